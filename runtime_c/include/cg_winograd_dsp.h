@@ -1,14 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cg_winograd_dsp.h -- 3x3 convolutions by Winograd's F(2x2, 3x3) in integers, for cores with the
- * DSP extension (Cortex-M4, M7, M33): parameters, prototypes, contracts.
+ * cg_winograd_dsp.h -- 3x3 convolutions by Winograd in integers, for cores with the DSP extension
+ * (Cortex-M4, M7, M33): parameters, prototypes, contracts.
  *
- * Bit-equal to cg_conv2d_s8. A tile is 2x2 results from 4x4 pixels d: with
- *   V = B' d B, U = G g G', M = sum over channels of U * V, results = A' M A,
+ * Bit-equal to cg_conv2d_s8. With pixels d and a filter g
+ *   V = B' d B, U = G g G', M = sum over channels of U * V, results = A' M A.
+ *
+ * F(2x2, 3x3): 2x2 results from 4x4 pixels.
  *   B' = {1 0 -1 0} {0 1 1 0} {0 -1 1 0} {0 1 0 -1}, A' = {1 1 1 0} {0 1 -1 -1}
  * G is {2 0 0} {1 1 1} {1 -1 1} {0 0 2} down, and {1 0 0} {1 1 1} {1 -1 1} {0 0 1} across, where
  * the half of the middle columns is taken from their sums, which are even. So results are doubled,
  * |V| <= 512 and |U| <= 1152, and nothing is rounded.
+ *
+ * F(4x4, 3x3): 4x4 results from 6x6 pixels, both ways with
+ *   B' = {4 0 -5 0 1 0} {0 4 4 -1 -1 0} {0 -4 4 1 -1 0} {0 -2 -1 2 1 0} {0 2 -1 -2 1 0}
+ *        {0 4 0 -5 0 1}
+ *   G = {6 0 0} {1 1 1} {1 -1 1} {1 2 4} {1 -2 4} {0 0 6}
+ *   A' = {1 4 4 1 1 0} / 24 {0 2 -2 1 -1 0} / 12 {0 1 1 1 1 0} / 6 {0 1 -1 2 -2 1} / 6
+ * so that |V| <= 12800 and |U| <= 6272. Sums may wrap: 9 * 2^k times a result, times 1/9 modulo
+ * 2^32, is 2^k times it, at most 64 times, and that has 32 bits.
  */
 #ifndef CG_WINOGRAD_DSP_H
 #define CG_WINOGRAD_DSP_H
@@ -21,17 +31,19 @@ extern "C" {
 
 /*
  * `stream` holds for each group of four result channels, the last one filled up with zeros:
- *  - four words, 4 * bias with the image's zero point folded in;
- *  - the int16 pairs of U: columns of U in the order 1 2 0 3, in these its rows 1 2 3 (negated) 0,
- *    in these the pairs of image channels {0, 2} {1, 3} {4, 6} ..., up to a multiple of four
- *    channels, in these the four result channels;
- *  - for each channel multiplier and shift: 1 to 31 to the right, or a byte with bit 7 set as
- *    cg_conv_dsp.h has it; bit 31 of it too.
- * Sums must fit: `fits` in codegen/kernels/dsp/winograd/filters.py.
+ *  - F(2x2): four words, 4 * bias;
+ *  - the int16 pairs of U: its columns, in these its rows, in these the pairs of image channels
+ *    {0, 2} {1, 3} {4, 6} ..., up to a multiple of four channels, in these the four result
+ * channels. F(2x2): columns 1 2 0 3, rows 1 2 3 (negated) 0; F(4x4): both 1 2 3 4 5 0;
+ *  - for each channel F(2x2): multiplier and shift; F(4x4): bias, twice the multiplier modulo 2^32,
+ *    shift. A shift is 1 to 31 to the right, or a byte with bit 7 set as cg_conv_dsp.h has it; bit
+ *    31 of it too.
+ * Biases have the image's zero point folded in. Sums must fit: `fits` in
+ * codegen/kernels/dsp/winograd/proof.py.
  */
 typedef struct {
     const int32_t *stream;
-    const int8_t *padding; /* six pixels of zero points, aligned to 4 bytes */
+    const int8_t *padding; /* six (F(4x4): ten) pixels of zero points, aligned to 4 bytes */
 } cg_winograd_weights_dsp;
 
 /*
@@ -43,6 +55,12 @@ typedef struct {
  */
 void cg_winograd_s8_dsp(const cg_conv_params *params, const cg_winograd_weights_dsp *weights,
                         void *workspace, const int8_t *input, int8_t *output);
+/*
+ * The same by F(4x4). Workspace: 144 bytes for each channel of the image, rounded up to 4, and 896;
+ * where in.c % 4 != 0 another 60 for each. Four rows by eight columns of the result at a time.
+ */
+void cg_winograd4_s8_dsp(const cg_conv_params *params, const cg_winograd_weights_dsp *weights,
+                         void *workspace, const int8_t *input, int8_t *output);
 
 #ifdef __cplusplus
 }

@@ -2,10 +2,9 @@
 @ winograd_parts_s8_dsp.S -- F(2x2, 3x3) on int8 images, DSP extension: pixels of a block transformed,
 @ products summed, results transformed back and requantized.
 @
-@ Assembly, because the loop over channels needs all fourteen registers: eight sums, two words of
-@ pixels, two of weights, two addresses. 11 instructions for 16 products, of which a result needs 16
-@ where the direct kernel has 36. Layouts and contracts: cg_winograd_parts_dsp.h.
-#include "cg_requantize_dsp.inc"
+@ A result needs 16 products where the direct kernel has 36. Layouts and contracts:
+@ cg_winograd_parts_dsp.h.
+#include "cg_winograd_dsp.inc"
 
     @ ---- pixels -------------------------------------------------------------------------
 
@@ -22,12 +21,8 @@
     .set P_LEFT, P_END + 40         @ groups of four channels to do
     .set P_BYTES, P_END + 44
 
-    @ Offsets in cg_winograd_block.
-    .set BLOCK_FIRST, 16
-    .set BLOCK_COUNT, 20
-    .set BLOCK_STEP, 24
-    .set BLOCK_GROUPS, 28
-    .set BLOCK_PADDING, 32
+    @ Where first, count, step, groups and padding begin in cg_winograd_block.
+    .set BLOCK_FIRST, 24
 
     @ Pairs of one row of the transformed columns, transformed along the row: those of both tiles for
     @ each of the four columns of products, r1 r10 r11 r12. Changes r2-r9.
@@ -59,7 +54,9 @@
     function cg_winograd_pixels_s8_dsp
     push    {r4-r11, lr}
     sub     sp, sp, #P_BYTES
-    ldm     r0, {r2-r9, r10}            @ rows, first, count, step, groups, padding
+    ldm     r0, {r2-r5}
+    adds    r0, r0, #BLOCK_FIRST
+    ldm     r0, {r6-r10}                @ first, count, step, groups, padding
     add     r11, sp, #P_ROWS
     stm     r11, {r2-r5}
     str     r9, [sp, #P_LEFT]
@@ -160,10 +157,7 @@
 
     @ ---- products and results -----------------------------------------------------------
 
-    @ Turns of the loop over pairs of channels that are unrolled; bytes of one. Not more: with an
-    @ instruction cache of 1 KiB, as parts with a flash cache have, a longer loop is no faster.
-    .set UNROLL, 8
-    .set TURN_BYTES, 44
+    .set PIXEL_STEP, 32
 
     @ Frame: sums of a row of products; of each of four columns the sums of result rows 1 and 0; the
     @ four channels of eight results.
@@ -176,38 +170,11 @@
     .set T_BACK, 332                @ those back to its next row
     .set T_ENTRY, 336               @ into the unrolled loop, for the turns behind the first
     .set T_COLUMN, 340              @ the next one in the frame
-    .set T_OUT, 344
+    .set T_CHANNEL, 344             @ of the result, the first of four
     .set T_TO, 348                  @ the next channel of the results in the frame
     .set T_ZERO, 352
     .set T_JOB, 356
     .set T_BYTES, 364               @ with a word for alignment
-
-    @ Offsets in cg_winograd_job.
-    .set JOB_PIXELS, 0
-    .set JOB_STREAM, 4
-    .set JOB_STREAM_END, 8
-    .set JOB_LENGTH, 12
-    .set JOB_STEP, 16
-    .set JOB_ROW_STEP, 20
-    .set JOB_IS_PART, 24
-    .set JOB_TILE, 28               @ a cg_tile_dsp
-    .set JOB_OUT_ZERO, JOB_TILE + 16
-    .set JOB_ACT_MIN, JOB_TILE + 24
-
-    @ A pair of channels of two tiles by the weights of four results' channels.
-    .macro turn
-    ldrd    r10, r11, [r0], #32
-    ldrd    r12, lr, [r1], #8
-    smlad   r2, r10, r12, r2
-    smlad   r3, r11, r12, r3
-    smlad   r4, r10, lr, r4
-    smlad   r5, r11, lr, r5
-    ldrd    r12, lr, [r1], #8
-    smlad   r6, r10, r12, r6
-    smlad   r7, r11, r12, r7
-    smlad   r8, r10, lr, r8
-    smlad   r9, r11, lr, r9
-    .endm
 
     @ The first pair of channels, added to biases from the stream.
     .macro first_start
@@ -226,72 +193,14 @@
     smlad   r8, r10, lr, r8
     .endm
 
-    @ The first pair of channels by itself.
-    .macro first_zero
-    ldrd    r10, r11, [r0], #32
-    ldrd    r12, lr, [r1], #8
-    smuad   r2, r10, r12
-    smuad   r3, r11, r12
-    smuad   r4, r10, lr
-    smuad   r5, r11, lr
-    ldrd    r12, lr, [r1], #8
-    smuad   r6, r10, r12
-    smuad   r7, r11, r12
-    smuad   r8, r10, lr
-    smuad   r9, r11, lr
-    .endm
-
-    @ All pairs of channels of a row of products. The loop behind the first pair stands once: it goes
-    @ on behind this. Rows of pixels lie 8 bytes apart and end, one like the other, less than 32 bytes
-    @ behind the end of their column.
-    .macro pass first, is_first_row=0
-    adr.w   r12, 9f + 1
-    str     r12, [sp, #T_RETURN]
-    .if     \is_first_row
-    ldr     lr, [sp, #T_LENGTH]
-    add     lr, r0, lr
-    str     lr, [sp, #T_END]
-    .else
-    ldr     lr, [sp, #T_BACK]
-    sub     r0, r0, lr
-    .endif
-    \first
-    ldr     pc, [sp, #T_ENTRY]
-    .balign 4
-9:
-    .endm
-
-    @ The sums of a column for one row of results.
-    .macro keep_column
-    ldr     r12, [sp, #T_COLUMN]
-    stm     r12!, {r2-r9}
-    str     r12, [sp, #T_COLUMN]
-    .endm
-
-    @ sum and difference of a stored sum and one in a register, which is doubled away.
-    .macro both stored, sum
-    add     \stored, \stored, \sum
-    sub     \sum, \stored, \sum, lsl #1
-    .endm
-
-/* void cg_winograd_tiles_s8_dsp(const cg_winograd_job *job, int8_t *output) */
+/* void cg_winograd_tiles_s8_dsp(const cg_winograd_job *job, int32_t channel) */
     frame   cg_frame_cg_winograd_tiles_s8_dsp, T_BYTES
     function cg_winograd_tiles_s8_dsp
     push    {r4-r11, lr}
     sub     sp, sp, #T_BYTES
     str     r0, [sp, #T_JOB]
-    str     r1, [sp, #T_OUT]
-    ldr     r3, [r0, #JOB_LENGTH]
-    sub     r4, r3, #8
-    strd    r3, r4, [sp, #T_LENGTH]
-    lsrs    r3, r3, #5                      @ pairs of channels
-    subs    r3, r3, #1                      @ the first one stands in front of the loop
-    and     r3, r3, #UNROLL - 1
-    adr.w   r4, .Lcheck
-    movs    r5, #TURN_BYTES
-    mls     r4, r3, r5, r4
-    adds    r4, r4, #1                      @ Thumb
-    str     r4, [sp, #T_ENTRY]
+    str     r1, [sp, #T_CHANNEL]
+    begin_loop
     ldr     r5, [r0, #JOB_OUT_ZERO]
     str     r5, [sp, #T_ZERO]
     ldr     r1, [r0, #JOB_STREAM]
@@ -382,25 +291,27 @@
     bne.w   .Lresults
     @ Eight pixels of four channels each.
     ldr     r12, [sp, #T_JOB]
-    ldr     lr, [sp, #T_OUT]
+    ldr     lr, [sp, #T_CHANNEL]
     add     r0, sp, #T_RESULTS
     adds    r11, lr, #4
-    str     r11, [sp, #T_OUT]
+    str     r11, [sp, #T_CHANNEL]
     ldr     r2, [r12, #JOB_IS_PART]
     cbnz    r2, .Lpart
     ldm     r0, {r2-r9}
-    ldrd    r10, r11, [r12, #JOB_STEP]
-    str     r2, [lr]
-    str     r3, [lr, r10]
-    add     r2, lr, r10, lsl #1
+    ldrd    r10, r11, [r12, #JOB_OUTPUTS]
+    ldr     r0, [r12, #JOB_STEP]
+    add     r10, r10, lr
+    add     r11, r11, lr
+    str     r2, [r10]
+    str     r3, [r10, r0]
+    add     r2, r10, r0, lsl #1
     str     r4, [r2]
-    str     r5, [r2, r10]
-    add     lr, lr, r11
-    str     r6, [lr]
-    str     r7, [lr, r10]
-    add     r2, lr, r10, lsl #1
+    str     r5, [r2, r0]
+    str     r6, [r11]
+    str     r7, [r11, r0]
+    add     r2, r11, r0, lsl #1
     str     r8, [r2]
-    str     r9, [r2, r10]
+    str     r9, [r2, r0]
 .Lstored:
     ldr     r12, [r12, #JOB_STREAM_END]
     cmp     r1, r12
@@ -412,7 +323,7 @@
     mov     r1, r0
     mov     r0, r12
     mov     r2, lr
-    bl      cg_winograd_store_s8_dsp        @ job, results, output
+    bl      cg_winograd_store_s8_dsp        @ job, results, channel
     mov     r1, r4
     ldr     r12, [sp, #T_JOB]
     b       .Lstored
@@ -421,32 +332,10 @@
     .irp    sum, r2, r3, r4, r5, r6, r7, r8, r9
     asrs    \sum, \sum, #1
     .endr
-    stm     sp, {r2-r9}
-    mov     r4, r0
-    mov     r5, r1
-    ldr     r0, [sp, #T_JOB]
-    adds    r0, r0, #JOB_TILE
-    mov     r1, sp
-    lsls    r2, r10, #1
-    uxtb    r3, r12
-    orr     r3, r3, #8 << 8
-    bl      cg_requantize_s8_dsp
-    mov     r0, r4
-    mov     r1, r5
-    ldm     sp, {r2-r9}
+    lsl     r10, r10, #1
+    mov     r11, sp                         @ T_SUMS
+    requantize_eight_any r11, r10, r12, "r2-r9"
     b       .Lresults_stored
 
-    .balign 4
-.Lturns:
-    .rept   UNROLL
-    turn
-    .endr
-.Lcheck:
-    ldr     r12, [sp, #T_END]
-    cmp     r0, r12
-    blo.w   .Lturns
-    ldr     pc, [sp, #T_RETURN]
-    .if     .Lcheck - .Lturns - UNROLL * TURN_BYTES
-    .error  "a turn has another length"
-    .endif
+    loop
     .size cg_winograd_tiles_s8_dsp, . - cg_winograd_tiles_s8_dsp

@@ -1,75 +1,73 @@
-"""Weights as Winograd's kernel streams them, transformed at build time; whether every sum fits.
-
-Transforms and layout are stated in runtime_c/include/cg_winograd_dsp.h.
-"""
+"""Weights as Winograd's kernels stream them, transformed at build time."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.kernels.dsp.packing import (
-    ACCUMULATOR_LIMIT,
-    GROUP,
-    HALVES_UP,
-    LONG,
-    Channels,
-    groups,
-    shift_codes,
-)
-
-DOWN = np.array([[2, 0, 0], [1, 1, 1], [1, -1, 1], [0, 0, 2]])
-ACROSS = np.array([[1, 0, 0], [1, 1, 1], [1, -1, 1], [0, 0, 1]])
-"""G, doubled down: results come out doubled. Across, the half of the middle is left to the sums."""
-_ROWS, _COLUMNS = (1, 2, 3, 0), (1, 2, 0, 3)
-"""Order in the stream; row 3 is negated, so that it is added."""
-MOST_PIXEL = 512
-"""Of a transformed pixel: four int8 values with signs."""
+from codegen.kernels.dsp.packing import GROUP, HALVES_UP, LONG, Channels, groups, shift_codes
+from codegen.kernels.dsp.winograd.tiles import Tile
 
 
-def transformed(weights: NDArray[np.int8], inputs: int) -> NDArray[np.int64]:
+def transformed(weights: NDArray[np.int8], inputs: int, tile: Tile) -> NDArray[np.int64]:
     """U as [O, row, column, C] of weights [O, 9 * C]."""
     window = weights.reshape(len(weights), 3, 3, inputs).astype(np.int64)
-    return np.einsum("ia,jb,oabc->oijc", DOWN, ACROSS, window)
+    return np.einsum("ia,jb,oabc->oijc", tile.down, tile.across, window)
 
 
-def fits(channels: Channels, inputs: int) -> bool:
-    """Whether every sum that is halved or requantized has 32 bits, whatever the pixels are.
-
-    Accumulators stay below 2^30, for results are doubled. Of a result row the sums of columns 1 and 2 are
-    added before the half is taken: of its rows of U each times `MOST_PIXEL` at most, and 4 * bias. All other
-    sums may wrap.
-    """
-    weights = channels.weights.astype(np.int64)
-    bias = channels.bias.astype(np.int64)
-    largest = np.abs(bias) + (np.maximum(weights * 127, weights * -128)).sum(axis=1)
-    lowest = bias + np.minimum(weights * 127, weights * -128).sum(axis=1)
-    if (largest >= ACCUMULATOR_LIMIT).any() or (lowest <= -ACCUMULATOR_LIMIT).any():
-        return False
-    middle = np.abs(transformed(channels.weights, inputs)[:, :, 1:3]).sum(axis=(2, 3))
-    rows = np.maximum(middle[:, :3].sum(axis=1), middle[:, 1:].sum(axis=1))
-    return bool((MOST_PIXEL * rows + 4 * np.abs(bias) < 2**31).all())
-
-
-def stream(channels: Channels, inputs: int) -> NDArray[np.int32]:
+def stream(channels: Channels, inputs: int, tile: Tile) -> NDArray[np.int32]:
     """All result channels in groups of four, zeros behind the last one and behind the last input."""
+    live = _live(channels)
+    words = _pairs(live, inputs, tile)
+    bias, multipliers, shifts = _numbers(live)
+    if tile.rows == 2:
+        numbers = _by_group(multipliers, shifts)
+        found = np.concatenate((_by_group(4 * bias), words, numbers), axis=1)
+    else:
+        found = np.concatenate((words, _by_group(bias, 2 * multipliers, shifts)), axis=1)
+    return _int32(found)
+
+
+def _int32(numbers: NDArray[np.int64]) -> NDArray[np.int32]:
+    return numbers.astype(np.int64).astype(np.uint32).view(np.int32).reshape(-1)
+
+
+def _pairs(channels: Channels, inputs: int, tile: Tile) -> NDArray[np.int64]:
+    """The int16 pairs of U, [groups of four channels, words]."""
     count, wide = len(channels.weights), GROUP * groups(inputs)
-    filled = GROUP * groups(count)
-    dead = channels.multipliers == 0
-    weights = np.zeros((filled, 4, 4, wide), np.int64)
-    weights[:count, :, :, :inputs] = transformed(np.where(dead[:, None], 0, channels.weights), inputs)
-    weights[:, 3] *= -1
-    ordered = weights[:, _ROWS][:, :, _COLUMNS]
+    filled, points = GROUP * groups(count), len(tile.row_order)
+    weights = np.zeros((filled, points, points, wide), np.int64)
+    weights[:count, :, :, :inputs] = transformed(channels.weights, inputs, tile)
+    ordered = weights[:, tile.row_order][:, :, tile.column_order]
     # Group, channel, row, column, four inputs as two pairs of those two apart.
-    parts = ordered.reshape(filled // GROUP, GROUP, 4, 4, wide // GROUP, 2, 2)
+    parts = ordered.reshape(filled // GROUP, GROUP, points, points, wide // GROUP, 2, 2)
     pairs = parts.transpose(0, 3, 2, 4, 6, 1, 5).astype("<i2")
-    words = np.ascontiguousarray(pairs).reshape(filled // GROUP, -1).view("<i4")
-    bias = np.zeros(filled, np.int64)
-    bias[:count] = np.where(dead, 0, channels.bias.astype(np.int64) * 4)
-    multipliers = np.full(filled, 1 << 30, np.int64)
-    multipliers[:count] = np.where(dead, 1 << 30, channels.multipliers)
-    codes, is_long = shift_codes(np.where(dead, -1, channels.shifts), channels.is_clamped)
-    shifts = np.ones(filled, np.int64)
-    shifts[:count] = codes | np.where(is_long, LONG, 0)
-    shifts |= HALVES_UP if channels.ends_at_zero else 0
-    numbers = np.stack((multipliers, shifts), axis=1).reshape(filled // GROUP, 2 * GROUP)
-    found = np.concatenate((bias.reshape(-1, GROUP), words, numbers), axis=1)
-    return found.astype(np.int64).astype(np.uint32).view(np.int32).reshape(-1)
+    return np.ascontiguousarray(pairs).reshape(filled // GROUP, -1).view("<i4").astype(np.int64)
+
+
+def _live(channels: Channels) -> Channels:
+    """A multiplier of 0 has no form here; no weights and no bias give the same result."""
+    dead = channels.multipliers == 0
+    return Channels(
+        weights=np.where(dead[:, None], 0, channels.weights).astype(np.int8),
+        bias=np.where(dead, 0, channels.bias).astype(np.int32),
+        multipliers=np.where(dead, 1 << 30, channels.multipliers).astype(np.int32),
+        shifts=np.where(dead, -1, channels.shifts).astype(np.int32),
+        is_clamped=channels.is_clamped,
+        ends_at_zero=channels.ends_at_zero,
+    )
+
+
+def _numbers(channels: Channels) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Bias, multiplier and word of shifts of every channel, filled up to whole groups."""
+    filled = GROUP * groups(len(channels.weights)) - len(channels.weights)
+    codes, is_long = shift_codes(channels.shifts, channels.is_clamped)
+    shifts = codes.astype(np.int64) | np.where(is_long, LONG, 0)
+    return (
+        np.pad(channels.bias.astype(np.int64), (0, filled)),
+        np.pad(channels.multipliers.astype(np.int64), (0, filled), constant_values=1 << 30),
+        np.pad(shifts, (0, filled), constant_values=1) | (HALVES_UP if channels.ends_at_zero else 0),
+    )
+
+
+def _by_group(*numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Numbers of channels, channel by channel, a row for every four."""
+    return np.stack(numbers, axis=1).reshape(-1, GROUP * len(numbers))

@@ -10,12 +10,13 @@ from codegen.kernels.base.c_kernel import FastKernel
 from codegen.kernels.base.overlap import forward_sharing, striped_below
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.weighted import CONVOLUTION, conv_params, padding_pixel
-from codegen.kernels.base.window import WindowShape
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantPointer, CStruct, StructArg, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Workspace
-from codegen.kernels.dsp.packing import GROUP, INT8_STREAM, channels_of, groups
-from codegen.kernels.dsp.winograd.filters import fits, stream
-from codegen.kernels.dsp.winograd.price import COLUMNS, ROWS, instructions
+from codegen.kernels.dsp.packing import GROUP, INT8_STREAM, channels_of
+from codegen.kernels.dsp.winograd.filters import stream
+from codegen.kernels.dsp.winograd.price import instructions
+from codegen.kernels.dsp.winograd.proof import fits
+from codegen.kernels.dsp.winograd.tiles import F2, F4, Tile
 from codegen.kernels.portable.convolution import CONV_2D_S8
 from codegen.kernels.primfunc import PrimFunc
 from codegen.targets.arm import DSP
@@ -24,8 +25,13 @@ from codegen.targets.arm import DSP
 class WinogradConv(FastKernel):
     """3x3, stride 1, where every sum is proved to fit; else the portable kernel is bound."""
 
-    op, name, kernel_set = CONVOLUTION.op, "winograd_s8_dsp", DSP
+    op, kernel_set = CONVOLUTION.op, DSP
     portable = CONV_2D_S8
+
+    def __init__(self, tile: Tile, form: str = "") -> None:
+        """`form`: behind `winograd` in the names of its C functions and files."""
+        self.tile, self.form = tile, form
+        self.name = f"winograd{form}_s8_dsp"
 
     def other_reason(self, let: Let) -> str | None:
         """Another window, stride, padding or type of weights; several groups."""
@@ -42,9 +48,9 @@ class WinogradConv(FastKernel):
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`."""
         layer = CONVOLUTION.layer(let, constants)
-        window, inputs = layer.window, layer.window.image[3]
+        window, inputs, tile = layer.window, layer.window.image[3], self.tile
         channels = channels_of(layer, let.var.type)
-        if not fits(channels, inputs):
+        if not fits(channels, inputs, tile):
             return self.portable.bind(let, constants, name)
         limits = activation_range(layer.activation, let.var.type)
         weights = CStruct(
@@ -55,45 +61,41 @@ class WinogradConv(FastKernel):
         linked = (
             LinkedConstant(
                 role="stream",
-                data=stream(channels, inputs),
+                data=stream(channels, inputs, tile),
                 alignment=4,
                 layout="by four channels: biases, transformed weights as int16 pairs, requantization",
             ),
-            padding_pixel(let, (COLUMNS + 2) * inputs, alignment=4),
+            padding_pixel(let, (tile.columns + 2) * inputs, alignment=4),
         )
         return PrimFunc(
             name=name,
             let=let,
             kernel=self.name,
-            symbol="cg_winograd_s8_dsp",
-            sources=_SOURCES,
+            symbol=f"cg_{self.name}",
+            sources=_sources(self.form),
             headers=("cg_winograd_dsp.h",),
             argument_alignment=4 if inputs % GROUP == 0 or window.result[3] % GROUP == 0 else 1,
             reads=(window.reads(inputs),),
-            workspaces=(Workspace(name="pixels", size_bytes=workspace_bytes(window)),),
+            workspaces=(Workspace(name="pixels", size_bytes=tile.workspace_bytes(window)),),
             constants=linked,
             sharing=forward_sharing(
-                let, 0, striped_below(window, rows=ROWS, columns=COLUMNS, channels=inputs)
+                let, 0, striped_below(window, rows=tile.rows, columns=tile.columns, channels=inputs)
             ),
             structs=(conv_params(let, window, limits), weights),
             call_args=(PARAMS, StructArg(suffix="weights"), WorkspaceArg(name="pixels"), ARGUMENT, RESULT),
-            pixels_at_once=ROWS * COLUMNS,
-            instructions=instructions(window, channels),
+            pixels_at_once=tile.rows * tile.columns,
+            instructions=instructions(window, channels, tile),
         )
 
 
-_SOURCES = (
-    "kernels/dsp/requantize_s8_dsp.c",
-    "kernels/dsp/winograd_parts_s8_dsp.S",
-    "kernels/dsp/winograd_s8_dsp.c",
-)
+def _sources(form: str) -> tuple[str, ...]:
+    return (
+        "kernels/dsp/requantize_s8_dsp.c",
+        "kernels/dsp/winograd_blocks_s8_dsp.c",
+        f"kernels/dsp/winograd{form}_parts_s8_dsp.S",
+        f"kernels/dsp/winograd{form}_s8_dsp.c",
+    )
 
 
-def workspace_bytes(window: WindowShape) -> int:
-    """Transformed pixels of a block, and a patch of pixels as they are where they are not whole words."""
-    wide = GROUP * groups(window.image[3])
-    patch = 0 if window.image[3] % GROUP == 0 else (ROWS + 2) * (COLUMNS + 2) * wide
-    return 64 * wide + patch
-
-
-register(WinogradConv())
+register(WinogradConv(F2))
+register(WinogradConv(F4, "4"))

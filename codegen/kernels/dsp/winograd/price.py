@@ -1,66 +1,73 @@
-"""Instructions of Winograd's kernel: counted in the assembly, fitted to measurements in what is C.
+"""Instructions of Winograd's kernels: counted in the assembly, fitted to measurements in what is C.
 
-Assembly: runtime_c/kernels/dsp/winograd_parts_s8_dsp.S. What is C was fitted to single layers measured on
-QEMU, gcc 12 -O3.
+Assembly: runtime_c/kernels/dsp/winograd_parts_s8_dsp.S, winograd4_parts_s8_dsp.S. What is C was fitted to
+single layers measured on QEMU, gcc 12 -O3.
 """
 
 from collections.abc import Iterator
 
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.dsp.packing import Channels, groups, long_channels
+from codegen.kernels.dsp.winograd.tiles import Tile
 
-ROWS, COLUMNS = 2, 4
-"""Of the result, of a block."""
 TURNS = 8
 """Of the loop over pairs of channels, unrolled."""
-LAYER, BAND, BLOCK = 70, 20, 150
-"""In C for each call, two rows, and block."""
+LAYER, BAND, BLOCK, ROW = 350, 20, 75, 18
+"""In C for each call, band of rows, block, and row of pixels of a block."""
 PART, PART_PIXEL, PART_VALUE = 25, 6, 5
 """For each group of channels that C stores, with its pixels and their values."""
-PATCH_LINE, PATCH_PIXEL, PATCH_VALUE = 20, 16, 9
+PATCH_LINE, PATCH_PIXEL, PATCH_VALUE = 20, 12, 9
 """Where pixels are not whole words: for each line of a block, with its pixels and their values."""
 LONG_CALL, LONG_RESULT = 40, 22
 """For each channel that is requantized the long way, beyond the short one."""
 
 
-def instructions(window: WindowShape, channels: Channels) -> int:
+def instructions(window: WindowShape, channels: Channels, tile: Tile) -> int:
     """Of one inference."""
     total = LAYER
-    for rows in _parts(window.result[1], ROWS):
+    for rows in parts(window.result[1], tile.rows):
         total += BAND
         start = 0
-        for columns in _parts(window.result[2], COLUMNS):
-            total += BLOCK + _pixels(window, start, columns) + _results(window, channels, rows * columns)
+        for columns in parts(window.result[2], tile.columns):
+            total += block(window, start, tile) + results(window, channels, rows * columns, tile)
             start += columns
     return window.image[0] * total
 
 
-def _parts(count: int, most: int) -> Iterator[int]:
+def parts(count: int, most: int) -> Iterator[int]:
+    """`count` in parts of `most`, the last one shorter."""
     for start in range(0, count, most):
         yield min(most, count - start)
 
 
-def _pixels(window: WindowShape, start: int, columns: int) -> int:
-    """A block's pixels transformed."""
-    del columns
-    depth = window.image[3]
+def block(window: WindowShape, start: int, tile: Tile) -> int:
+    """What a block takes but for its results: its pixels transformed."""
+    depth, across = window.image[3], tile.columns + 2
     length = groups(depth)
     first = start - window.padding.left
-    inside = min(window.image[2] - first, COLUMNS + 2) - (first < 0)
+    inside = min(window.image[2] - first, across) - (first < 0)
+    patch = 0
     if depth % 4:
-        inside = COLUMNS + 2
-        patch = PATCH_LINE + (COLUMNS + 2) * (PATCH_PIXEL + 4 * length * PATCH_VALUE)
-        return 4 * patch + 32 + 4 * inside + length * (166 + 26 * inside)
-    return 32 + 4 * inside + 11 * (COLUMNS + 2 - inside) + length * (166 + 26 * inside)
+        inside = across
+        patch = (tile.rows + 2) * (PATCH_LINE + across * (PATCH_PIXEL + 4 * length * PATCH_VALUE))
+    group = 166 + 26 * inside if tile.rows == 2 else 867 + 78 * inside
+    columns = 4 * inside + 10 * (across - inside)
+    return BLOCK + ROW * (tile.rows + 2) + patch + 32 + columns + length * group
 
 
-def _results(window: WindowShape, channels: Channels, pixels: int) -> int:
+def results(window: WindowShape, channels: Channels, pixels: int, tile: Tile) -> int:
     """A block's results from transformed pixels."""
     count = len(channels.weights)
     pairs = 2 * groups(window.image[3])
     turns = 11 * (pairs - 1) + 3 * (1 + (pairs - 1) // TURNS) + 1
-    passes = 16 * (turns + 16) + 6
-    group = 29 + passes + 4 * 34 + 4 * (76 if channels.ends_at_zero else 84)
-    if pixels < ROWS * COLUMNS or count % 4:
+    points, all_pixels = len(tile.row_order), tile.rows * tile.columns
+    passes = points * points * (turns + 16) + points
+    rounding = 0 if channels.ends_at_zero else 8
+    if tile.rows == 2:
+        group = 31 + passes + 4 * 34 + 4 * (76 + rounding)
+    else:
+        group = 92 + passes + 6 * 124 + 4 * (13 + 4 * (95 + rounding))
+    if pixels < all_pixels or count % 4:
         group += PART + pixels * PART_PIXEL + 4 * pixels * PART_VALUE
-    return 22 + groups(count) * group + long_channels(channels) * (LONG_CALL + 8 * LONG_RESULT)
+    long = long_channels(channels) * tile.rows // 2 * (LONG_CALL + 8 * LONG_RESULT)
+    return 28 + groups(count) * group + long

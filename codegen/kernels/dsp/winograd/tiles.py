@@ -1,0 +1,75 @@
+"""Sizes of tiles: matrices in integers, orders in the stream, extents of a block. Source: Lavin and Gray,
+Fast Algorithms for Convolutional Neural Networks, arXiv 1509.09308.
+
+Transforms and layouts are stated in runtime_c/include/cg_winograd_dsp.h.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codegen.kernels.base.window import WindowShape
+from codegen.kernels.dsp.packing import GROUP, groups
+
+Matrix = NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Tile:
+    """F(rows x rows, 3x3). Both matrices are G times powers of two, or 6, that the sums are divided by."""
+
+    rows: int
+    """Of results, and columns; a block is two tiles side by side."""
+    down: Matrix
+    across: Matrix
+    row_order: tuple[int, ...]
+    """Of U, in the stream."""
+    column_order: tuple[int, ...]
+    scratch_bytes: int
+    """Of the workspace, for sums and results of a block."""
+
+    @property
+    def columns(self) -> int:
+        """Of a block of results."""
+        return 2 * self.rows
+
+    @property
+    def pixels_bytes(self) -> int:
+        """What transformed pixels of a block take for a channel."""
+        return 4 * len(self.row_order) ** 2
+
+    def workspace_bytes(self, window: WindowShape) -> int:
+        """Transformed pixels of a block, sums, and a patch of pixels as they are where they are not whole
+        words."""
+        wide = GROUP * groups(window.image[3])
+        patch = 0 if window.image[3] % GROUP == 0 else (self.rows + 2) * (self.columns + 2) * wide
+        return self.pixels_bytes * wide + self.scratch_bytes + patch
+
+
+def _matrix(rows: Sequence[Sequence[int]]) -> Matrix:
+    return np.array(rows, np.int64)
+
+
+F2 = Tile(
+    rows=2,
+    # Row 3 is negated, so that it is added.
+    down=_matrix(((2, 0, 0), (1, 1, 1), (1, -1, 1), (0, 0, -2))),
+    across=_matrix(((1, 0, 0), (1, 1, 1), (1, -1, 1), (0, 0, 1))),
+    row_order=(1, 2, 3, 0),
+    column_order=(1, 2, 0, 3),
+    scratch_bytes=0,
+)
+"""G is doubled down: results come out doubled. Across, the half of the middle is left to the sums."""
+
+_G4 = _matrix(((6, 0, 0), (1, 1, 1), (1, -1, 1), (1, 2, 4), (1, -2, 4), (0, 0, 6)))
+F4 = Tile(
+    rows=4,
+    down=_G4,
+    across=_G4,
+    row_order=(1, 2, 3, 4, 5, 0),
+    column_order=(1, 2, 3, 4, 5, 0),
+    scratch_bytes=4 * (6 * 4 * 8 + 32),
+)
+"""Results come out 9 * 2^k times, which a product with 1/9 modulo 2^32 and a shift take away."""
