@@ -62,6 +62,26 @@ void cg_winograd_s8_dsp(const cg_conv_params *params, const cg_winograd_weights_
 void cg_winograd4_s8_dsp(const cg_conv_params *params, const cg_winograd_weights_dsp *weights,
                          void *workspace, const int8_t *input, int8_t *output);
 
+/*
+ * The same by F(2x2) with weights that stay int8, transformed in each call. For each group of four
+ * result channels, the last one filled up with zeros, `weights` holds by group of four image
+ * channels, by result channel, the nine taps of these four; and `numbers` nine words: four times
+ * 4 * bias, four multipliers, the shifts as bytes.
+ */
+typedef struct {
+    const int8_t *weights; /* aligned to 4 bytes */
+    const int32_t *numbers;
+    int32_t rows; /* of the result between two transforms: even */
+} cg_winograd_narrow_dsp;
+
+/*
+ * Workspace, aligned to 4 bytes: for each channel of the image, rounded up to 4, 128 bytes, 64 for
+ * every four columns and two rows of `rows` rows of the result, and 6 (24 where in.c % 4 != 0); and
+ * 48. The windows of `rows` rows are read before the first result of them is written.
+ */
+void cg_winograd_narrow_s8_dsp(const cg_conv_params *params, const cg_winograd_narrow_dsp *weights,
+                               void *workspace, const int8_t *input, int8_t *output);
+
 #ifdef __cplusplus
 }
 #endif

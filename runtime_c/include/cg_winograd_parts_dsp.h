@@ -50,6 +50,14 @@ void cg_winograd4_pixels_s8_dsp(const cg_winograd_block *block, int32_t *pixels)
 /* All results of the channels of `stream`, of which the first one is `channel`. */
 void cg_winograd_tiles_s8_dsp(const cg_winograd_job *job, int32_t channel);
 void cg_winograd4_tiles_s8_dsp(const cg_winograd_job *job, int32_t channel);
+/* The same of four channels by weights that cg_winograd_filters_s8_dsp transformed. */
+void cg_winograd_narrow_tiles_s8_dsp(const cg_winograd_job *job, int32_t channel);
+/*
+ * Four result channels' weights, of `groups` groups of four image channels, as int16 pairs of U:
+ * all 16 positions of a pair of image channels, then those of the next one. Returns where the next
+ * weights are.
+ */
+const int8_t *cg_winograd_filters_s8_dsp(const int8_t *weights, int32_t groups, int32_t *pairs);
 /* Of `results`, all pixels of four channels from `channel` on, those that there are. */
 void cg_winograd_store_s8_dsp(const cg_winograd_job *job, const int8_t *results, int32_t channel);
 
@@ -67,8 +75,7 @@ typedef struct {
 } cg_winograd_layer;
 
 /* Blocks of `rows` rows and twice as many columns. */
-void cg_winograd_start_s8_dsp(cg_winograd_layer *self, const cg_conv_params *params,
-                              const cg_winograd_weights_dsp *weights, int32_t rows);
+void cg_winograd_start_s8_dsp(cg_winograd_layer *self, const cg_conv_params *params, int32_t rows);
 /* The lines of the band of blocks whose first result row is y; `result` is written. */
 void cg_winograd_band_s8_dsp(cg_winograd_layer *self, const cg_rows *image, const cg_rows *result,
                              int32_t y);

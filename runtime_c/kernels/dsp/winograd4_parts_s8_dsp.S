@@ -5,9 +5,9 @@
 @ 36 products for 16 results: 2.25 each where F(2x2) has 4 and the direct kernel 9. All sums wrap:
 @ they are 9 * 2^k times what they are to be, so a product with 1/9 modulo 2^32 makes them 2^k times
 @ it, exactly. Layouts and contracts: cg_winograd_parts_dsp.h.
-#include "cg_winograd_dsp.inc"
-
     .set PIXEL_STEP, 48
+    .set INTERLEAVED, 0
+#include "cg_winograd_dsp.inc"
 
     @ ---- pixels -------------------------------------------------------------------------
 

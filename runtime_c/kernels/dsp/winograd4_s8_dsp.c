@@ -18,7 +18,9 @@ void cg_winograd4_s8_dsp(const cg_conv_params *params, const cg_winograd_weights
     const cg_window *const window = &params->window;
     const cg_shape out = window->out;
     cg_winograd_layer self; /* an initialiser would clear all of it */
-    cg_winograd_start_s8_dsp(&self, params, weights, 4);
+    cg_winograd_start_s8_dsp(&self, params, 4);
+    self.padding = weights->padding;
+    self.job.stream = weights->stream;
     int32_t *const pixels = (int32_t *)workspace;
     self.job.pixels = pixels;
     self.job.sums = &pixels[144 * self.block.groups];

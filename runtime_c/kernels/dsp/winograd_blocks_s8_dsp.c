@@ -6,20 +6,17 @@
 #include "cg_kernel_parts.h"
 #include "cg_winograd_parts_dsp.h"
 
-void cg_winograd_start_s8_dsp(cg_winograd_layer *self, const cg_conv_params *params,
-                              const cg_winograd_weights_dsp *weights, int32_t rows)
+void cg_winograd_start_s8_dsp(cg_winograd_layer *self, const cg_conv_params *params, int32_t rows)
 {
     const cg_window *const window = &params->window;
     const int32_t groups = (window->in.c + 3) / 4;
     const int32_t factor = (rows == 4) ? 6 : 2;
     const uint32_t padding = (uint32_t)(factor * params->in_zero) & 0xFFFFu;
     self->params = params;
-    self->padding = weights->padding;
     self->rows = rows;
     self->block.groups = groups;
     self->block.step = 4 * groups;
     self->block.padding = (padding << 16) | padding;
-    self->job.stream = weights->stream;
     self->job.length = 16 * (rows + CG_WINOGRAD_MARGIN) * groups;
     self->job.step = window->out.c;
     self->job.block_columns = 2 * rows;

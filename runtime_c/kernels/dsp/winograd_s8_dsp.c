@@ -18,7 +18,9 @@ void cg_winograd_s8_dsp(const cg_conv_params *params, const cg_winograd_weights_
     const cg_window *const window = &params->window;
     const cg_shape out = window->out;
     cg_winograd_layer self; /* an initialiser would clear all of it */
-    cg_winograd_start_s8_dsp(&self, params, weights, 2);
+    cg_winograd_start_s8_dsp(&self, params, 2);
+    self.padding = weights->padding;
+    self.job.stream = weights->stream;
     int32_t *const pixels = (int32_t *)workspace;
     self.job.pixels = pixels;
     self.patch = (int8_t *)&pixels[64 * self.block.groups];

@@ -17,8 +17,9 @@ from codegen.driver.build import Planned
 from codegen.kernels.base.overlap import forward_sharing
 from codegen.kernels.base.weighted import CONVOLUTION, WeightedLayer
 from codegen.kernels.dsp.packing import Channels, channels_of
-from codegen.kernels.dsp.winograd.filters import stream, transformed
-from codegen.kernels.dsp.winograd.kernel import WinogradConv
+from codegen.kernels.dsp.packing import stream as packed
+from codegen.kernels.dsp.winograd.filters import narrow, stream, transformed
+from codegen.kernels.dsp.winograd.kernel import NarrowWinogradConv, WinogradConv
 from codegen.kernels.dsp.winograd.proof import MOST_PIXEL, fits
 from codegen.kernels.dsp.winograd.tiles import F2, F4
 from codegen.search import Choices
@@ -27,7 +28,7 @@ from tests.kernels.access import lowest_reads, nearest
 from tests.kernels.dsp.conv_layers import module_of, shaped_layer
 from tests.kernels.layers import Layer
 
-KERNELS = (WinogradConv(F2), WinogradConv(F4, "4"))
+KERNELS = (WinogradConv(F2), WinogradConv(F4, "4"), NarrowWinogradConv(F2))
 FORMS = pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
 
 
@@ -130,7 +131,32 @@ def read(words: np.ndarray, inputs: int, rows: int) -> list[Group]:
     return groups
 
 
-@FORMS
+def test_weights_that_stay_int8_take_no_more_flash_than_the_direct_kernels() -> None:
+    """Channel by channel their taps, by groups of four; nine words of numbers for four channels."""
+    for drawn in layers(12):
+        layer, channels = of(drawn)
+        inputs = layer.window.image[3]
+        weights, numbers = narrow(channels, inputs)
+        outputs, deep = len(channels.weights), -(-inputs // 4)
+        assert weights.size == 9 * 4 * deep * 4 * -(-outputs // 4)
+        for output, c in np.ndindex(outputs, inputs):
+            dead = channels.multipliers[output] == 0
+            at = (((output // 4) * deep + c // 4) * 4 + output % 4) * 36 + c % 4
+            taps = layer.weights[output].reshape(9, -1)[:, c]
+            assert (weights[at : at + 36 : 4] == (0 if dead else taps)).all()
+        for output in range(outputs):
+            row = numbers.reshape(-1, 9)[output // 4]
+            if channels.multipliers[output] == 0:
+                continue
+            assert row[4 + output % 4] == channels.multipliers[output]
+            assert (int(row[output % 4]) - 4 * int(channels.bias[output])) % 2**32 == 0
+            shift = int(row[8]) >> 8 * (output % 4) & 0xFF
+            assert shift & 0x80 or shift == -channels.shifts[output]
+        if inputs % 4 == 0 and outputs % 4 == 0:
+            assert weights.nbytes + numbers.nbytes < packed(channels).nbytes
+
+
+@pytest.mark.parametrize("kernel", KERNELS[:2], ids=lambda kernel: kernel.name)
 def test_the_stream_holds_the_transformed_weights(kernel: WinogradConv) -> None:
     """Every U is the exact one times what the kernels have it by."""
     tile = kernel.tile
@@ -256,13 +282,14 @@ def test_sums_that_may_not_fit_leave_the_layer_to_the_portable_kernel() -> None:
 def test_the_distance_is_that_of_blocks_read_before_they_are_written(kernel: WinogradConv) -> None:
     """Block by block over its windows and its results, not by the formula."""
     seen = 0
-    rows, columns = kernel.tile.rows, 2 * kernel.tile.rows
+    is_narrow = isinstance(kernel, NarrowWinogradConv)
     for drawn in layers(60):
         bound = kernel.bind(drawn.let, drawn.constants, "layer")
         if bound.kernel != kernel.name or not bound.sharing:
             continue
         window = CONVOLUTION.window(drawn.let)
         _, height, width, _ = window.result
+        rows, columns = kernel.tile.rows, width if is_narrow else 2 * kernel.tile.rows
         blocks = [
             [
                 (image * height + y) * width + x

@@ -26,6 +26,20 @@ def stream(channels: Channels, inputs: int, tile: Tile) -> NDArray[np.int32]:
     return _int32(found)
 
 
+def narrow(channels: Channels, inputs: int) -> tuple[NDArray[np.int8], NDArray[np.int32]]:
+    """Weights as they are and numbers, for F(2x2) by weights that each call transforms: all result channels
+    in groups of four, zeros behind the last one and behind the last input."""
+    live = _live(channels)
+    count, deep = len(live.weights), groups(inputs)
+    weights = np.zeros((GROUP * groups(count), 9, GROUP * deep), np.int8)
+    weights[:count, :, :inputs] = live.weights.reshape(count, 9, inputs)
+    parts = weights.reshape(-1, GROUP, 9, deep, GROUP).transpose(0, 3, 1, 2, 4)
+    bias, multipliers, shifts = _numbers(live)
+    codes = (shifts & 0xFF).astype(np.uint8).view("<i4").astype(np.int64)
+    numbers = np.concatenate((_by_group(4 * bias), _by_group(multipliers), codes[:, None]), axis=1)
+    return np.ascontiguousarray(parts).reshape(-1), _int32(numbers)
+
+
 def _int32(numbers: NDArray[np.int64]) -> NDArray[np.int32]:
     return numbers.astype(np.int64).astype(np.uint32).view(np.int32).reshape(-1)
 

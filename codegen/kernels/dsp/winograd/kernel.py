@@ -1,6 +1,7 @@
 """CONV_2D of 3x3 by Winograd on cores with the DSP extension: when it can run, what it is bound to."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,16 +11,29 @@ from codegen.kernels.base.c_kernel import FastKernel
 from codegen.kernels.base.overlap import forward_sharing, striped_below
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.weighted import CONVOLUTION, conv_params, padding_pixel
+from codegen.kernels.base.window import WindowShape
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantPointer, CStruct, StructArg, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Workspace
-from codegen.kernels.dsp.packing import GROUP, INT8_STREAM, channels_of
-from codegen.kernels.dsp.winograd.filters import stream
-from codegen.kernels.dsp.winograd.price import instructions
+from codegen.kernels.dsp.packing import GROUP, INT8_STREAM, Channels, channels_of
+from codegen.kernels.dsp.winograd.filters import narrow, stream
+from codegen.kernels.dsp.winograd.price import instructions, narrow_instructions
 from codegen.kernels.dsp.winograd.proof import fits
-from codegen.kernels.dsp.winograd.tiles import F2, F4, Tile
+from codegen.kernels.dsp.winograd.tiles import F2, F4, Tile, narrow_workspace_bytes
 from codegen.kernels.portable.convolution import CONV_2D_S8
 from codegen.kernels.primfunc import PrimFunc
 from codegen.targets.arm import DSP
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Packed:
+    """What a form of the kernel has of a layer."""
+
+    weights: CStruct
+    constants: tuple[LinkedConstant, ...]
+    workspace_bytes: int
+    columns: int
+    """Of the result that are computed together, as `Tile.rows` rows are."""
+    instructions: int
 
 
 class WinogradConv(FastKernel):
@@ -27,10 +41,12 @@ class WinogradConv(FastKernel):
 
     op, kernel_set = CONVOLUTION.op, DSP
     portable = CONV_2D_S8
+    parts: tuple[str, ...]
+    """Of its files' names, the assembly."""
 
     def __init__(self, tile: Tile, form: str = "") -> None:
         """`form`: behind `winograd` in the names of its C functions and files."""
-        self.tile, self.form = tile, form
+        self.tile, self.form, self.parts = tile, form, (form,)
         self.name = f"winograd{form}_s8_dsp"
 
     def other_reason(self, let: Let) -> str | None:
@@ -45,6 +61,30 @@ class WinogradConv(FastKernel):
             return f"the kernel {self.name} is for at most one row and column of padding in front"
         return INT8_STREAM.refusal(let)
 
+    def packed(self, let: Let, window: WindowShape, channels: Channels) -> Packed:
+        """Transformed weights."""
+        inputs, tile = window.image[3], self.tile
+        linked = LinkedConstant(
+            role="stream",
+            data=stream(channels, inputs, tile),
+            alignment=4,
+            layout="by four channels: biases, transformed weights as int16 pairs, requantization",
+        )
+        return Packed(
+            weights=CStruct(
+                suffix="weights",
+                c_type="cg_winograd_weights_dsp",
+                fields=(
+                    ("stream", ConstantPointer(role="stream")),
+                    ("padding", ConstantPointer(role="padding")),
+                ),
+            ),
+            constants=(linked, padding_pixel(let, (tile.columns + 2) * inputs, alignment=4)),
+            workspace_bytes=tile.workspace_bytes(window),
+            columns=tile.columns,
+            instructions=instructions(window, channels, tile),
+        )
+
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`."""
         layer = CONVOLUTION.layer(let, constants)
@@ -52,50 +92,70 @@ class WinogradConv(FastKernel):
         channels = channels_of(layer, let.var.type)
         if not fits(channels, inputs, tile):
             return self.portable.bind(let, constants, name)
+        found = self.packed(let, window, channels)
         limits = activation_range(layer.activation, let.var.type)
-        weights = CStruct(
-            suffix="weights",
-            c_type="cg_winograd_weights_dsp",
-            fields=(("stream", ConstantPointer(role="stream")), ("padding", ConstantPointer(role="padding"))),
-        )
-        linked = (
-            LinkedConstant(
-                role="stream",
-                data=stream(channels, inputs, tile),
-                alignment=4,
-                layout="by four channels: biases, transformed weights as int16 pairs, requantization",
-            ),
-            padding_pixel(let, (tile.columns + 2) * inputs, alignment=4),
-        )
+        below = striped_below(window, rows=tile.rows, columns=found.columns, channels=inputs)
         return PrimFunc(
             name=name,
             let=let,
             kernel=self.name,
             symbol=f"cg_{self.name}",
-            sources=_sources(self.form),
+            sources=(*_SOURCES, *(_part(form) for form in self.parts), f"kernels/dsp/{self.name}.c"),
             headers=("cg_winograd_dsp.h",),
             argument_alignment=4 if inputs % GROUP == 0 or window.result[3] % GROUP == 0 else 1,
             reads=(window.reads(inputs),),
-            workspaces=(Workspace(name="pixels", size_bytes=tile.workspace_bytes(window)),),
-            constants=linked,
-            sharing=forward_sharing(
-                let, 0, striped_below(window, rows=tile.rows, columns=tile.columns, channels=inputs)
-            ),
-            structs=(conv_params(let, window, limits), weights),
+            workspaces=(Workspace(name="pixels", size_bytes=found.workspace_bytes),),
+            constants=found.constants,
+            sharing=forward_sharing(let, 0, below),
+            structs=(conv_params(let, window, limits), found.weights),
             call_args=(PARAMS, StructArg(suffix="weights"), WorkspaceArg(name="pixels"), ARGUMENT, RESULT),
             pixels_at_once=tile.rows * tile.columns,
-            instructions=instructions(window, channels, tile),
+            instructions=found.instructions,
         )
 
 
-def _sources(form: str) -> tuple[str, ...]:
-    return (
-        "kernels/dsp/requantize_s8_dsp.c",
-        "kernels/dsp/winograd_blocks_s8_dsp.c",
-        f"kernels/dsp/winograd{form}_parts_s8_dsp.S",
-        f"kernels/dsp/winograd{form}_s8_dsp.c",
-    )
+class NarrowWinogradConv(WinogradConv):
+    """By weights that stay int8 in flash: each band of rows of tiles transforms them."""
+
+    def __init__(self, tile: Tile) -> None:
+        super().__init__(tile, "_narrow")
+        self.parts = ("", self.form)
+
+    def packed(self, let: Let, window: WindowShape, channels: Channels) -> Packed:
+        """Weights as they are."""
+        del let
+        weights, numbers = narrow(channels, window.image[3])
+        linked = (
+            LinkedConstant(
+                role="weights",
+                data=weights,
+                alignment=4,
+                layout="by four channels, by four inputs: channel by channel the taps of these",
+            ),
+            LinkedConstant(
+                role="numbers", data=numbers, alignment=4, layout="by four channels: biases, requantization"
+            ),
+        )
+        fields = (
+            *((constant.role, ConstantPointer(role=constant.role)) for constant in linked),
+            ("rows", self.tile.rows),
+        )
+        return Packed(
+            weights=CStruct(suffix="weights", c_type="cg_winograd_narrow_dsp", fields=fields),
+            constants=linked,
+            workspace_bytes=narrow_workspace_bytes(window, self.tile),
+            columns=window.result[2],
+            instructions=narrow_instructions(window, channels, self.tile),
+        )
+
+
+_SOURCES = ("kernels/dsp/requantize_s8_dsp.c", "kernels/dsp/winograd_blocks_s8_dsp.c")
+
+
+def _part(form: str) -> str:
+    return f"kernels/dsp/winograd{form}_parts_s8_dsp.S"
 
 
 register(WinogradConv(F2))
 register(WinogradConv(F4, "4"))
+register(NarrowWinogradConv(F2))

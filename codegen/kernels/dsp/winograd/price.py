@@ -34,6 +34,29 @@ def instructions(window: WindowShape, channels: Channels, tile: Tile) -> int:
     return window.image[0] * total
 
 
+NARROW_LAYER, NARROW_GROUP, NARROW_BLOCK = 300, 180, 30
+"""In C, of weights that a call transforms: for each call, each four result channels of a band, and each block
+of these."""
+FILTERS = 509
+"""Weights of four result channels and as many of the image transformed."""
+INTERLEAVED = 19
+"""Of four channels of a block, where weights are not read in the order in which they lie."""
+
+
+def narrow_instructions(window: WindowShape, channels: Channels, tile: Tile) -> int:
+    """Of one inference, where each band of rows transforms the weights."""
+    fours, depth = groups(len(channels.weights)), window.image[3]
+    total = NARROW_LAYER + 6 * depth
+    for rows in parts(window.result[1], tile.rows):
+        total += BAND + fours * (NARROW_GROUP + FILTERS * groups(depth))
+        start = 0
+        for columns in parts(window.result[2], tile.columns):
+            group = _group(window, channels, rows * columns, tile) + INTERLEAVED + NARROW_BLOCK
+            total += block(window, start, tile) + fours * group + _long(channels, tile)
+            start += columns
+    return window.image[0] * total
+
+
 def parts(count: int, most: int) -> Iterator[int]:
     """`count` in parts of `most`, the last one shorter."""
     for start in range(0, count, most):
@@ -57,17 +80,26 @@ def block(window: WindowShape, start: int, tile: Tile) -> int:
 
 def results(window: WindowShape, channels: Channels, pixels: int, tile: Tile) -> int:
     """A block's results from transformed pixels."""
-    count = len(channels.weights)
+    fours = groups(len(channels.weights))
+    return 28 + fours * _group(window, channels, pixels, tile) + _long(channels, tile)
+
+
+def _group(window: WindowShape, channels: Channels, pixels: int, tile: Tile) -> int:
+    """Four result channels of a block with so many pixels inside the result."""
     pairs = 2 * groups(window.image[3])
     turns = 11 * (pairs - 1) + 3 * (1 + (pairs - 1) // TURNS) + 1
-    points, all_pixels = len(tile.row_order), tile.rows * tile.columns
+    points = len(tile.row_order)
     passes = points * points * (turns + 16) + points
     rounding = 0 if channels.ends_at_zero else 8
     if tile.rows == 2:
-        group = 31 + passes + 4 * 34 + 4 * (76 + rounding)
+        found = 31 + passes + 4 * 34 + 4 * (76 + rounding)
     else:
-        group = 92 + passes + 6 * 124 + 4 * (13 + 4 * (95 + rounding))
-    if pixels < all_pixels or count % 4:
-        group += PART + pixels * PART_PIXEL + 4 * pixels * PART_VALUE
-    long = long_channels(channels) * tile.rows // 2 * (LONG_CALL + 8 * LONG_RESULT)
-    return 28 + groups(count) * group + long
+        found = 92 + passes + 6 * 124 + 4 * (13 + 4 * (95 + rounding))
+    if pixels < tile.rows * tile.columns or len(channels.weights) % 4:
+        found += PART + pixels * PART_PIXEL + 4 * pixels * PART_VALUE
+    return found
+
+
+def _long(channels: Channels, tile: Tile) -> int:
+    """What a block takes more, requantized the long way."""
+    return long_channels(channels) * tile.rows // 2 * (LONG_CALL + 8 * LONG_RESULT)

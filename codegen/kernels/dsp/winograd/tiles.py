@@ -48,6 +48,15 @@ class Tile:
         return self.pixels_bytes * wide + self.scratch_bytes + patch
 
 
+def narrow_workspace_bytes(window: WindowShape, tile: Tile) -> int:
+    """Where each band of rows transforms the weights: those of four channels, a band's pixels, an edge or a
+    patch."""
+    wide = GROUP * groups(window.image[3])
+    blocks = -(-window.result[2] // tile.columns)
+    edge = (tile.columns + 2) * (1 if window.image[3] % GROUP == 0 else tile.rows + 2)
+    return 48 + (128 + tile.pixels_bytes * blocks + edge) * wide
+
+
 def _matrix(rows: Sequence[Sequence[int]]) -> Matrix:
     return np.array(rows, np.int64)
 
