@@ -22,9 +22,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout, n
 
 from codegen import board as boards
 from codegen import emit, toolchain
-from codegen.driver.build import Planned, prepared
+from codegen.driver.build import Planned
 from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
+from codegen.driver.preparing import prepared
 from codegen.driver.run import complaints, measure, request
 from codegen.errors import CodegenError, ExitCode
 from codegen.importers.tflite.writing.writer import ModelBuilder

@@ -23,9 +23,10 @@ from models import SHARED
 
 from codegen import importers, passes
 from codegen.board import load_board
-from codegen.driver.build import pipeline, search_choices
+from codegen.driver.build import search_choices
 from codegen.driver.options import Options
 from codegen.driver.planning import plan_only
+from codegen.driver.preparing import pipeline
 from codegen.errors import CodegenError
 from codegen.plan.place.exact import optimal
 from codegen.search import search

@@ -1,11 +1,11 @@
 """The whole chain, one line per stage: model file -> module -> program -> sources -> image."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from codegen import emit, importers, passes, toolchain
+from codegen import emit, toolchain
 from codegen.driver.checks.calling import (
     check_firmware,
     check_interface,
@@ -19,20 +19,19 @@ from codegen.driver.checks.fit import LinkedTooLarge, beside_code, telling
 from codegen.driver.checks.image_checks import check_image, check_stack_budget, sandbox_board, short_stacks
 from codegen.driver.checks.lock import check_lock, check_place, figures_of, write_lock
 from codegen.driver.inputs.declared_pools import option_board
-from codegen.driver.inputs.dims import Dims, dims_of
-from codegen.driver.inputs.files import changed_meanwhile, write_file
-from codegen.driver.inputs.models import check_missed, check_models, model_name, model_names, places_of
-from codegen.driver.inputs.planned import Planned, macs_of
+from codegen.driver.inputs.dims import dims_of
+from codegen.driver.inputs.files import changed_meanwhile
+from codegen.driver.inputs.models import check_missed, check_models, model_name, model_names
+from codegen.driver.inputs.planned import Planned
 from codegen.driver.joining import check_groups, joined, of_model
 from codegen.driver.options import Options
+from codegen.driver.preparing import Prepared, prepared, sizes_of
 from codegen.driver.report.product import product_report
 from codegen.driver.report.several import joint_report
 from codegen.driver.report.single import Measured, report, to_json
 from codegen.errors import Message
 from codegen.ir import Board, Module
 from codegen.ir.ops import UserAttrs
-from codegen.ir.rules import Place
-from codegen.ir.text import print_module
 from codegen.kernels.base.forms import in_smallest_forms
 from codegen.program.image import Image
 from codegen.program.problem import Limits
@@ -42,9 +41,7 @@ from codegen.progress import Progress, Tally, silent
 from codegen.search import (
     Choices,
     SearchOptions,
-    Sizes,
     check_named,
-    largest_module,
     largest_size,
     search,
     search_sizes,
@@ -75,24 +72,6 @@ class Built:
         return (*self.left_out, *self.changed)
 
 
-def pipeline(
-    options: Options, tell: Callable[[passes.Reduction], None] | None = None
-) -> tuple[passes.Pass, ...]:
-    """The passes between import and search, in order; `tell` hears what the reduction took out."""
-    edges = (passes.IoTypesInt8(),) if options.io_types == "int8" else ()
-    last = (passes.Reduce(tell=tell),) if options.reduce else ()
-    return (
-        passes.FoldConstants(),
-        *edges,
-        passes.FoldPad(),
-        passes.FuseActivations(),
-        passes.RemoveDead(),
-        passes.ShiftWindows(),
-        passes.Legalise(),
-        *last,
-    )
-
-
 def plan_model(
     path: Path,
     board: Board,
@@ -103,7 +82,7 @@ def plan_model(
     limits: Mapping[str, int] | None = None,
     beside: Mapping[str, int] | None = None,
     alone: bool = False,
-    ready: "Prepared | None" = None,
+    ready: Prepared | None = None,
     all_state_bytes: int = 0,
     progress: Progress = silent,
 ) -> Planned:
@@ -162,60 +141,6 @@ def declared_kernels(module: Module) -> tuple[str, ...]:
     return tuple(sorted({f"{each.kernel.op}={each.kernel.symbol}" for each in attrs}))
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Prepared:
-    """A model before search: see `Planned`."""
-
-    module: Module
-    macs: int
-    reduction: passes.Reduction | None
-    placed: Mapping[str, str]
-    """Value -> who gave it its device."""
-    reads: Mapping[str, tuple[str, str]]
-    """Value -> the memory from which its step reads, and who wants that."""
-    missed: Mapping[Place, Message]
-    """Places for all of several models that name nothing in this one."""
-    sizes: Sizes | None
-    """Its sizes that are known as ranges: `module` is the model at the largest."""
-
-
-def prepared(
-    path: Path,
-    options: Options,
-    pools: Sequence[str] = (),
-    *,
-    name: str | None = None,
-    among_others: bool = False,
-) -> Prepared:
-    """Import and rewrite one model, `name`; `pools`: memory scopes that `options.places` may name.
-
-    `among_others`: places without a model may be meant for another one (`check_missed`).
-    Raises CodegenError as those stages do.
-    """
-    dims = dims_of(path, options.dims)
-    sizes = None if dims is None else _sizes(path, options, dims)
-    imported = importers.load(path, options.kernels) if sizes is None else largest_module(sizes)
-    if imported.main.states:
-        check_sizes(options, "variables of the model")
-    observe = _observer(options, imported)
-    reductions: list[passes.Reduction] = []
-    places = places_of(options.places, name or model_name(path, options.names))
-    placed = passes.place_values(imported, places, pools, among_others=among_others)
-    module = passes.run_passes(placed.module, pipeline(options, reductions.append), observe)
-    placed = passes.place_edges(placed, module, places, among_others=among_others)
-    if dims is not None and all(each.is_nothing for each in reductions):
-        sizes = _sizes(path, options, dims, reduces=False)
-    return Prepared(
-        module=placed.module,
-        macs=macs_of(imported),
-        reduction=reductions[0] if reductions else None,
-        placed=placed.who,
-        reads=placed.reads,
-        missed=placed.missed,
-        sizes=sizes,
-    )
-
-
 def _closed(
     path: Path, board: Board, options: Options, name: str, *, emulated: bool, progress: Progress
 ) -> tuple[Options, OpenEnd | None]:
@@ -226,23 +151,10 @@ def _closed(
     assert dims is not None, "there is an open one"
     choices = search_choices(options, emulated=emulated)
     symbol = next(symbol for symbol in dims.symbols if symbol.name == dims.open_symbol)
-    sizes = _sizes(path, options, dims)
+    sizes = sizes_of(path, options, dims)
     end = largest_size(sizes, symbol, board, choices, name=name, progress=progress)
     closed = tuple(dim.closed(end.high) if dim.is_open else dim for dim in options.dims)
     return replace(options, dims=closed), end
-
-
-def _sizes(path: Path, options: Options, dims: Dims, *, reduces: bool = True) -> Sizes:
-    """The model at `path` at any sizes; not `reduces`: nothing is taken out of it, as at the largest."""
-    wanted = [each for each in pipeline(options) if reduces or not isinstance(each, passes.Reduce)]
-
-    def reference(values: Mapping[str, int]) -> Module:
-        return importers.load(path, options.kernels, dims.extents(values))
-
-    def module(values: Mapping[str, int]) -> Module:
-        return passes.run_passes(reference(values), wanted, None)
-
-    return Sizes(symbols=dims.symbols, axes=dims.axes, module=module, reference=reference)
 
 
 @telling()
@@ -381,18 +293,3 @@ def search_choices(options: Options, *, emulated: bool) -> Choices:
     asked["stage"] = stage_mode(options)
     limits = Limits(seed=options.seed, deadline_seconds=options.deadline_seconds)
     return Choices(**asked, limits=limits, emulated=emulated)
-
-
-def _observer(options: Options, imported: Module) -> Callable[[str, Module], None] | None:
-    if options.dump_ir is None:
-        return None
-    folder = options.dump_ir
-    folder.mkdir(parents=True, exist_ok=True)
-    written = [0]
-
-    def observe(stage: str, module: Module) -> None:
-        write_file(folder / f"{written[0]:02d}_{stage}.ir", print_module(module).encode())
-        written[0] += 1
-
-    observe("import", imported)
-    return observe

@@ -3,11 +3,13 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from codegen.driver.build import macs_of, prepared, search_choices
+from codegen.driver.build import search_choices
 from codegen.driver.checks.calling import check_sizes
 from codegen.driver.checks.fit import telling
+from codegen.driver.inputs.planned import macs_of
 from codegen.driver.options import Options
 from codegen.driver.planning import planning_board
+from codegen.driver.preparing import prepared
 from codegen.driver.report.certificate import again, block_reports
 from codegen.plan.draw.curve_picture import CurvePoint
 from codegen.program.program import Program

@@ -109,7 +109,7 @@ def member_of(planned: Planned, values: Mapping[str, int]) -> Planned:
         raise ValueError(f"{program.name}: all its sizes are fixed")
     inputs, outputs = (
         tuple(
-            replace(each, type=replace(each.type, shape=shape_at(ranges, each.value, values)))
+            replace(each, type=replace(each.type, shape=shape_at(ranges, each.type.shape, values)))
             for each in tensors
         )
         for tensors in (program.signature.inputs, program.signature.outputs)
@@ -130,10 +130,10 @@ def _step_sizes(program: Program, values: Mapping[str, int]) -> tuple[int, ...]:
     """Bytes that each step's result has at these sizes; a view has none of its own."""
     ranges = program.ranges
     assert ranges is not None
-    lets = (None if prim.view is not None else prim.let for prim in program.steps.prim_funcs)
+    types = (None if prim.view is not None else prim.let.var.type for prim in program.steps.prim_funcs)
     return tuple(
-        0 if let is None else let.var.type.dtype.size_bytes * prod(shape_at(ranges, let.var.name, values))
-        for let in lets
+        0 if each is None else each.dtype.size_bytes * prod(shape_at(ranges, each.shape, values))
+        for each in types
     )
 
 

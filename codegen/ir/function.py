@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from codegen.ir.formulas import FIXED, OpenSizes, evaluate, found_in, names_of, said
 from codegen.ir.operator import Attrs, Op
 from codegen.ir.types import ANYWHERE, TensorType, VirtualDevice
 
@@ -151,9 +152,13 @@ class Function:
     results: tuple[Arg, ...]
     states: tuple[StateValue, ...] = ()
     """What of `params` and `results` is the model's own: nobody outside writes or reads it."""
+    sizes: OpenSizes = FIXED
+    """What `SymbolicInt`s in types and attributes follow from; as numbers they are those at the largest."""
 
     def __post_init__(self) -> None:
         """Every use is defined before, every name bound once, what is kept is alike on both sides."""
+        if self.sizes.symbols:
+            self._check_sizes()
         defined: dict[str, Var] = {}
         for param in self.params:
             self._define(defined, param)
@@ -167,6 +172,14 @@ class Function:
             old, new = self.params[each.param].type, self.results[each.result].type
             if (old.shape, old.dtype, len(each.initial)) != (new.shape, new.dtype, old.size_bytes):
                 raise ValueError(f"{self.name}: {self.params[each.param].name} is {old}, becomes {new}")
+
+    def _check_sizes(self) -> None:
+        known = self.sizes.values({name: np.asarray(high) for name, high in self.sizes.largest.items()})
+        for each in found_in((self.params, self.body, self.results)):
+            unknown = sorted(set(names_of(each.formula)) - self.sizes.names)
+            if unknown or evaluate(each.formula, known) != each:
+                reason = f"follows from unknown sizes {unknown}" if unknown else "is not that at the largest"
+                raise ValueError(f"{self.name}: {said(each)} {reason}")
 
     def _define(self, defined: dict[str, Var], var: Var) -> None:
         if var.name in defined:

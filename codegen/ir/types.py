@@ -7,6 +7,8 @@ from typing import TypeVar
 
 import numpy as np
 
+from codegen.ir.formulas import said
+
 _Part = TypeVar("_Part")
 
 
@@ -84,7 +86,10 @@ class Quantization:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TensorType:
-    """Static shape, element type and quantisation of a value."""
+    """Shape, element type and quantisation of a value.
+
+    An extent is a number, or a `SymbolicInt` where it follows from open sizes of the function.
+    """
 
     shape: tuple[int, ...]
     dtype: DType
@@ -122,7 +127,7 @@ class TensorType:
         return 0 if self.quantization is None else self.quantization.zero_point
 
     def __str__(self) -> str:
-        return f"{self.dtype.value}[{','.join(str(extent) for extent in self.shape)}]"
+        return f"{self.dtype.value}[{','.join(said(extent) for extent in self.shape)}]"
 
 
 class DeviceConflict(ValueError):

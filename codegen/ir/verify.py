@@ -1,22 +1,41 @@
-"""Checks a whole module: every call against its operator's rule (order is checked on construction)."""
+"""Checks a whole module: every call against its operator's rule (order is checked on construction).
 
-from codegen.ir.function import Module
+Of open sizes at every combination that is looked at: so each operator's rule holds for the formulas as well.
+"""
+
+from collections.abc import Iterator
+
+from codegen.ir.formulas import found_in, said
+from codegen.ir.function import Function, Module
+from codegen.ir.ranged import every_size
 
 
 def problems(module: Module) -> list[str]:
     """One sentence per broken rule, naming function and step; empty if the module is sound."""
     found: list[str] = []
     for function in module.functions.values():
-        for step, let in enumerate(function.body):
-            if not isinstance(let.call.attrs, let.call.op.attrs_type):
-                kind = type(let.call.attrs).__name__
-                found.append(f"{function.name} step {step} {let.where}: attributes are {kind}")
-                continue
-            try:
-                let.call.op.check(let.call.attrs, let.call.types, let.var.type)
-            except ValueError as error:
-                found.append(f"{function.name} step {step} {let.where}: {error}")
+        for values, member in every_size(function):
+            at = "".join(f" at {name}={value}" for name, value in values.items())
+            found += (f"{each}{at}" for each in _broken_rules(member))
+            if found:
+                break
     return found
+
+
+def _broken_rules(function: Function) -> Iterator[str]:
+    for step, let in enumerate(function.body):
+        where = f"{function.name} step {step} {let.where}"
+        if not isinstance(let.call.attrs, let.call.op.attrs_type):
+            yield f"{where}: attributes are {type(let.call.attrs).__name__}"
+            continue
+        loose = next(found_in((let.var.type.shape, let.call.attrs)), None)
+        if loose is not None:
+            yield f"{where}: {said(loose)} in a function without open sizes"
+            continue
+        try:
+            let.call.op.check(let.call.attrs, let.call.types, let.var.type)
+        except ValueError as error:
+            yield f"{where}: {error}"
 
 
 def verify(module: Module) -> Module:

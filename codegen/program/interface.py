@@ -1,9 +1,11 @@
 """How firmware calls a model: its tensors, its state, who owns what."""
 
 import enum
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from codegen.ir import Function, TensorType, Var
+from codegen.ir.formulas import Formula, formula_of
 
 
 class IoMode(enum.Enum):
@@ -133,6 +135,14 @@ class Signature:
     """What lasts from one inference to the next: where an output does not lie in its input's bytes, the last
     step copies it there."""
 
+    def with_types(self, types: Mapping[str, TensorType]) -> "Signature":
+        """The same of values of other types, by name."""
+        inputs, outputs = (
+            tuple(replace(tensor, type=types[tensor.value]) for tensor in tensors)
+            for tensors in (self.inputs, self.outputs)
+        )
+        return replace(self, inputs=inputs, outputs=outputs)
+
     @property
     def state_tensors(self) -> tuple[tuple[IoTensor, IoTensor], ...]:
         """Input and output of each state."""
@@ -151,3 +161,13 @@ class Signature:
         """The outputs that the application reads: all but state."""
         own = {state.output for state in self.states}
         return tuple(tensor for tensor in self.outputs if tensor.field not in own)
+
+
+def axes_of(tensors: Sequence[IoTensor], formula: Formula) -> list[tuple[str, int]]:
+    """(tensor, axis) of every extent that is `formula` at all sizes."""
+    return [
+        (tensor.field, axis)
+        for tensor in tensors
+        for axis, extent in enumerate(tensor.type.shape)
+        if formula_of(extent) == formula
+    ]

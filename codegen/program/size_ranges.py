@@ -1,29 +1,27 @@
 """What a program knows of sizes that are known as ranges: symbols, and formulas in place of numbers."""
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.ir.formulas import Formula, Largest, RoundedUp, Symbol, Whole, evaluate
+from codegen.ir.formulas import (
+    Extent,
+    Formula,
+    Largest,
+    OpenSizes,
+    RoundedUp,
+    Symbol,
+    Whole,
+    evaluate,
+    formula_of,
+)
 
 _GRID = 1 << 18
 """Up to so many combinations of sizes are all gone through where formulas turn."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Extent:
-    """A size that formulas name: `formula` is over symbols and extents listed before it."""
-
-    name: str
-    formula: Formula
-    low: int
-    high: int
-    of: str
-    """What it is the extent of, for comments: `axis 1 of conv0`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,8 +62,6 @@ class Ranges:
     the largest sizes; formulas in its PrimFuncs' structs and arguments stand for themselves."""
 
     symbols: tuple[Symbol, ...]
-    axes: Mapping[tuple[int, int], str]
-    """(input, axis) -> symbol."""
     extents: tuple[Extent, ...]
     values: Mapping[str, Formula]
     """Value -> its offset: in its pool, or in the caller's tensor."""
@@ -75,8 +71,6 @@ class Ranges:
     """Buffer -> its offset in its pool, and its bytes, or a little more where these follow no formula."""
     pools: Mapping[str, Formula]
     """Pool -> the bytes that it takes."""
-    shapes: Mapping[str, tuple[Formula, ...]]
-    """Value -> its extents."""
     peaks: Mapping[str, tuple[Peak, ...]]
     """Pool -> its bytes at every sizes that were looked at."""
     proved: bool
@@ -84,28 +78,29 @@ class Ranges:
     open_end: OpenEnd | None = None
     """How an open upper end was bounded; None where the range was closed."""
 
+    @property
+    def sizes(self) -> OpenSizes:
+        """All that formulas name."""
+        return OpenSizes(symbols=self.symbols, extents=self.extents)
+
     def __post_init__(self) -> None:
-        for name in ("axes", "values", "workspaces", "buffers", "pools", "shapes", "peaks"):
+        for name in ("values", "workspaces", "buffers", "pools", "peaks"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
 
 def named_values(ranges: Ranges, values: Mapping[str, Whole]) -> dict[str, Whole]:
     """Values of all names of formulas, from those of the symbols."""
-    found = dict(values)
-    for extent in ranges.extents:
-        found[extent.name] = evaluate(extent.formula, found)
-    return found
+    return ranges.sizes.values(values)
 
 
 def number_at(ranges: Ranges, formula: Formula, values: Mapping[str, int]) -> int:
     """The value of a formula at one combination of sizes."""
-    known = named_values(ranges, {name: np.asarray(value, np.int64) for name, value in values.items()})
-    return int(evaluate(formula, known))
+    return ranges.sizes.number_at(formula, values)
 
 
-def shape_at(ranges: Ranges, value: str, values: Mapping[str, int]) -> tuple[int, ...]:
-    """The extents of a value at one combination of sizes."""
-    return tuple(number_at(ranges, extent, values) for extent in ranges.shapes[value])
+def shape_at(ranges: Ranges, shape: Sequence[int], values: Mapping[str, int]) -> tuple[int, ...]:
+    """A shape at one combination of sizes."""
+    return tuple(number_at(ranges, formula_of(extent), values) for extent in shape)
 
 
 def has_curve(ranges: Ranges | None) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Module
 from codegen.ir.formulas import Symbol
+from codegen.ir.ranged import Unlike
 from codegen.plan.place import planners
 from codegen.program.program import Program
 from codegen.program.shortage import DoesNotFit
@@ -13,7 +14,7 @@ from codegen.program.size_ranges import OpenEnd
 from codegen.progress import Progress
 from codegen.search.choices import Choices
 from codegen.search.ranges.ranged import Sizes, looked_at, ranged
-from codegen.search.ranges.unlike import Unlike
+from codegen.search.ranges.unlike import KernelUnlike
 from codegen.search.search import check, search
 
 
@@ -40,7 +41,7 @@ def search_sizes(
         try:
             found = ranged(program, sizes, looked, planners.find(choices.planner), check, progress)
         except Unlike as unlike:
-            if unlike.kernel is not None and unlike.kernel not in excluded:
+            if isinstance(unlike, KernelUnlike) and unlike.kernel not in excluded:
                 excluded |= {unlike.kernel}
                 continue
             if choices.blocks:  # What goes row by row at the largest sizes may not at all of them.

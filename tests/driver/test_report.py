@@ -14,8 +14,9 @@ import pytest
 
 from codegen import board as boards
 from codegen import importers, passes
-from codegen.driver.build import pipeline, plan_model
+from codegen.driver.build import plan_model
 from codegen.driver.options import Options
+from codegen.driver.preparing import pipeline
 from codegen.driver.report.certificate import certificate, closed_by, order_text, proof_text, work_text
 from codegen.driver.report.compare import array, compare
 from codegen.errors import counted

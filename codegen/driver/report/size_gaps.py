@@ -5,10 +5,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from codegen.errors import in_bytes
-from codegen.ir.formulas import names_of, text
+from codegen.ir.formulas import Extent, named, names_of, text
 from codegen.plan.draw.sizes_picture import Sizes, sizes_picture
+from codegen.program.interface import axes_of
 from codegen.program.program import Program
-from codegen.program.size_ranges import Extent, OpenEnd, Peak, Ranges, breakpoints
+from codegen.program.size_ranges import OpenEnd, Peak, Ranges, breakpoints
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -93,21 +94,13 @@ def _combinations(ranges: Ranges) -> int:
 
 
 def _axes(program: Program, symbol: str) -> list[str]:
-    ranges = program.ranges
-    inputs = program.signature.inputs
-    axes = ranges.axes.items() if ranges else ()
-    return [f"{inputs[which].field}.{axis}" for (which, axis), name in axes if name == symbol]
+    found = axes_of(program.signature.inputs, named(symbol))
+    return [f"{field}.{axis}" for field, axis in found]
 
 
-def _named(ranges: Ranges, pool: str) -> list[Extent]:
+def _named(ranges: Ranges, pool: str) -> tuple[Extent, ...]:
     """The extents that the formula of a pool names, and those that they follow from, the last ones first."""
-    wanted = set(names_of(ranges.pools[pool]))
-    found: list[Extent] = []
-    for extent in reversed(ranges.extents):
-        if extent.name in wanted:
-            wanted.update(names_of(extent.formula))
-            found.append(extent)
-    return found
+    return ranges.sizes.used_by(names_of(ranges.pools[pool])).extents[::-1]
 
 
 def sizes_lines(program: Program) -> Iterator[str]:

@@ -15,10 +15,12 @@ from codegen.ir.formulas import (
     Quotient,
     RoundedUp,
     Sum,
-    constant_of,
+    SymbolicInt,
+    formula_of,
     sum_text,
     text,
 )
+from codegen.ir.types import TensorType
 from codegen.program.size_ranges import Ranges
 
 
@@ -31,6 +33,7 @@ class SizeText:
         self._tables: dict[tuple[int, ...], str] = {}
         self._all = {symbol.name: c_name(symbol.name) for symbol in ranges.symbols}
         self._all |= {extent.name: extent.name for extent in ranges.extents}
+        self._named = {extent.formula: extent.name for extent in ranges.extents}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -57,6 +60,11 @@ class SizeText:
 
     def spelled(self, formula: Formula) -> str:
         """A formula as an expression that can stand in a sum, a call or an index."""
+        if formula in self._named:
+            return self._named[formula]
+        return self._unnamed(formula)
+
+    def _unnamed(self, formula: Formula) -> str:
         match formula:
             case Sum():
                 return self._sum(formula)
@@ -85,7 +93,7 @@ class SizeText:
         lines: list[str] = []
         for extent in reversed(self._ranges.extents):
             if extent.name in words:
-                formula = self.spelled(extent.formula)
+                formula = self._unnamed(extent.formula)
                 words.update(re.findall(r"[A-Za-z_][A-Za-z0-9_]*", formula))
                 note = f"{extent.of}: {extent.low} to {extent.high}"
                 lines = [f"    /* {note} */", f"    const int32_t {extent.name} = {formula};", *lines]
@@ -96,26 +104,23 @@ class SizeText:
                 symbols.append(f"    const int32_t {name} = (int32_t)dims->{name};")
         return symbols + lines
 
-    def product(self, value: str, factor: int) -> str:
-        """The number of elements of a value, times `factor`, as an expression."""
+    def size_bytes(self, type_: TensorType) -> str:
+        """The bytes of a value as an expression."""
+        factor = type_.dtype.size_bytes
         parts: list[str] = []
-        for extent in self._ranges.shapes[value]:
-            known = constant_of(extent)
-            if known is None:
-                said = self.spelled(extent)
+        for extent in type_.shape:
+            if isinstance(extent, SymbolicInt):
+                said = self.spelled(extent.formula)
                 parts.append(said if re.fullmatch(r"\w+", said) else f"({said})")
             else:
-                factor *= known
+                factor *= extent
         return " * ".join([*([str(factor)] if factor != 1 or not parts else []), *parts])
 
-    def shape(self, value: str) -> str:
+    def shape(self, type_: TensorType) -> str:
         """Extents of a value for comments: `1xTx8`."""
-        return "x".join(_factor(formula) for formula in self._ranges.shapes[value]) or "scalar"
+        return "x".join(self._factor(extent) for extent in type_.shape) or "scalar"
 
-
-def _factor(formula: Formula) -> str:
-    known = constant_of(formula)
-    if known is not None:
-        return str(known)
-    said = text(formula)
-    return said if re.fullmatch(r"\w+", said) else f"({said})"
+    def _factor(self, extent: int) -> str:
+        formula = formula_of(extent)
+        said = self._named.get(formula) or text(formula)
+        return said if re.fullmatch(r"\w+", said) else f"({said})"

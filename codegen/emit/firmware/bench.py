@@ -166,7 +166,7 @@ def _sized(program: Program, places: Places) -> Iterator[tuple[int, str, str]]:
     for index, prim in enumerate(program.steps.prim_funcs):
         if prim.view is None and places.sizes is not None:
             var = prim.let.var
-            place, size = places.value(var.name), places.sizes.product(var.name, var.type.dtype.size_bytes)
+            place, size = places.value(var.name), places.sizes.size_bytes(var.type)
             if place.at is not None or not size.isdigit():
                 yield index, _address(places, place), size
 

@@ -9,8 +9,10 @@ from codegen.emit.c.spelling import base_macro, c_name, pool_array, pool_macro, 
 from codegen.emit.values.copies import has_start, saved_state_bytes
 from codegen.emit.values.locations import Places, TensorView, callers_views, used_pools
 from codegen.emit.values.model_data import constant_macros
+from codegen.ir.formulas import formula_of, named
 from codegen.kernels.block import Count
 from codegen.program.image import ElfSizes
+from codegen.program.interface import axes_of
 from codegen.program.program import Bundle, Program, own_pools
 
 RUNTIME_ABI = 1
@@ -268,9 +270,8 @@ def _sizes(program: Program, places: Places, tensors: Sequence[TensorView]) -> S
             low=symbol.low,
             high=symbol.high,
             axes=", ".join(
-                f"axis {axis} of {program.signature.inputs[which].field}"
-                for (which, axis), name in ranges.axes.items()
-                if name == symbol.name
+                f"axis {axis} of {field}"
+                for field, axis in axes_of(program.signature.inputs, named(symbol.name))
             ),
         )
         for symbol in ranges.symbols
@@ -283,14 +284,14 @@ def _sizes(program: Program, places: Places, tensors: Sequence[TensorView]) -> S
         pools.append(SizedPool(macro=macro, index=index, late=late, size=size))
     shapes: list[SizedShape] = []
     for view, tensor in zip(tensors, (*program.signature.given, *program.signature.wanted), strict=True):
-        extents = tuple(spelling.spelled(extent) for extent in ranges.shapes[tensor.value])
+        extents = tuple(spelling.spelled(formula_of(extent)) for extent in tensor.type.shape)
         shapes.append(
             SizedShape(
                 stem=view.stem,
                 rank_macro=f"{view.macro}_RANK",
                 late=tuple(spelling.declarations(extents)),
                 extents=extents,
-                said=spelling.shape(tensor.value),
+                said=spelling.shape(tensor.type),
             )
         )
     return SizesView(symbols=symbols, pools=tuple(pools), shapes=tuple(shapes))

@@ -302,7 +302,7 @@ def _size(places: Places, tensor: IoTensor, macro: str) -> str:
     ranges = places.program.ranges
     if ranges is None or places.sizes is None:
         return f"{macro}_SIZE"
-    return f"(size_t)({places.sizes.product(tensor.value, tensor.type.dtype.size_bytes)})"
+    return f"(size_t)({places.sizes.size_bytes(tensor.type)})"
 
 
 def _access_word(program: Program, field: str, kind: str) -> str:
@@ -385,5 +385,5 @@ def _decoded(program: Program, prim: PrimFunc) -> Iterator[tuple[int, int, int]]
 def _dimensions(places: Places, var: Var) -> str:
     """A shape as comments show it: 1x16x16x1."""
     if places.sizes is not None:
-        return places.sizes.shape(var.name)
+        return places.sizes.shape(var.type)
     return "x".join(map(str, var.type.shape)) or "scalar"

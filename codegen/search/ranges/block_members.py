@@ -7,13 +7,14 @@ from typing import cast
 from codegen.ir import Let
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.inserted import FusedAttrs
+from codegen.ir.ranged import Unlike
 from codegen.kernels.base.registry import Kernel, kernels_for
 from codegen.kernels.block import Block, BlockStage, Count, Lines
 from codegen.kernels.call import CallArg, LiteralArg
 from codegen.kernels.fused import Layout, bind_fused, can_fuse, laid_out, stages_of
 from codegen.kernels.primfunc import PrimFunc
 from codegen.search.kernels.binding import Binder, step_key
-from codegen.search.ranges.unlike import Unlike
+from codegen.search.ranges.unlike import KernelUnlike
 
 
 def block_at(let: Let, block: Block, binder: Binder) -> PrimFunc:
@@ -53,13 +54,13 @@ def _layer(let: Let, stage: BlockStage, binder: Binder) -> PrimFunc:
     kernel = _kernel(let, stage)
     refusal = binder.refusal(kernel, let)
     if refusal is not None:
-        raise Unlike(f"{let.where}: {refusal}", (step_key(let), kernel.name))
+        raise KernelUnlike(f"{let.where}: {refusal}", (step_key(let), kernel.name))
     bound = replace(binder.bind(kernel, let, stage.name), let=let)
     if not can_fuse(bound) or bound.rows is None or stage.kernel is None:
         raise Unlike(f"{let.where} does not go row by row there")
     if bound.rows.symbol != stage.kernel.symbol:
         text = f"{let.where}: {bound.rows.symbol} runs it at some sizes, {stage.kernel.symbol} at the largest"
-        raise Unlike(text, (step_key(let), kernel.name))
+        raise KernelUnlike(text, (step_key(let), kernel.name))
     return bound
 
 

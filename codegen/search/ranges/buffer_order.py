@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from codegen.ir.formulas import Formula, Whole
+from codegen.ir.ranged import NamedSizes
 from codegen.plan.place.orientation import (
     Circular,
     Orientation,
@@ -17,7 +18,6 @@ from codegen.plan.place.orientation import (
 from codegen.plan.place.planners import Planner
 from codegen.program.problem import MemoryPlan
 from codegen.search.ranges.members import Member
-from codegen.search.ranges.named_sizes import NamedSizes
 
 _APART = -(1 << 40)
 """Distance of two buffers that are in no conflict."""

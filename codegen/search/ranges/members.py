@@ -7,20 +7,20 @@ kernels' binding, liveness. So nothing here knows what a kernel's parameters mea
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from codegen.ir import Arg, Call, ConstRef, Function, Let, Module, TensorType, Var
+from codegen.ir import Arg, Call, ConstRef, Function, Let, Module, Var
 from codegen.ir.ops.inserted import FusedAttrs, constants_of
+from codegen.ir.ranged import Unlike
 from codegen.kernels.base.registry import Kernel, kernels_for
 from codegen.kernels.base.views import joined, slice_view
 from codegen.kernels.contract import Sharing
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.live.liveness import Liveness, liveness
 from codegen.plan.place.orientation import Orientation, Pair, placed
-from codegen.program.interface import IoTensor
 from codegen.program.problem import BufferKind, Problem
 from codegen.program.program import MemoryLayout, Program, Steps
 from codegen.search.kernels.binding import Binder
 from codegen.search.ranges.block_members import block_at
-from codegen.search.ranges.unlike import REVERSE, Unlike, unlike
+from codegen.search.ranges.unlike import REVERSE, unlike
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,11 +59,6 @@ def program_of(program: Program, found: Member, given: Orientation, distances: M
     """The member as a program of its own, its buffers in the order of `given`, `distances` apart."""
     types = {var.name: var.type for var in found.function.variables()}
     plan = replace(program.memory.plan, placements=placed(given, found.problem, distances))
-    signature = replace(
-        program.signature,
-        inputs=tuple(_sized(tensor, types) for tensor in program.signature.inputs),
-        outputs=tuple(_sized(tensor, types) for tensor in program.signature.outputs),
-    )
     return replace(
         program,
         steps=Steps(function=found.function, prim_funcs=found.prim_funcs, times=found.live.times),
@@ -73,12 +68,8 @@ def program_of(program: Program, found: Member, given: Orientation, distances: M
             slices=found.live.slices,
             workspaces=found.live.workspaces,
         ),
-        signature=signature,
+        signature=program.signature.with_types(types),
     )
-
-
-def _sized(tensor: IoTensor, types: Mapping[str, TensorType]) -> IoTensor:
-    return replace(tensor, type=types[tensor.value])
 
 
 # ---- steps ------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ A member is the program at certain sizes. Each is a whole program that all check
 found from the members and give, for every one of them, the numbers that it has.
 """
 
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,7 +11,8 @@ import numpy as np
 
 from codegen.errors import CodegenError, Message
 from codegen.ir import Module
-from codegen.ir.formulas import Symbol
+from codegen.ir.formulas import EVERY, OpenSizes, Symbol, combinations, is_small
+from codegen.ir.ranged import Axes, NamedSizes, Unlike
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.place.planners import Planner
 from codegen.program.program import Program
@@ -22,20 +22,14 @@ from codegen.search.kernels.binding import Binder
 from codegen.search.ranges.buffer_order import best_order, least_distances
 from codegen.search.ranges.late_tables import may_be_late
 from codegen.search.ranges.members import Member, check_alike, member, program_of
-from codegen.search.ranges.named_sizes import NamedSizes
 from codegen.search.ranges.substitution import Formulas
-from codegen.search.ranges.unlike import Unlike, unlike
-
-EVERY = 4096
-"""Up to so many combinations of sizes are all looked at."""
+from codegen.search.ranges.unlike import unlike
 
 _OF_SHAPES = {"E305", "E306"}
 """What an importer says of shapes: too large, or not what an operator takes."""
 
-_SEED = 0
-
-_RANDOM = 1000
-"""Of more combinations so many are looked at, drawn at random, besides the ends."""
+_MORE = 1000
+"""So many turns are looked at besides."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,37 +38,14 @@ class Sizes:
     the same as the file has it."""
 
     symbols: tuple[Symbol, ...]
-    axes: Mapping[tuple[int, int], str]
-    """(input, axis) -> symbol."""
+    axes: Axes
     module: Callable[[Mapping[str, int]], Module]
     reference: Callable[[Mapping[str, int]], Module]
 
     @property
     def largest(self) -> Mapping[str, int]:
         """Every symbol at its upper end."""
-        return {symbol.name: symbol.high for symbol in self.symbols}
-
-    @property
-    def is_small(self) -> bool:
-        """Whether every combination is looked at."""
-        count = 1
-        for symbol in self.symbols:
-            count *= symbol.count
-        return count <= EVERY
-
-    def combinations(self) -> list[dict[str, int]]:
-        """The combinations that are looked at, the largest last: all, or the ends and random ones."""
-        names = [symbol.name for symbol in self.symbols]
-        if self.is_small:
-            every = itertools.product(*(range(each.low, each.high + 1) for each in self.symbols))
-            return [dict(zip(names, each, strict=True)) for each in every]
-        random = np.random.default_rng(_SEED)
-        lows = np.array([symbol.low for symbol in self.symbols])
-        highs = np.array([symbol.high for symbol in self.symbols])
-        drawn = random.integers(lows, highs + 1, (_RANDOM, len(names)))
-        ends = itertools.product(*((symbol.low, symbol.high) for symbol in self.symbols))
-        rows = sorted({tuple(int(value) for value in row) for row in (*drawn.tolist(), *ends)})
-        return [dict(zip(names, row, strict=True)) for row in rows]
+        return OpenSizes(symbols=self.symbols).largest
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -89,13 +60,13 @@ class LookedAt:
     ) -> "LookedAt | None":
         """The same and where the formulas of `ranges` turn; None where that is nothing more, or as many are
         looked at as of a small range. Of very many turns some are left out, evenly."""
-        if sizes.is_small or len(self.combinations) >= EVERY:
+        if is_small(sizes.symbols) or len(self.combinations) >= EVERY:
             return None
         known = {tuple(each.values()) for each in self.combinations}
         more = [each for each in turns(ranges) if tuple(each.values()) not in known] if ranges else []
         if not more:
             return None
-        more = more[:: -(-len(more) // _RANDOM)]
+        more = more[:: -(-len(more) // _MORE)]
         pairs = [*zip(self.combinations, self.modules, strict=True)]
         pairs += zip(more, modules_at(name, sizes, more, progress), strict=True)
         pairs.sort(key=lambda pair: tuple(pair[0].values()))
@@ -123,7 +94,10 @@ def ranged(
     for each in members:
         check_alike(members[-1].problem, each.problem)
         _check_constants(members[-1].prim_funcs, each.prim_funcs)
-    names = NamedSizes(sizes.symbols, members, complete=sizes.is_small)
+    every = is_small(sizes.symbols)
+    names = NamedSizes(
+        sizes.symbols, [each.values for each in members], [each.function for each in members], complete=every
+    )
     given = best_order(program.memory.plan, members, planner)
     least = least_distances(given, members, names)
     programs = [
@@ -134,14 +108,14 @@ def ranged(
         progress(f"check {program.name} at its sizes", index, len(programs))
         check(each)
     return Formulas(
-        program, sizes.symbols, sizes.axes, sizes.is_small, members, programs, given, least, names
+        program, sizes.symbols, sizes.axes, every, members, programs, given, least, names
     ).program()
 
 
 def looked_at(name: str, sizes: Sizes, progress: Progress) -> LookedAt:
     """What is looked at first. Raises CodegenError as `modules_at` does."""
-    combinations = sizes.combinations()
-    return LookedAt(combinations=combinations, modules=modules_at(name, sizes, combinations, progress))
+    values = combinations(sizes.symbols)
+    return LookedAt(combinations=values, modules=modules_at(name, sizes, values, progress))
 
 
 def largest_module(sizes: Sizes) -> Module:
@@ -150,7 +124,7 @@ def largest_module(sizes: Sizes) -> Module:
         return sizes.reference(sizes.largest)
     except CodegenError as error:
         if {message.code for message in error.messages} <= _OF_SHAPES:
-            modules_at("", sizes, sizes.combinations(), silent)
+            modules_at("", sizes, combinations(sizes.symbols), silent)
         raise
 
 

@@ -16,12 +16,14 @@ from codegen.ir.formulas import (
     Symbol,
     Whole,
     constant_of,
+    found_in,
     largest_term,
     named,
     names_of,
     number,
     text,
 )
+from codegen.ir.ranged import Axes, NamedSizes, Unlike, merged
 from codegen.kernels.call import CallArg, ChosenPointer, ConstantPointer, CStruct, LiteralArg
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.constants.linking import link
@@ -29,13 +31,12 @@ from codegen.plan.live.ties import ties
 from codegen.plan.place.bounds import lower_bounds
 from codegen.plan.place.orientation import Orientation
 from codegen.program.program import MemoryLayout, Program
-from codegen.program.size_ranges import Extent, Peak, Ranges
+from codegen.program.size_ranges import Peak, Ranges
 from codegen.search.ranges.block_members import block_formulas
 from codegen.search.ranges.buffer_order import Distances
 from codegen.search.ranges.late_tables import late_roles, late_structs
 from codegen.search.ranges.members import Member
-from codegen.search.ranges.named_sizes import NamedSizes
-from codegen.search.ranges.unlike import Unlike, unlike
+from codegen.search.ranges.unlike import unlike
 
 
 class Formulas:
@@ -45,7 +46,7 @@ class Formulas:
         self,
         program: Program,
         symbols: Sequence[Symbol],
-        axes: Mapping[tuple[int, int], str],
+        axes: Axes,
         proved: bool,
         members: Sequence[Member],
         programs: Sequence[Program],
@@ -61,32 +62,42 @@ class Formulas:
 
     def program(self) -> Program:
         """The program at the largest sizes with its formulas."""
+        function = merged(self._names, [each.function for each in self._members], self._axes_of)
         prims = tuple(self._prim(index, prim) for index, prim in enumerate(self._program.steps.prim_funcs))
         offsets = self._offsets()
         values, workspaces = dict(self._places(offsets)), dict(self._workspaces(offsets))
-        shapes = {var.name: self._shape(var.name) for var in self._program.steps.function.variables()}
         pools = {pool.name: self._peak(pool.name, offsets) for pool in self._program.memory.problem.pools}
         buffers = {id_: (offsets[id_], size) for id_, size in self._sizes()}
         places = [*values.values(), *workspaces.values(), *pools.values(), *chain(*buffers.values())]
-        every = list(places)
-        every += [each for shape in shapes.values() for each in shape]
-        self._check_range([*every, *(each for prim in prims for each in prim.formulas)])
+        places += [each.formula for each in found_in((function.params, function.body))]
+        places += [each for prim in prims for each in prim.formulas]
+        self._check_range(places)
         ranges = Ranges(
             symbols=self._symbols,
-            axes=self._axes_of,
-            extents=self._used(prims, places, shapes),
+            extents=self._names.sizes.used_by(name for each in places for name in names_of(each)).extents,
             values=values,
             workspaces=workspaces,
             buffers=buffers,
             pools=pools,
-            shapes=shapes,
             peaks={pool.name: tuple(self._peaks(pool.name)) for pool in self._program.memory.problem.pools},
             proved=self._proved,
         )
         layout = self._program.constants
         constants = replace(layout, pools=link(prims, layout.candidates))
+        lets = zip(prims, function.body, strict=True)
+        steps = replace(
+            self._program.steps,
+            function=function,
+            prim_funcs=tuple(replace(prim, let=let) for prim, let in lets),
+        )
+        types = {var.name: var.type for var in function.variables()}
         return replace(
-            self._program.running(prims), constants=constants, ranges=ranges, memory=self._certified()
+            self._program,
+            steps=steps,
+            signature=self._program.signature.with_types(types),
+            constants=constants,
+            ranges=ranges,
+            memory=self._certified(),
         )
 
     def _certified(self) -> MemoryLayout:
@@ -106,21 +117,6 @@ class Formulas:
                 help_ = "give a smaller upper end"
                 text_ = f"{text(each)} does not fit in 32 bits"
                 raise CodegenError(Message(code="E309", where=f"--dim {said}", text=text_, help=help_))
-
-    def _used(
-        self,
-        prims: Sequence[PrimFunc],
-        formulas: Sequence[Formula],
-        shapes: Mapping[str, tuple[Formula, ...]],
-    ) -> tuple[Extent, ...]:
-        """The extents that some formula names."""
-        every = [*formulas, *(each for shape in shapes.values() for each in shape)]
-        every += [each for prim in prims for each in prim.formulas]
-        wanted = {name for each in every for name in names_of(each)}
-        for name in reversed(self._names.extents):
-            if name in wanted:
-                wanted.update(names_of(self._names.extents[name].formula))
-        return tuple(extent for name, extent in self._names.extents.items() if name in wanted)
 
     # ---- steps --------------------------------------------------------------------------
 
@@ -300,17 +296,6 @@ class Formulas:
                 formula = self._above(size, buffer.id, offsets)
             arms.append((formula, ends))
         return self._fitter.largest(arms)
-
-    def _shape(self, value: str) -> tuple[Formula, ...]:
-        shapes = [
-            next(v.type.shape for v in each.function.variables() if v.name == value) for each in self._members
-        ]
-        return tuple(
-            self._names.formula(
-                np.array([shape[axis] for shape in shapes], np.int64), f"axis {axis} of {value}"
-            )
-            for axis in range(len(shapes[-1]))
-        )
 
     def _peaks(self, pool: str) -> Iterator[Peak]:
         for found, each in zip(self._members, self._programs, strict=True):

@@ -1,5 +1,6 @@
 """What keeps sizes from being one program."""
 
+from codegen.ir.ranged import Unlike
 from codegen.kernels.primfunc import PrimFunc
 from codegen.search.kernels.binding import step_key
 
@@ -7,17 +8,14 @@ REVERSE = "_reverse"
 """What the name of a kernel that runs backwards ends with."""
 
 
-class Unlike(ValueError):
-    """The program at some sizes has another structure than at the largest; says at which step and why.
+class KernelUnlike(Unlike):
+    """The same, for the reason `kernel`: (step, kernel). Another kernel may do."""
 
-    `kernel`: (step, kernel) that is the reason, where another kernel may do.
-    """
-
-    def __init__(self, text: str, kernel: tuple[str, str] | None = None) -> None:
+    def __init__(self, text: str, kernel: tuple[str, str]) -> None:
         super().__init__(text)
         self.kernel = kernel
 
 
-def unlike(prim: PrimFunc, text: str) -> Unlike:
+def unlike(prim: PrimFunc, text: str) -> KernelUnlike:
     """What `prim`'s kernel does otherwise at some sizes."""
-    return Unlike(f"{prim.let.where}: {text}", (step_key(prim.let), prim.kernel.removesuffix(REVERSE)))
+    return KernelUnlike(f"{prim.let.where}: {text}", (step_key(prim.let), prim.kernel.removesuffix(REVERSE)))

@@ -12,9 +12,10 @@ import pytest
 
 from codegen import importers
 from codegen.board import load_board
-from codegen.driver.build import plan_model, prepared
+from codegen.driver.build import plan_model
 from codegen.driver.checks.fit import telling
 from codegen.driver.options import Options
+from codegen.driver.preparing import prepared
 from codegen.errors import CodegenError
 from codegen.ir import ConstRef
 from codegen.kernels.base.code_bytes import constant_reads, recorded

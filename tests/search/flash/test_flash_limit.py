@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from codegen.board import load_board
-from codegen.driver.build import plan_model, prepared
+from codegen.driver.build import plan_model
 from codegen.driver.checks.fit import telling
 from codegen.driver.options import Options
+from codegen.driver.preparing import prepared
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board
 from codegen.kernels.primfunc import PrimFunc

@@ -13,8 +13,9 @@ import pytest
 
 from codegen import importers, passes
 from codegen.board import load_board
-from codegen.driver.build import Planned, pipeline, plan_model
+from codegen.driver.build import Planned, plan_model
 from codegen.driver.options import Options
+from codegen.driver.preparing import pipeline
 from codegen.ir import Let, Target, VirtualDevice
 from codegen.kernels.base.registry import Kernel
 from codegen.kernels.contract import LinkedConstant

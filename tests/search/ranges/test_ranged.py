@@ -12,7 +12,7 @@ from codegen.driver.inputs.dims import parsed
 from codegen.driver.options import Options
 from codegen.errors import CodegenError
 from codegen.ir import Module
-from codegen.ir.formulas import constant_of, text
+from codegen.ir.formulas import constant_of, open_sizes, text
 from codegen.kernels.call import formulas_in
 from codegen.kernels.primfunc import PrimFunc
 from codegen.passes import Reduce
@@ -170,7 +170,9 @@ def test_of_many_sizes_all_turns_are_looked_at(tmp_path: Path, monkeypatch: pyte
     """Few members are made; those at both sides of the turn are among them, found from all sizes."""
     every = planned(overlapping(), tmp_path, "mps2-an386", "x0.1=50..80").ranges
     monkeypatch.setattr(ranged_sizes, "EVERY", 25)
-    monkeypatch.setattr(ranged_sizes, "_RANDOM", 8)
+    monkeypatch.setattr(ranged_sizes, "_MORE", 8)
+    monkeypatch.setattr(open_sizes, "EVERY", 25)
+    monkeypatch.setattr(open_sizes, "_RANDOM", 8)
     few = planned(overlapping(), tmp_path, "mps2-an386", "x0.1=50..80").ranges
     assert every is not None
     assert few is not None

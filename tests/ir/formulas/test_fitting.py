@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codegen.ir.formulas import Lookup, Quotient, Sum, Whole, constant_of, evaluate, named, number, text
-from codegen.search.ranges.fitting import Fitter
+from codegen.ir.formulas.fitting import Fitter
 
 
 def fitter(low: int = 3, high: int = 60) -> Fitter:

@@ -5,13 +5,22 @@ products of two), and a form counts only where it gives every value.
 """
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.ir.formulas import Formula, Largest, Lookup, Quotient, Sum, Whole, evaluate, number
+from codegen.ir.formulas.formula import (
+    Formula,
+    Largest,
+    Lookup,
+    Quotient,
+    Sum,
+    Whole,
+    evaluate,
+    number,
+)
 
 _LARGEST_DIVISOR = 4096
 _ROWS = 24
@@ -40,6 +49,10 @@ class Fitter:
     def add(self, name: str, values: Whole) -> None:
         """Let formulas use a further named size."""
         self.values[name] = values
+
+    def over(self, names: Iterable[str]) -> "Fitter":
+        """The same with some of the names only."""
+        return Fitter({name: self.values[name] for name in names}, complete=self._complete)
 
     def of(self, members: NDArray[np.bool_]) -> "Fitter":
         """The same of some of the members."""

@@ -151,19 +151,23 @@ def largest_term(formula: Formula, values: Mapping[str, Whole]) -> int:
             return max(largest_term(item, values) for item in items)
 
 
-def text(formula: Formula) -> str:
-    """A formula as comments and reports show it: `16*T + 4`, `(T + 1)/2`, `max(T, 8)`, `up(T, 4)`."""
+def text(formula: Formula, *, whole: bool = False) -> str:
+    """A formula as comments and reports show it: `16*T + 4`, `(T + 1)/2`, `max(T, 8)`, `up(T, 4)`.
+
+    `whole`: so that it can be read back, tables with their values.
+    """
     match formula:
         case Sum():
             return sum_text(formula)
         case Quotient(dividend=dividend, divisor=divisor):
             return f"({sum_text(dividend)})/{divisor}"
         case RoundedUp(value=value, multiple=multiple):
-            return f"up({text(value)}, {multiple})"
+            return f"up({text(value, whole=whole)}, {multiple})"
         case Largest(items=items):
-            return f"max({', '.join(text(item) for item in items)})"
-        case Lookup(index=index):
-            return f"table[{sum_text(index)}]"
+            return f"max({', '.join(text(item, whole=whole) for item in items)})"
+        case Lookup(values=values, index=index):
+            said = f"({', '.join(str(value) for value in values)})" if whole else ""
+            return f"table{said}[{sum_text(index)}]"
 
 
 def sum_text(formula: Sum, times: str = "*", spelled: Callable[[str], str] = str) -> str:

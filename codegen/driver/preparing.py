@@ -1,0 +1,117 @@
+"""A model before search: imported, rewritten by the passes, at its largest sizes or at any."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from codegen import importers, passes
+from codegen.driver.checks.calling import check_sizes
+from codegen.driver.inputs.dims import Dims, dims_of
+from codegen.driver.inputs.ir_files import Stage, observer, write_ranged
+from codegen.driver.inputs.models import model_name, places_of
+from codegen.driver.inputs.planned import macs_of
+from codegen.driver.options import Options
+from codegen.errors import Message
+from codegen.ir import Module
+from codegen.ir.formulas import named
+from codegen.ir.rules import Place
+from codegen.search import Sizes, largest_module
+
+
+def pipeline(
+    options: Options, tell: Callable[[passes.Reduction], None] | None = None
+) -> tuple[passes.Pass, ...]:
+    """The passes between import and search, in order; `tell` hears what the reduction took out."""
+    edges = (passes.IoTypesInt8(),) if options.io_types == "int8" else ()
+    last = (passes.Reduce(tell=tell),) if options.reduce else ()
+    return (
+        passes.FoldConstants(),
+        *edges,
+        passes.FoldPad(),
+        passes.FuseActivations(),
+        passes.RemoveDead(),
+        passes.ShiftWindows(),
+        passes.Legalise(),
+        *last,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Prepared:
+    """A model before search: see `Planned`."""
+
+    module: Module
+    macs: int
+    reduction: passes.Reduction | None
+    placed: Mapping[str, str]
+    """Value -> who gave it its device."""
+    reads: Mapping[str, tuple[str, str]]
+    """Value -> the memory from which its step reads, and who wants that."""
+    missed: Mapping[Place, Message]
+    """Places for all of several models that name nothing in this one."""
+    sizes: Sizes | None
+    """Its sizes that are known as ranges: `module` is the model at the largest."""
+
+
+def prepared(
+    path: Path,
+    options: Options,
+    pools: Sequence[str] = (),
+    *,
+    name: str | None = None,
+    among_others: bool = False,
+) -> Prepared:
+    """Import and rewrite one model, `name`; `pools`: memory scopes that `options.places` may name.
+
+    `among_others`: places without a model may be meant for another one (`check_missed`).
+    Raises CodegenError as those stages do.
+    """
+    dims = dims_of(path, options.dims)
+    sizes = None if dims is None else sizes_of(path, options, dims)
+    imported = importers.load(path, options.kernels) if sizes is None else largest_module(sizes)
+    if imported.main.states:
+        check_sizes(options, "variables of the model")
+    reductions: list[passes.Reduction] = []
+    places = places_of(options.places, name or model_name(path, options.names))
+    placed = passes.place_values(imported, places, pools, among_others=among_others)
+
+    def stages(values: Mapping[str, int]) -> Iterator[Stage]:
+        """The model at certain sizes, after import and after every pass."""
+        assert sizes is not None
+        found: list[Stage] = [("import", sizes.reference(values))]
+        at = passes.place_values(found[0][1], places, pools, among_others=among_others)
+        passes.run_passes(at.module, pipeline(options), lambda *stage: found.append(stage))
+        return iter(found)
+
+    observe = None
+    if options.dump_ir is not None and sizes is None:
+        observe = observer(options.dump_ir, imported)
+    elif options.dump_ir is not None and sizes is not None:
+        write_ranged(options.dump_ir, sizes, stages)
+    module = passes.run_passes(placed.module, pipeline(options, reductions.append), observe)
+    placed = passes.place_edges(placed, module, places, among_others=among_others)
+    if dims is not None and all(each.is_nothing for each in reductions):
+        sizes = sizes_of(path, options, dims, reduces=False)
+    return Prepared(
+        module=placed.module,
+        macs=macs_of(imported),
+        reduction=reductions[0] if reductions else None,
+        placed=placed.who,
+        reads=placed.reads,
+        missed=placed.missed,
+        sizes=sizes,
+    )
+
+
+def sizes_of(path: Path, options: Options, dims: Dims, *, reduces: bool = True) -> Sizes:
+    """The model at `path` at any sizes; not `reduces`: nothing is taken out of it, as at the largest."""
+    wanted = [each for each in pipeline(options) if reduces or not isinstance(each, passes.Reduce)]
+
+    def reference(values: Mapping[str, int]) -> Module:
+        return importers.load(path, options.kernels, dims.extents(values))
+
+    def module(values: Mapping[str, int]) -> Module:
+        return passes.run_passes(reference(values), wanted, None)
+
+    axes = {place: named(symbol) for place, symbol in dims.axes.items()}
+    return Sizes(symbols=dims.symbols, axes=axes, module=module, reference=reference)

@@ -1,0 +1,246 @@
+"""A function for all its sizes: made of what it is at each of them, and back to what it is at some.
+
+Every operator takes part without a line of its own: shapes and attributes at each of the sizes are those that
+its rule gives for numbers; what differs between them becomes a formula that gives each of these numbers.
+"""
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import cast
+
+import numpy as np
+
+from codegen.ir.formulas import (
+    FIXED,
+    Extent,
+    Formula,
+    OpenSizes,
+    Symbol,
+    SymbolicInt,
+    Whole,
+    combinations,
+    evaluate,
+    is_small,
+    names_of,
+)
+from codegen.ir.formulas.fitting import Fitter
+from codegen.ir.function import Function, Let, Module, Var
+from codegen.ir.operator import Padding2D
+from codegen.ir.ops.inserted import FusedAttrs
+
+Axes = Mapping[tuple[int, int], Formula]
+"""(parameter, axis) -> the extent that it has."""
+
+
+class Unlike(ValueError):
+    """A model at some sizes is another one than at the largest, in a way that no formula says."""
+
+
+class NamedSizes:
+    """Symbols and extents, each with its values at all members: the functions at certain sizes."""
+
+    def __init__(
+        self,
+        symbols: Sequence[Symbol],
+        values: Sequence[Mapping[str, int]],
+        functions: Sequence[Function],
+        *,
+        complete: bool,
+    ) -> None:
+        """Every extent that differs between `functions`, at `values` of the symbols, gets a name, and a
+        formula of those before it. `complete`: these are all that there are."""
+        rows = {s.name: np.array([each[s.name] for each in values], np.int64) for s in symbols}
+        self.symbols = tuple(symbols)
+        self.fitter = Fitter(rows, complete=complete)
+        self._plain = Fitter(rows, complete=complete)
+        self.extents: dict[str, Extent] = {}
+        for position, param in enumerate(functions[-1].params):
+            self._axes(param.name, [each.params[position].type.shape for each in functions])
+        layers = [_layers(each) for each in functions]
+        for step, let in enumerate(layers[-1]):
+            self._axes(let.var.name, [each[step].var.type.shape for each in layers])
+            for word, total in _paddings([each[step] for each in layers]):
+                self._extent(f"{let.var.name}_{word}", total, f"padding of {let.var.name}")
+
+    @property
+    def sizes(self) -> OpenSizes:
+        """All of them."""
+        return OpenSizes(symbols=self.symbols, extents=tuple(self.extents.values()))
+
+    def _axes(self, name: str, shapes: Sequence[tuple[int, ...]]) -> None:
+        for axis in range(len(shapes[-1])):
+            values = np.array([shape[axis] for shape in shapes], np.int64)
+            self._extent(f"{name}_dim{axis}", values, f"axis {axis} of {name}")
+
+    def _extent(self, name: str, values: Whole, of: str) -> None:
+        known = self.fitter.values.values()
+        if values.min() != values.max() and not any(np.array_equal(values, own) for own in known):
+            self.add(name, self.formula(values, of), values, of)
+
+    def add(self, name: str, formula: Formula, values: Whole, of: str) -> None:
+        """Let formulas name a further size."""
+        self.fitter.add(name, values)
+        low, high = int(values.min()), int(values.max())
+        self.extents[name] = Extent(name=name, formula=formula, low=low, high=high, of=of)
+
+    def formula(self, values: Whole, what: str) -> Formula:
+        """What gives `values`: a formula, or a table. Raises Unlike where neither does."""
+        found = self.fitter.formula(values) or self.fitter.table(values)
+        if found is None:
+            raise Unlike(f"{what} follows no formula: {sorted({int(value) for value in values})[:8]} ...")
+        return found
+
+    def plain(self, values: Whole, what: str) -> Formula:
+        """The same, of symbols alone where that gives a formula."""
+        return self._plain.formula(values) or self.formula(values, what)
+
+    def value(self, formula: Formula) -> Whole:
+        """The values of a formula at all members."""
+        shape = next(iter(self.fitter.values.values())).shape
+        return np.broadcast_to(evaluate(formula, self.fitter.values), shape)
+
+
+def _layers(function: Function) -> list[Let]:
+    """All steps, of blocks their layers."""
+    found: list[Let] = []
+    for let in function.body:
+        attrs = let.call.attrs
+        found += attrs.function.body if isinstance(attrs, FusedAttrs) else [let]
+    return found
+
+
+def _paddings(lets: Sequence[Let]) -> Iterator[tuple[str, Whole]]:
+    """Padding on both sides together: what SAME makes of a size before it halves it."""
+    found = [getattr(each.call.attrs, "padding", None) for each in lets]
+    pads = [each for each in found if isinstance(each, Padding2D)]
+    if len(pads) == len(lets):
+        yield "pad_rows", np.array([each.top + each.bottom for each in pads], np.int64)
+        yield "pad_columns", np.array([each.left + each.right for each in pads], np.int64)
+
+
+# ---- to all sizes -----------------------------------------------------------------------
+
+
+def merged(names: NamedSizes, functions: Sequence[Function], axes: Axes) -> Function:
+    """The function that is each of `functions` at its sizes; `axes` are what is known of its parameters.
+
+    Raises Unlike where they differ in more than whole numbers that follow formulas.
+    """
+    given: dict[str, dict[int, Formula]] = {}
+    for (position, axis), formula in axes.items():
+        given.setdefault(functions[-1].params[position].name, {})[axis] = formula
+    merger = _Merger(names, given)
+    merger.merged(functions, functions[-1].name)
+    merger.sizes = names.sizes.used_by(merger.named)
+    return cast(Function, merger.merged(functions, functions[-1].name))
+
+
+def merged_module(
+    symbols: Sequence[Symbol], axes: Axes, values: Sequence[Mapping[str, int]], modules: Sequence[Module]
+) -> Module:
+    """The module whose function is that of each of `modules` at `values` of the symbols, the largest last.
+
+    Raises Unlike as `merged` does, and where a constant's values depend on the sizes.
+    """
+    functions = [module.main for module in modules]
+    if len({len(function.body) for function in functions}) > 1:
+        raise Unlike("at some sizes there are other operators")
+    names = NamedSizes(symbols, values, functions, complete=is_small(symbols))
+    function = merged(names, functions, axes)
+    last = modules[-1]
+    for id_, constant in last.constants.items():
+        if any(id_ not in each.constants or each.constants[id_] != constant for each in modules[:-1]):
+            raise Unlike(f"constant {id_} is another one at some sizes")
+    return replace(last, functions={function.name: function})
+
+
+class _Merger:
+    """Puts formulas where values of one kind, one a member, differ in whole numbers."""
+
+    def __init__(self, names: NamedSizes, given: Mapping[str, Mapping[int, Formula]]) -> None:
+        """`given`: of parameters, by axis."""
+        self._names, self._given = names, given
+        self._known: dict[bytes, SymbolicInt] = {}
+        self.sizes = names.sizes
+
+    @property
+    def named(self) -> Iterator[str]:
+        """What the formulas made so far name."""
+        for each in self._known.values():
+            yield from names_of(each.formula)
+
+    def merged(self, every: Sequence[object], where: str) -> object:
+        """What all of `every` are at their sizes; `where`: of which step, for messages."""
+        last = every[-1]
+        if isinstance(last, OpenSizes):
+            return self.sizes
+        if isinstance(last, Var) and last.name in self._given:
+            return self._param(last, self._given[last.name])
+        if not isinstance(last, Function) and all(each is last or each == last for each in every):
+            return last
+        if any(type(each) is not type(last) for each in every):
+            raise Unlike(f"{where}: {last!r} at the largest sizes, something else elsewhere")
+        if type(last) is int:
+            return self._number(np.array(every, np.int64), where)
+        if isinstance(last, tuple):
+            return self._tuple(cast("Sequence[tuple[object, ...]]", every), where)
+        if dataclasses.is_dataclass(last) and not isinstance(last, type):
+            where = last.where if isinstance(last, Let) else where
+            names = [field.name for field in dataclasses.fields(last)]
+            own = {name: self.merged([getattr(each, name) for each in every], where) for name in names}
+            return replace(last, **own)
+        raise Unlike(f"{where}: {last!r} at the largest sizes, another elsewhere")
+
+    def _param(self, last: Var, given: Mapping[int, Formula]) -> Var:
+        shape = tuple(
+            SymbolicInt(extent, given[axis]) if axis in given else extent
+            for axis, extent in enumerate(last.type.shape)
+        )
+        return replace(last, type=replace(last.type, shape=shape))
+
+    def _tuple(self, every: Sequence[tuple[object, ...]], where: str) -> tuple[object, ...]:
+        if len({len(each) for each in every}) > 1:
+            raise Unlike(f"{where}: as many values as at the largest sizes there are not everywhere")
+        return tuple(self.merged(each, where) for each in zip(*every, strict=True))
+
+    def _number(self, values: Whole, where: str) -> SymbolicInt:
+        key = values.tobytes()
+        if key not in self._known:
+            self._known[key] = SymbolicInt(int(values[-1]), self._names.plain(values, where))
+        return self._known[key]
+
+
+# ---- at certain sizes -------------------------------------------------------------------
+
+
+def function_at(function: Function, symbols: Mapping[str, int]) -> Function:
+    """The function at certain sizes, which follow from nothing there."""
+    known = function.sizes.values({name: np.asarray(value, np.int64) for name, value in symbols.items()})
+    return cast(Function, _at(function, known))
+
+
+def _at(value: object, known: Mapping[str, Whole]) -> object:
+    if isinstance(value, SymbolicInt):
+        return int(evaluate(value.formula, known))
+    if isinstance(value, OpenSizes):
+        return FIXED
+    if isinstance(value, tuple):
+        found = tuple(_at(each, known) for each in cast("tuple[object, ...]", value))
+        return found if any(new is not old for new, old in zip(found, value, strict=True)) else value  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        own = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        changed = {name: _at(each, known) for name, each in own.items()}
+        changed = {name: each for name, each in changed.items() if each is not own[name]}
+        return replace(value, **changed) if changed else value
+    return value
+
+
+def every_size(function: Function) -> Iterator[tuple[Mapping[str, int], Function]]:
+    """The function at every combination of its sizes that is looked at, the largest last; by itself, if it
+    has no open ones."""
+    if not function.sizes.symbols:
+        yield {}, function
+        return
+    for values in combinations(function.sizes.symbols):
+        yield values, function_at(function, values)
