@@ -1,7 +1,7 @@
 """A model before search: imported, rewritten by the passes, at its largest sizes or at any."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from codegen import importers, passes
@@ -11,11 +11,12 @@ from codegen.driver.inputs.ir_files import Stage, observer, write_ranged
 from codegen.driver.inputs.models import model_name, places_of
 from codegen.driver.inputs.planned import macs_of
 from codegen.driver.options import Options
-from codegen.errors import Message
+from codegen.errors import CodegenError, Message
 from codegen.ir import Module
 from codegen.ir.formulas import named
 from codegen.ir.rules import Place
-from codegen.search import Sizes, largest_module
+from codegen.progress import silent
+from codegen.search import Sizes, looked_at
 
 
 def pipeline(
@@ -68,7 +69,10 @@ def prepared(
     """
     dims = dims_of(path, options.dims)
     sizes = None if dims is None else sizes_of(path, options, dims)
-    imported = importers.load(path, options.kernels) if sizes is None else largest_module(sizes)
+    if sizes is None:
+        imported = importers.load(path, options.kernels)
+    else:
+        sizes, imported = _at_largest(sizes)
     if imported.main.states:
         check_sizes(options, "variables of the model")
     reductions: list[passes.Reduction] = []
@@ -90,8 +94,8 @@ def prepared(
         write_ranged(options.dump_ir, sizes, stages)
     module = passes.run_passes(placed.module, pipeline(options, reductions.append), observe)
     placed = passes.place_edges(placed, module, places, among_others=among_others)
-    if dims is not None and all(each.is_nothing for each in reductions):
-        sizes = sizes_of(path, options, dims, reduces=False)
+    if sizes is not None and all(each.is_nothing for each in reductions):
+        sizes = replace(sizes, rewritten=_rewriting(options, reduces=False))
     return Prepared(
         module=placed.module,
         macs=macs_of(imported),
@@ -103,15 +107,33 @@ def prepared(
     )
 
 
-def sizes_of(path: Path, options: Options, dims: Dims, *, reduces: bool = True) -> Sizes:
-    """The model at `path` at any sizes; not `reduces`: nothing is taken out of it, as at the largest."""
-    wanted = [each for each in pipeline(options) if reduces or not isinstance(each, passes.Reduce)]
+_OF_SHAPES = {"E305", "E306"}
+"""What an importer says of shapes: too large, or not what an operator takes."""
+
+
+def _at_largest(sizes: Sizes) -> tuple[Sizes, Module]:
+    """The model at its largest sizes that are possible. Raises CodegenError as import and `looked_at` do."""
+    try:
+        return sizes, sizes.reference(sizes.largest)
+    except CodegenError as error:
+        if not {message.code for message in error.messages} <= _OF_SHAPES:
+            raise
+        sizes, _ = looked_at("", sizes, silent)
+        return sizes, sizes.reference(sizes.largest)
+
+
+def sizes_of(path: Path, options: Options, dims: Dims) -> Sizes:
+    """The model at `path` at any sizes."""
 
     def reference(values: Mapping[str, int]) -> Module:
         return importers.load(path, options.kernels, dims.extents(values))
 
-    def module(values: Mapping[str, int]) -> Module:
-        return passes.run_passes(reference(values), wanted, None)
-
     axes = {place: named(symbol) for place, symbol in dims.axes.items()}
-    return Sizes(symbols=dims.symbols, axes=axes, module=module, reference=reference)
+    rewritten = _rewriting(options, reduces=True)
+    return Sizes(symbols=dims.symbols, axes=axes, reference=reference, rewritten=rewritten)
+
+
+def _rewriting(options: Options, *, reduces: bool) -> Callable[[Module], Module]:
+    """The passes; not `reduces`: nothing is taken out of the model, as at the largest sizes."""
+    wanted = [each for each in pipeline(options) if reduces or not isinstance(each, passes.Reduce)]
+    return lambda module: passes.run_passes(module, wanted, None)

@@ -1,9 +1,12 @@
 """Collects what is wrong with a file while translation goes on."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from codegen.errors import CodegenError, Message
+from codegen.errors import Message
 from codegen.importers.limits import MAX_MESSAGES
+from codegen.ir import Let, Var
+from codegen.ir.refusal import ModelRefused
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,12 +64,24 @@ class Report:
         self._file_name = file_name
         self._groups: dict[tuple[str, str, str | None], _Group] = {}
         self._dropped = 0
+        self._reads: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self._groups) + self._dropped
 
-    def add(self, problem: Problem, *, where: str | None = None, missing: bool = False) -> None:
-        """Record a problem of the file or, with `where`, of one place; `missing`: a whole operator is."""
+    def add(
+        self,
+        problem: Problem,
+        *,
+        where: str | None = None,
+        missing: bool = False,
+        reads: Sequence[str] = (),
+    ) -> None:
+        """Record a problem of the file or, with `where`, of one place; `missing`: a whole operator is.
+
+        `reads`: the variables that the operator there reads.
+        """
+        self._reads = self._reads if self._groups else tuple(reads)
         key = problem.code, problem.reason or problem.text, problem.advice
         place = where or self._file_name
         if key not in self._groups:
@@ -87,7 +102,7 @@ class Report:
         text = f"and {self._dropped} more problems"
         return (*found, Message(code="E301", where=self._file_name, text=text))
 
-    def raise_if_any(self) -> None:
-        """Raise CodegenError with everything recorded."""
+    def raise_if_any(self, params: Sequence[Var], steps: Sequence[Let]) -> None:
+        """Raise ModelRefused with everything recorded; `params` and `steps`: what was translated."""
         if self._groups:
-            raise CodegenError(self.messages)
+            raise ModelRefused(self.messages, params, steps, self._reads)

@@ -75,6 +75,8 @@ class Ranges:
     """Pool -> its bytes at every sizes that were looked at."""
     proved: bool
     """Whether these are all the sizes that there are."""
+    narrowed: tuple[str, ...] = ()
+    """What was left out of the ranges that were asked for, and which operator forbids it: a sentence each."""
     open_end: OpenEnd | None = None
     """How an open upper end was bounded; None where the range was closed."""
 

@@ -5,7 +5,8 @@ from codegen.search.choices import Choices, SearchOptions
 from codegen.search.flash.compressing import CompressMode, StageMode
 from codegen.search.flash.constant_pools import report_unused
 from codegen.search.kernels.in_place import SharingMode
-from codegen.search.ranges.ranged import Sizes, largest_module
+from codegen.search.ranges.narrowing import looked_at
+from codegen.search.ranges.sizes import Sizes
 from codegen.search.search import Frontier, check, curve, search
 from codegen.search.sized_search import largest_size, search_sizes
 from codegen.search.states import check_named, state_bytes
@@ -24,8 +25,8 @@ __all__ = [
     "check",
     "check_named",
     "curve",
-    "largest_module",
     "largest_size",
+    "looked_at",
     "report_unused",
     "search",
     "search_sizes",

@@ -13,7 +13,9 @@ from codegen.program.shortage import DoesNotFit
 from codegen.program.size_ranges import OpenEnd
 from codegen.progress import Progress
 from codegen.search.choices import Choices
-from codegen.search.ranges.ranged import Sizes, looked_at, ranged
+from codegen.search.ranges.narrowing import looked_at
+from codegen.search.ranges.ranged import ranged, turning
+from codegen.search.ranges.sizes import Sizes
 from codegen.search.ranges.unlike import KernelUnlike
 from codegen.search.search import check, search
 
@@ -32,7 +34,7 @@ def search_sizes(
     """
     choices = _plain(choices)
     excluded: frozenset[tuple[str, str]] = frozenset()
-    looked = looked_at(name, sizes, progress)
+    sizes, looked = looked_at(name, sizes, progress)
     while True:
         try:
             program = search(module, board, choices, name=name, excluded=excluded)
@@ -50,7 +52,7 @@ def search_sizes(
             said = ", ".join(str(symbol) for symbol in sizes.symbols)
             help_ = "give a narrower range, or build the model at fixed sizes"
             raise CodegenError(Message(code="E308", where=said, text=str(unlike), help=help_)) from unlike
-        wider = looked.turning(name, sizes, found.ranges, progress)
+        wider = turning(name, sizes, looked, found.ranges, progress)
         if wider is None:
             return found
         looked = wider

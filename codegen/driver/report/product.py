@@ -40,6 +40,6 @@ def _tensor(view: TensorView) -> dict[str, object]:
         "macro": view.macro,
         "c_type": view.c_type,
         "dtype": view.type.dtype.value,
-        "shape": list(view.type.shape),
+        "shape": [int(extent) for extent in view.type.shape],
         "size_bytes": view.type.size_bytes,
     }

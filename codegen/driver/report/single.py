@@ -292,7 +292,7 @@ def _run(program: Program, measured: Measured) -> dict[str, object]:
             {
                 "name": tensor.field,
                 "dtype": tensor.type.dtype.value,
-                "shape": list(tensor.type.shape),
+                "shape": [int(extent) for extent in tensor.type.shape],
                 "sha256": each[0].sha256,
                 "matches": all(one.matches for one in each),
                 "max_abs_difference": max(one.max_abs_difference for one in each),

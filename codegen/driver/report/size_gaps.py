@@ -57,6 +57,7 @@ def sizes_report(program: Program) -> dict[str, object] | None:
         "extents": [{"name": extent.name, "formula": text(extent.formula)} for extent in ranges.extents],
         "combinations": _combinations(ranges),
         "proved": ranges.proved,
+        "narrowed": list(ranges.narrowed),
         "open_end": _open_end(ranges.open_end),
         "breakpoints": [list(each.values()) for each in breakpoints(ranges)],
         "pools": pools,
@@ -111,6 +112,8 @@ def sizes_lines(program: Program) -> Iterator[str]:
     said = ", ".join(f"{symbol} ({', '.join(_axes(program, symbol.name))})" for symbol in ranges.symbols)
     every = "all" if ranges.proved else "the ends, turns and others at random,"
     yield f"sizes     {said}: {every} {_combinations(ranges):,} looked at"
+    for sentence in ranges.narrowed:
+        yield f"          {sentence}"
     if ranges.open_end is not None:
         yield f"          {_ending(ranges.open_end)}"
     for name, peaks in ranges.peaks.items():

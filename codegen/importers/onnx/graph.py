@@ -89,7 +89,7 @@ class _Translation:
         results = self._results({param.name for param in params})
         if not self._report:
             self._need_types(params)
-        self._report.raise_if_any()
+        self._report.raise_if_any(params, self.steps.body)
         return Function(name="main", params=params, body=tuple(self.steps.body), results=results)
 
     def notes(self) -> dict[str, str]:
@@ -186,7 +186,10 @@ class _Translation:
         try:
             found = self._outputs(node)
         except Refused as refused:
-            self._report.add(refused.problem, where=str(self.steps.source), missing=_is_missing(node))
+            known = [self._values.get(name) for name in node.inputs]
+            reads = [value.var.name for value in known if isinstance(value, Computed)]
+            where = str(self.steps.source)
+            self._report.add(refused.problem, where=where, missing=_is_missing(node), reads=reads)
         except AlreadyReported:
             pass
         for position, name in enumerate(node.outputs):

@@ -102,7 +102,7 @@ class _Translation:
             self._step(operator)
         results = self._results()
         further, states = self._states(len(params), len(results))
-        self._report.raise_if_any()
+        self._report.raise_if_any(params, self._body)
         return Function(
             name="main",
             params=(*params, *self._variables.params),

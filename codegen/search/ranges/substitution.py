@@ -13,7 +13,6 @@ from codegen.ir.formulas import (
     Formula,
     RoundedUp,
     Sum,
-    Symbol,
     Whole,
     constant_of,
     found_in,
@@ -23,7 +22,7 @@ from codegen.ir.formulas import (
     number,
     text,
 )
-from codegen.ir.ranged import Axes, NamedSizes, Unlike, merged
+from codegen.ir.ranged import NamedSizes, Unlike, merged
 from codegen.kernels.call import CallArg, ChosenPointer, ConstantPointer, CStruct, LiteralArg
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.constants.linking import link
@@ -36,6 +35,7 @@ from codegen.search.ranges.block_members import block_formulas
 from codegen.search.ranges.buffer_order import Distances
 from codegen.search.ranges.late_tables import late_roles, late_structs
 from codegen.search.ranges.members import Member
+from codegen.search.ranges.sizes import Sizes
 from codegen.search.ranges.unlike import unlike
 
 
@@ -45,8 +45,7 @@ class Formulas:
     def __init__(
         self,
         program: Program,
-        symbols: Sequence[Symbol],
-        axes: Axes,
+        sizes: Sizes,
         proved: bool,
         members: Sequence[Member],
         programs: Sequence[Program],
@@ -54,15 +53,15 @@ class Formulas:
         least: Distances,
         names: NamedSizes,
     ) -> None:
-        self._program, self._symbols = programs[-1], tuple(symbols)
-        self._axes_of, self._proved = axes, proved
+        self._program, self._symbols = programs[-1], sizes.symbols
+        self._asked, self._proved = sizes, proved
         self._original = program
         self._members, self._programs, self._given = members, programs, given
         self._least, self._names, self._fitter = least, names, names.fitter
 
     def program(self) -> Program:
         """The program at the largest sizes with its formulas."""
-        function = merged(self._names, [each.function for each in self._members], self._axes_of)
+        function = merged(self._names, [each.function for each in self._members], self._asked.axes)
         prims = tuple(self._prim(index, prim) for index, prim in enumerate(self._program.steps.prim_funcs))
         offsets = self._offsets()
         values, workspaces = dict(self._places(offsets)), dict(self._workspaces(offsets))
@@ -81,6 +80,7 @@ class Formulas:
             pools=pools,
             peaks={pool.name: tuple(self._peaks(pool.name)) for pool in self._program.memory.problem.pools},
             proved=self._proved,
+            narrowed=self._asked.narrowed,
         )
         layout = self._program.constants
         constants = replace(layout, pools=link(prims, layout.candidates))

@@ -82,6 +82,11 @@ class Values:
         """Whether an earlier operator or a graph input defines the tensor."""
         return index in self._computed
 
+    def variables(self, indices: Iterable[int]) -> list[str]:
+        """The names of what is computed of some tensors."""
+        found = (self._computed.get(index) for index in indices)
+        return [var.name for var in found if var is not None]
+
     def depends_on_inputs(self, index: int) -> bool:
         """Whether the tensor's value depends on a graph input."""
         return index in self._from_inputs
@@ -148,7 +153,7 @@ class Site:
     def refuse(self, problem: Problem) -> None:
         """Report what was raised about an operand and go on."""
         self._complaints += 1
-        self._report.add(problem, where=self._where)
+        self._report.add(problem, where=self._where, reads=self._values.variables(self.operator.inputs))
 
     def unsupported(self, text: str, advice: str | None = None) -> None:
         """Report an option that is not supported and go on."""

@@ -1,0 +1,39 @@
+"""A model at any of its sizes."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from codegen.ir import Module
+from codegen.ir.formulas import OpenSizes, Symbol
+from codegen.ir.ranged import Axes
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sizes:
+    """What is known of a model's sizes."""
+
+    symbols: tuple[Symbol, ...]
+    axes: Axes
+    reference: Callable[[Mapping[str, int]], Module]
+    """The model as the file has it, its symbols' values given."""
+    rewritten: Callable[[Module], Module]
+    """What the passes make of it."""
+    narrowed: tuple[str, ...] = ()
+    """What was left out of the ranges that were asked for, and which operator forbids it: a sentence each."""
+
+    @property
+    def largest(self) -> Mapping[str, int]:
+        """Every symbol at its upper end."""
+        return OpenSizes(symbols=self.symbols).largest
+
+    def module(self, values: Mapping[str, int]) -> Module:
+        """The model after the passes. Raises CodegenError where an operator forbids these sizes."""
+        return self.rewritten(self.reference(values))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LookedAt:
+    """Combinations of sizes, the largest last, and the module at each."""
+
+    combinations: Sequence[Mapping[str, int]]
+    modules: Sequence[Module]
