@@ -102,7 +102,7 @@ class Report:
         text = f"and {self._dropped} more problems"
         return (*found, Message(code="E301", where=self._file_name, text=text))
 
-    def raise_if_any(self, params: Sequence[Var], steps: Sequence[Let]) -> None:
+    def raise_if_any(self, params: Sequence[Var] = (), steps: Sequence[Let] = ()) -> None:
         """Raise ModelRefused with everything recorded; `params` and `steps`: what was translated."""
         if self._groups:
             raise ModelRefused(self.messages, params, steps, self._reads)

@@ -279,8 +279,7 @@ def _sizes(program: Program, places: Places, tensors: Sequence[TensorView]) -> S
     pools: list[SizedPool] = []
     for index, pool in enumerate(used_pools(program)):
         size = spelling.spelled(ranges.pools[pool.name])
-        macro = f"{program.name}_pool_{pool.name}".upper()
-        late = tuple(spelling.declarations([size]))
+        macro, late = f"{program.name}_pool_{pool.name}".upper(), tuple(spelling.declarations([size]))
         pools.append(SizedPool(macro=macro, index=index, late=late, size=size))
     shapes: list[SizedShape] = []
     for view, tensor in zip(tensors, (*program.signature.given, *program.signature.wanted), strict=True):
