@@ -84,7 +84,7 @@ def prepared(
         assert sizes is not None
         found: list[Stage] = [("import", sizes.reference(values))]
         at = passes.place_values(found[0][1], places, pools, among_others=among_others)
-        passes.run_passes(at.module, pipeline(options), lambda *stage: found.append(stage))
+        passes.run_passes(at.module, pipeline(options), lambda name, module: found.append((name, module)))
         return iter(found)
 
     observe = None

@@ -132,33 +132,29 @@ def test_any_module_is_at_each_size_what_it_was_made_of(steps: list[Step], both:
 
 
 NAMES = st.sampled_from(["T", "U"])
-SUMS = st.builds(
-    lambda constant, terms: Sum(constant=constant, terms=tuple(terms)),
-    st.integers(-99, 99),
-    st.lists(
-        st.tuples(
-            st.integers(-9, 9).filter(bool), st.lists(NAMES, min_size=1, max_size=2).map(sorted).map(tuple)
-        ),
-        min_size=1,
-        max_size=3,
-    ),
+TERMS = st.tuples(
+    st.integers(-9, 9).filter(bool), st.lists(NAMES, min_size=1, max_size=2).map(sorted).map(tuple[str, ...])
 )
+SUMS = st.builds(Sum, constant=st.integers(-99, 99), terms=st.tuples(TERMS) | st.tuples(TERMS, TERMS))
 LOOKUPS = st.builds(
-    lambda values: Lookup(values=tuple(values), index=Sum(constant=-5, terms=((1, ("T",)),))),
-    st.lists(st.integers(-(2**31), 2**31 - 1), min_size=19, max_size=19),
+    Lookup,
+    values=st.tuples(*[st.integers(-(2**31), 2**31 - 1)] * 19),
+    index=st.just(Sum(constant=-5, terms=((1, ("T",)),))),
 )
+
+
+def larger(inner: st.SearchStrategy[Formula]) -> st.SearchStrategy[Formula]:
+    items = st.tuples(inner) | st.tuples(inner, inner)
+    multiples = st.sampled_from([2, 8, 64])
+    return st.builds(Largest, items=items) | st.builds(RoundedUp, value=inner, multiple=multiples)
+
+
 FORMULAS: st.SearchStrategy[Formula] = st.recursive(
-    st.one_of(
-        SUMS, LOOKUPS, st.builds(lambda s, d: Quotient(dividend=s, divisor=d), SUMS, st.integers(2, 99))
-    ),
-    lambda inner: st.one_of(
-        st.builds(lambda items: Largest(items=tuple(items)), st.lists(inner, min_size=1, max_size=3)),
-        st.builds(lambda f, p: RoundedUp(value=f, multiple=1 << p), inner, st.integers(1, 6)),
-    ),
-    max_leaves=4,
+    SUMS | LOOKUPS | st.builds(Quotient, dividend=SUMS, divisor=st.integers(2, 99)), larger, max_leaves=4
 )
 
 
+@settings(max_examples=40)
 @given(FORMULAS)
 def test_any_formula_reads_back(formula: Formula) -> None:
     text = said(SymbolicInt(0, formula))

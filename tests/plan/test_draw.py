@@ -172,13 +172,11 @@ def ranges(high: int, width: int, *, proved: bool = True) -> Ranges:
     ]
     return Ranges(
         symbols=symbols,
-        axes={},
         extents=(),
         values={},
         workspaces={},
         buffers={},
         pools={"sram": formula},
-        shapes={},
         peaks={"sram": tuple(peaks)},
         proved=proved,
     )
