@@ -116,7 +116,7 @@ def test_a_new_flag_is_one_row_and_one_use() -> None:
     added = re.findall(r"^\+(?!\+\+ )", text, re.MULTILINE)
     assert re.findall(r"^\+\+\+ b/(\S+)", text, re.MULTILINE) == [
         "codegen/driver/options.py",
-        "codegen/driver/build.py",
+        "codegen/driver/preparing.py",
     ]
     assert len(added) == 2
 
