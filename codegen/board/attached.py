@@ -3,9 +3,8 @@
 from codegen.board.link.exchange import Link
 from codegen.board.link.linked_board import check_build, identify
 from codegen.board.link.protocol import Identity
-from codegen.board.machines.memory_port import SCHEME
 from codegen.board.machines.ports import SerialPort
-from codegen.board.machines.reaching import reach
+from codegen.board.machines.reaching import SCHEME, reach
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board
 

@@ -8,12 +8,18 @@ from codegen.board.catalog.boards import boards
 from codegen.board.link.exchange import PATIENT, Patience
 from codegen.board.link.linked_board import target_session
 from codegen.board.machines.host import run_host
-from codegen.board.machines.memory_port import DRIVER, SCHEME
+from codegen.board.machines.reaching import SCHEME
 from codegen.errors import CodegenError, Message
-from codegen.ir import Board, Runner
+from codegen.ir import Board, Carrier, Runner, Uart
 from codegen.program.image import Image, RunRequest, RunResult
 from codegen.progress import Progress, silent
 from codegen.targets.families import family_of
+
+_WORDS = {
+    Carrier.WIRE: "on a UART",
+    Carrier.MEMORY: "in memory",
+    Carrier.SEMIHOSTING: "semihosting",
+}
 
 
 def check_can_run(board: Board, port: str | None) -> None:
@@ -25,8 +31,11 @@ def check_can_run(board: Board, port: str | None) -> None:
     if port is None:
         if board.runner is Runner.NONE:
             raise CodegenError(_not_emulated(board))
-        if board.uart is not None and board.uart.driver == DRIVER:
-            text, help_ = "its test link is in memory: QEMU's UART does not carry it", "--gdb HOST:PORT"
+        if board.uart is not None and board.uart.carrier is not Carrier.WIRE:
+            text, help_ = (
+                f"its test link is {_WORDS[board.uart.carrier]}: no UART carries it",
+                "--gdb HOST:PORT",
+            )
             raise CodegenError(Message(code="E608", where=board.name, text=text, help=help_))
         return
     if board.runner is Runner.HOST:
@@ -42,14 +51,22 @@ def check_can_run(board: Board, port: str | None) -> None:
                 'uart.driver = "rtt" in a board file of your own a debugger carries it (docs/boards.md)',
             )
         )
-    if port.startswith(SCHEME) and board.uart.driver != DRIVER:
-        text = f"its test link is on a UART ({board.uart.driver}), not in memory for a debugger"
-        help_ = f'--port, or uart.driver = "{DRIVER}" in a board file of your own (docs/boards.md)'
+    mismatch = _mismatch(board.uart, port)
+    if mismatch is not None:
+        text, help_ = mismatch
         raise CodegenError(Message(code="E608", where=board.name, text=text, help=help_))
-    if board.uart.driver == DRIVER and "://" not in port:
-        text = f"its test link is in memory: no device such as {port} leads there"
-        help_ = "--gdb HOST:PORT of a GDB server, or --port socket://HOST:PORT of an RTT server"
-        raise CodegenError(Message(code="E608", where=board.name, text=text, help=help_))
+
+
+def _mismatch(uart: Uart, port: str) -> tuple[str, str] | None:
+    """Why a port does not lead to what carries the board's link, and what does; None if it may."""
+    link = f"its test link is {_WORDS[uart.carrier]}"
+    if uart.carrier is Carrier.WIRE and port.startswith(SCHEME):
+        help_ = '--port, or uart.driver = "rtt" in a board file of your own (docs/boards.md)'
+        return f"{link} ({uart.driver}), not behind a debugger", help_
+    if uart.carrier is not Carrier.WIRE and "://" not in port:
+        help_ = "--gdb HOST:PORT of a GDB server, or --port socket://HOST:PORT of a debugger's own server"
+        return f"{link}: no device such as {port} leads there", help_
+    return None
 
 
 def _not_emulated(board: Board) -> Message:

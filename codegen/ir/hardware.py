@@ -162,6 +162,21 @@ class RegisterWrite:
     wait: int = 0
 
 
+class Carrier(enum.Enum):
+    """What carries the bytes of the test link between board and host."""
+
+    WIRE = "wire"
+    """A UART."""
+    MEMORY = "memory"
+    """Rings in the target's memory, which a debugger reads and writes."""
+    SEMIHOSTING = "semihosting"
+    """Calls to a debugger, which has a console for them."""
+
+
+_CARRIERS = {"rtt": Carrier.MEMORY, "semihosting": Carrier.SEMIHOSTING}
+"""By driver; every other one drives a UART."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Uart:
     """The UART that carries the test link: driver (file in runtime_c/port), registers, baud rate."""
@@ -173,6 +188,11 @@ class Uart:
     """Index of QEMU's `-serial` option that is this UART."""
     untested: bool = False
     """Whether nobody has seen this driver talk on this board: written from the manual, only compiled."""
+
+    @property
+    def carrier(self) -> Carrier:
+        """What the driver's bytes pass through."""
+        return _CARRIERS.get(self.driver, Carrier.WIRE)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,4 +1,5 @@
-"""A board without a UART: the test link in its memory, carried by QEMU's GDB stub in a debugger's place."""
+"""A board without a UART: the test link in its memory, or semihosting, carried by QEMU's GDB stub in a
+debugger's place."""
 
 import json
 import socket
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from codegen import resources
+from codegen.board.machines.debugger import Debugger
 from codegen.board.machines.memory_port import MemoryPort
 from codegen.cli.main import main
 from codegen.errors import CodegenError, ExitCode
@@ -20,11 +22,11 @@ pytestmark = pytest.mark.qemu
 MACHINE = "netduinoplus2"
 
 
-def board_file(folder: Path) -> str:
-    """The board with its link in memory; room for the rings in what is kept for the firmware."""
+def board_file(folder: Path, driver: str = "rtt") -> str:
+    """The board with another link; room for the rings in what is kept for the firmware."""
     text = (resources.folder("boards") / f"{MACHINE}.toml").read_text()
     for old, new in (
-        ('driver = "stm32"', 'driver = "rtt"'),
+        ('driver = "stm32"', f'driver = "{driver}"'),
         ("reserved_bytes = 4096", "reserved_bytes = 8192"),
         ('aliases = ["stm32"]\n', ""),
         (f'name = "{MACHINE}"', 'name = "memory-link"'),
@@ -37,14 +39,14 @@ def board_file(folder: Path) -> str:
 
 
 @contextmanager
-def debugged(firmware: Path) -> Generator[str]:
-    """QEMU running it, with a stub; the stub's address."""
+def debugged(firmware: Path, *words: str) -> Generator[str]:
+    """QEMU running it, with a stub; the stub's address. `words`: more of QEMU's."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{taken.getsockname()[1]}"
     emulator = subprocess.Popen(
         ["qemu-system-arm", "-M", MACHINE, "-icount", "shift=0", "-nographic", "-nodefaults",
-         "-gdb", f"tcp:{address}", "-kernel", str(firmware)],
+         "-gdb", f"tcp:{address}", "-kernel", str(firmware), *words],
         stdin=subprocess.DEVNULL,
     )  # fmt: skip
     try:
@@ -69,7 +71,9 @@ def call(*words: str) -> int:
 def rings(address: str, memory: tuple[int, int], *, spoilt: bool = False) -> str:
     """What is said of the rings in some memory, `spoilt` first: a pointer of theirs is out of bounds."""
     with pytest.raises(CodegenError) as raised:
-        port = MemoryPort(address, memory, seconds=0.1)
+        host, _, number = address.rpartition(":")
+        name = f"gdb://{address}"
+        port = MemoryPort(Debugger(host, int(number), name=name), memory, name=name, seconds=0.1)
         try:
             if spoilt:
                 port._debugger.write(port._block + 24 + 12, b"\xff\xff\xff\x7f")  # type: ignore[reportPrivateUsage]
@@ -108,12 +112,29 @@ def test_a_model_runs_through_a_debugger(tmp_path: Path, capsys: pytest.CaptureF
     assert f"error[E601] gdb://{address}: its debugger stub failed" in capsys.readouterr().err
 
 
+def test_a_model_runs_through_semihosting(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The firmware's calls are GDB's File-I/O; a second host takes over what the first left in a call."""
+    model, board, out = str(network(tmp_path, 1)), board_file(tmp_path, "semihosting"), tmp_path / "out"
+    assert call("build", model, "--board", board, "-o", str(out)) == ExitCode.OK
+    capsys.readouterr()
+    semihosting = ("-S", "-semihosting-config", "enable=on,target=gdb")
+    with debugged(out / "firmware.elf", *semihosting) as address:
+        for _ in range(2):
+            assert call("run", model, "--board", board, "--gdb", address, "--json") == ExitCode.OK
+            document = json.loads(capsys.readouterr().out)
+            assert document["run"]["outputs"][0]["matches"] and document["run"]["cycles"] > 0
+            [pool] = document["plan"]["pools"]
+            assert document["run"]["pools"] == [{"name": "sram", "peak_bytes": pool["peak_bytes"]}]
+        assert call("run", model, "--board", board, "--gdb", address, "--optimize", "size") == ExitCode.TARGET
+        assert "error[E615] memory-link: another build is on the board" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("words", "code", "text"),
     [
         (("--board", MACHINE, "--gdb", "h:1"), ExitCode.TARGET, "E608] netduinoplus2: its test link is on a"),
         (("--port", "/dev/ttyACM0"), ExitCode.TARGET, "E608] memory-link: its test link is in memory: no"),
-        ((), ExitCode.TARGET, "E608] memory-link: its test link is in memory: QEMU's"),
+        ((), ExitCode.TARGET, "E608] memory-link: its test link is in memory: no UART"),
         (("--gdb", "3333"), ExitCode.TARGET, "E601] --gdb: '3333' is no HOST:PORT"),
         (("--gdb", "h:1", "--port", "x"), ExitCode.USAGE, "--port and --gdb are two ways to one board"),
     ],
@@ -124,3 +145,10 @@ def test_what_does_not_fit_together(
     given = words if "--board" in words else ("--board", board_file(tmp_path), *words)
     assert call("run", str(network(tmp_path, 1)), *given) == code
     assert text in capsys.readouterr().err
+
+
+def test_no_device_leads_to_semihosting(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    board = board_file(tmp_path, "semihosting")
+    assert call("run", "--board", board, "--port", "/dev/ttyACM0") == ExitCode.TARGET
+    said = "E608] memory-link: its test link is semihosting: no device such as /dev/ttyACM0 leads there"
+    assert said in capsys.readouterr().err

@@ -15,7 +15,7 @@ from codegen import resources
 from codegen.board.catalog.board_files import CODE, is_silent, read_file, repaired, teller
 from codegen.board.flash.commands import check_names
 from codegen.errors import CodegenError, Message, Messages
-from codegen.ir import Board, CacheKind, Region, Runner
+from codegen.ir import Board, CacheKind, Carrier, Region, Runner
 from codegen.targets.families import FEATURES, family_of
 from codegen.toml import decode
 
@@ -146,7 +146,7 @@ def _check_firmware(board: Board, where: str, messages: Messages) -> None:
         messages.add(CODE, "is missing: the test firmware needs it", where=f"{where}: counter")
     if board.clock_hz <= 0:
         messages.add(CODE, f"must be positive, got {board.clock_hz}", where=f"{where}: clock_hz")
-    if board.uart is not None and board.uart.driver == "rtt" and _has_data_cache(board):
+    if board.uart is not None and board.uart.carrier is Carrier.MEMORY and _has_data_cache(board):
         text = "a debugger may see memory behind the core's data cache, not what the core wrote"
         help_ = "a UART, or leave the data cache out of [[caches]]: then it stays off"
         messages.add(CODE, text, where=f"{where}: uart.driver", help=help_)

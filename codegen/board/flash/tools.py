@@ -2,7 +2,7 @@
 
 Words of a command: `{elf}`, `{hex}`, `{bin}` and `{script}` are files, `{address}` is where the code begins.
 `<name>` stands for the words that name the part or the board, `<probe>` for those that choose the probe, none
-without `--probe`. Sources: each tool's own help and manual.
+without `--probe`. Where the words are from: decision 064.
 """
 
 from collections.abc import Mapping

@@ -1,18 +1,20 @@
 """A debugger's stub (QEMU's, OpenOCD's, pyOCD's, J-Link's GDB server): memory read and written while a target
 is stopped for it.
 
-Source: the GDB manual, appendix "Remote Serial Protocol" (packets, `c`, `m`, `M`, `D`, stop replies).
+Source: the GDB manual, appendix "Remote Serial Protocol" (packets, `c`, `m`, `M`, `D`, `F`, stop replies).
 """
 
 import socket
 from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 
 from codegen.errors import CodegenError, Message
 
 _PACKET_BYTES = 1536
 """Of memory in one packet: in hexadecimal, with its head, it stays below the 4,096 that QEMU takes."""
 _ANSWER_SECONDS = 30.0
+_LEAST_SECONDS = 0.001
+"""A socket that waits for no time at all is another kind of socket."""
 _INTERRUPT = b"\x03"
 _STOPPED = (b"T", b"S")
 """How an answer begins that says why the machine stands."""
@@ -37,11 +39,14 @@ class Debugger:
         """Connect to a stub and wait until it knows: it stops the machine when it does, if that runs. `wake`:
         in front of each use, as the emulator may sleep. Raises CodegenError E601, with `help`."""
         self._name, self._received, self._wake, self._help = name, b"", wake, help
+        self._requests: list[str] = []
         try:
             self._socket = socket.create_connection((host, port), timeout=_ANSWER_SECONDS)
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._send(b"?")
-            self._expect(*_STOPPED)
+            # Firmware that was in a call already makes it again, before the question is answered.
+            while not (answer := self._next()).startswith(_STOPPED):
+                self._take(answer)
         except OSError as error:
             raise self._gone(str(error)) from error
 
@@ -65,9 +70,13 @@ class Debugger:
                 self._send(b"c")
 
     def go(self) -> None:
-        """Let a machine run that the connection stopped. Raises CodegenError E601."""
+        """Let a machine run that the connection stopped; one that waits for an answer stays.
+
+        Raises CodegenError E601.
+        """
         try:
-            self._send(b"c")
+            if not self._requests:
+                self._send(b"c")
         except OSError as error:
             raise self._gone(str(error)) from error
 
@@ -125,9 +134,37 @@ class Debugger:
                 raise self._gone("it closed the connection")
             self._received += more
 
-    def detach(self) -> None:
+    def request(self, seconds: float) -> str | None:
+        """The next File-I/O request of a machine that runs, which stands from there on; None if none comes in
+        time. Raises CodegenError E601."""
+        try:
+            self._socket.settimeout(max(seconds, _LEAST_SECONDS))
+            if not self._requests:
+                self._take(self._next())
+        except TimeoutError:
+            return None
+        except OSError as error:
+            raise self._gone(str(error)) from error
+        finally:
+            self._socket.settimeout(_ANSWER_SECONDS)
+        return self._requests.pop(0)
+
+    def _take(self, body: bytes) -> None:
+        """Keep a request. Raises CodegenError E601 for what is none."""
+        if not body.startswith(b"F"):
+            raise self._gone(f"it answered {body[:40]!r} where the state of the target was due")
+        self._requests.append(body.decode("ascii", "replace"))
+
+    def answer(self, body: bytes) -> None:
+        """Answer a request; the machine runs on. Raises CodegenError E601."""
+        try:
+            self._send(body)
+        except OSError as error:
+            raise self._gone(str(error)) from error
+
+    def detach(self, *, is_stopped: bool = False) -> None:
         """Say that nobody debugs any more, then leave."""
-        with suppress(OSError, CodegenError), self.stopped():
+        with suppress(OSError, CodegenError), nullcontext() if is_stopped else self.stopped():
             self._send(b"D")
             self._expect(b"OK")
         self.close()

@@ -11,9 +11,6 @@ from dataclasses import dataclass
 from codegen.board.machines.debugger import Debugger
 from codegen.errors import CodegenError, Message
 
-SCHEME = "gdb://"
-DRIVER = "rtt"
-"""`uart.driver` of boards whose test link is in memory."""
 _ID = b"SEGGER RTT".ljust(16, b"\0")
 _HEAD = struct.Struct("<16sII")
 _RING = struct.Struct("<IIIIII")
@@ -21,10 +18,6 @@ _SEARCH_BYTES = 1024
 _MOST_RING_BYTES = 1 << 16
 _WRITE_SECONDS = 10.0
 _FIRST_LOOK_SECONDS, _LONGEST_LOOK_SECONDS = 0.001, 0.05
-_HELP = (
-    "start the debugger's GDB server (openocd, pyocd gdbserver, JLinkGDBServer) and name its address: --gdb "
-    "localhost:3333; it serves one program at a time"
-)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,24 +44,20 @@ class MemoryPort:
 
     def __init__(
         self,
-        address: str,
+        debugger: Debugger,
         memory: tuple[int, int],
         *,
+        name: str,
         seconds: float,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """Connect to the GDB server at `address`, `HOST:PORT`, and look for the rings in `memory` (start,
-        end), for so many seconds: the firmware may be starting.
+        """Look for the rings in `memory` (start, end) behind `debugger`, which this port closes, for so many
+        seconds: the firmware may be starting.
 
         Raises CodegenError: E601 the server, E639 no rings there, or broken ones.
         """
-        host, _, number = address.rpartition(":")
-        if not host or not number.isdecimal() or not 0 < int(number) < 65_536:
-            text = f"{address!r} is no HOST:PORT"
-            raise CodegenError(Message(code="E601", where="--gdb", text=text, help=_HELP))
-        self._name, self._clock, self._sleep = f"{SCHEME}{address}", clock, sleep
-        self._debugger = Debugger(host, int(number), name=self._name, help=_HELP)
+        self._name, self._clock, self._sleep, self._debugger = name, clock, sleep, debugger
         try:
             self._debugger.go()
             self._block = self._found(memory, seconds)

@@ -15,7 +15,7 @@ from codegen.board.flash.calls import LOAD_SECONDS
 from codegen.board.flash.commands import Commands
 from codegen.board.flash.tools import TOOLS
 from codegen.board.flashing import ELF, FlashTool, baud_of, flash
-from codegen.board.machines.memory_port import SCHEME
+from codegen.board.machines.reaching import SCHEME
 from codegen.driver.build import Built
 from codegen.driver.run import check_linked
 from codegen.errors import CodegenError, Message

@@ -138,6 +138,32 @@ def test_openocd_parses_its_command_lines() -> None:
     assert len(seen) > 5
 
 
+@pytest.mark.parametrize(
+    ("name", "nobody", "misused"),
+    [
+        ("st-flash", (255, "Couldn't find any ST-Link devices"), (1, "invalid command line")),
+        ("dfu-util", (74, "No DFU capable USB device available"), (64, "invalid option")),
+    ],
+)
+def test_a_tool_parses_its_command_lines(
+    name: str, nobody: tuple[int, str], misused: tuple[int, str], tmp_path: Path
+) -> None:
+    """It takes all of them and finds no device; an option that it does not know is another matter."""
+    if shutil.which(name) is None:
+        pytest.skip(f"{name} is not installed")
+    board = next(board for board in boards() if any(tool.name == name for tool in tools_for(board)))
+    tool = TOOLS[name]
+    elf = tmp_path / "firmware.elf"
+    for kind, data in ((".hex", b":00000001FF\n"), (".bin", bytes(64))):
+        elf.with_suffix(kind).write_bytes(data)
+    for commands in filter(None, (tool.load, tool.reset)):
+        words = rendered(tool, board, commands, (), elf, "066DFF343039564157132235").words[-1]
+        for given, (status, said) in ((words, nobody), ((*words[:1], "-Q", *words[1:]), misused)):
+            ran = subprocess.run(given, capture_output=True, text=True, check=False)
+            assert said in ran.stdout + ran.stderr, given
+            assert (ran.returncode == status) or given is not words
+
+
 def test_the_doctor_looks_for_tools_and_for_all_of_a_command(tools: Path) -> None:
     script(tools, "st-flash", "exit 0")
     found = {each.name: each for each in board_findings(NUCLEO, None, None)}
