@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import codegen
 from codegen.lab.inventory import LabBoard
@@ -45,7 +46,7 @@ def lab_page(results: Sequence[JobResult], places: Sequence[LabBoard]) -> str:
             tiles=tiles,
             total=len(results),
             boards=[_row(place, results) for place in places],
-            models=list(dict.fromkeys(each.model for each in results)),
+            names=_names([each.model for each in results]),
             cells={(each.model, each.board): each for each in results},
             numbers={(each.model, each.board): index for index, each in enumerate(results)},
             troubles=[(index, each) for index, each in enumerate(results) if each.message],
@@ -54,6 +55,13 @@ def lab_page(results: Sequence[JobResult], places: Sequence[LabBoard]) -> str:
         )
     )
     return "\n".join(line.rstrip() for line in text.splitlines() if line.strip()) + "\n"
+
+
+def _names(models: Sequence[str]) -> dict[str, str]:
+    """What the page calls each model: its file's name, or the path where two files have one name."""
+    stems = {model: Path(model).stem for model in models}
+    counts = Counter(stems.values())
+    return {model: stem if counts[stem] == 1 else model for model, stem in stems.items()}
 
 
 def _row(place: LabBoard, results: Sequence[JobResult]) -> BoardRow:

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from codegen.page.scales import Line, byte_ticks, short_bytes
+from codegen.page.scales import Line, byte_ticks, round_ticks, short_bytes
 from codegen.report_file import CurvePoint
 
-LEFT, TOP, WIDTH, HEIGHT = 70, 16, 700, 260
+LEFT, TOP, WIDTH, HEIGHT = 70, 16, 966, 240
 BOTTOM = 44
 
 
@@ -55,7 +55,7 @@ def curve_chart(points: Sequence[CurvePoint]) -> CurveChart | None:
     return CurveChart(
         dots=dots,
         lines=tuple((sort, _path([dot for dot in dots if dot.point.kernels == sort])) for sort in sorts),
-        x_ticks=tuple(Line(at=x(widest * part / 4), text=f"+{widest * part / 4:.3g} %") for part in range(5)),
+        x_ticks=tuple(Line(at=x(tick), text=f"+{tick:g} %") for tick in round_ticks(widest)),
         y_ticks=tuple(Line(at=y(bytes_), text=short_bytes(bytes_)) for bytes_ in byte_ticks(fullest)),
         least=min(point.peak_bytes for point in points),
         most=fullest,

@@ -10,6 +10,8 @@ WIDTH, HEIGHT = 1060, 300
 _GAP, _HEAD = 8, 22
 _LETTER = 6.2
 """Pixels of a letter."""
+_HEAD_LETTER = 8.0
+"""Of a heading's."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,10 +29,13 @@ class Tile:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Group:
-    """What lies together, with its own heading; `key`: its bytes in the document."""
+    """What lies together; `key`: its bytes in the document."""
 
     rect: Rect
     title: str
+    heading: str
+    """The title, where there is room for it."""
+    kind: str
     size_bytes: int
     key: str
     tiles: tuple[Tile, ...]
@@ -115,7 +120,15 @@ def _group(heap: _Heap, rect: Rect) -> Group:
         )
         for item, place in zip(heap.items, places, strict=True)
     )
-    return Group(rect=rect, title=heap.title, size_bytes=heap.size_bytes, key=heap.key, tiles=tiles)
+    return Group(
+        rect=rect,
+        title=heap.title,
+        heading=heap.title if len(heap.title) * _HEAD_LETTER <= rect.width else "",
+        kind=heap.items[0].kind if heap.items else "constant",
+        size_bytes=heap.size_bytes,
+        key=heap.key,
+        tiles=tiles,
+    )
 
 
 def _label(name: str, place: Rect) -> str:

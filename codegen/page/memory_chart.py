@@ -10,8 +10,10 @@ from codegen.report_file import Buffer, Pool, Step
 
 LEFT, RIGHT, TOP, HEIGHT = 70, 16, 14, 300
 """Of a chart, in pixels; HEIGHT of its field."""
-_NAMES, _NUMBERS = 104, 30
-"""Pixels below the field, with names of steps and with numbers alone."""
+_NUMBERS = 30
+"""Pixels below the field, for numbers; names of steps take what the longest needs."""
+_MOST_LETTERS = 18
+"""Of a step's name on the axis."""
 _NARROWEST, _WIDEST = 1060, 6000
 _A_STEP = 22
 _FONT, _LETTER = 11, 0.58
@@ -130,7 +132,7 @@ def _chart(
         index=index,
         measured=measured,
         width=LEFT + width + RIGHT,
-        height=TOP + HEIGHT + (_NAMES if is_named else _NUMBERS),
+        height=TOP + HEIGHT + (_below(columns) if is_named else _NUMBERS),
         bottom=TOP + HEIGHT,
         boxes=tuple(_box(frame, i, buffer, above.get(buffer.id, ())) for i, buffer in ordered),
         shared=tuple(_shared(frame, here)),
@@ -141,6 +143,11 @@ def _chart(
         peak_y=frame.y(pool.peak_bytes),
         bound_y=frame.y(min(pool.lower_bound_bytes, pool.peak_bytes)),
     )
+
+
+def _below(columns: Sequence[Column]) -> int:
+    """Pixels for the longest name, turned."""
+    return 16 + round(max(len(column.label) for column in columns) * _FONT * _LETTER)
 
 
 def _above(ordered: Sequence[Buffer]) -> dict[str, list[Buffer]]:
@@ -223,4 +230,5 @@ def _columns(frame: _Frame, steps: Sequence[Step]) -> Iterator[Column]:
         middle = x + width / 2
         named = middle - free >= 4 * _FONT or width >= _FONT + 1
         free = middle if named else free
-        yield Column(step=each.step, x=x, width=width, label=f"{each.step} {each.name}" if named else "")
+        label = f"{each.step} {each.name}"[:_MOST_LETTERS] if named else ""
+        yield Column(step=each.step, x=x, width=width, label=label)

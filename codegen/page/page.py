@@ -14,7 +14,7 @@ from codegen import resources
 from codegen.page import curve_chart, flash_chart, memory_chart
 from codegen.page.columns import Column, cost_field, curve_columns, step_columns
 from codegen.page.differences import Differences, differences, parts
-from codegen.page.words import FIXED, KINDS, OPTIMISED, Reasons, bound_words, name_of, writer
+from codegen.page.words import FIXED, KINDS, OPTIMISED, RUNNERS, Reasons, bound_words, name_of, writer
 from codegen.report_file import Buffer, Report, Step, typed
 
 
@@ -112,6 +112,7 @@ def page(
             differences=found,
             version=codegen.__version__,
             kinds=KINDS,
+            runners=RUNNERS,
             fixed=FIXED,
             optimised=OPTIMISED,
             bound_words=bound_words,

@@ -1,5 +1,6 @@
 """Axes of the page's charts."""
 
+import math
 from dataclasses import dataclass
 
 
@@ -17,6 +18,13 @@ def byte_ticks(extent: int) -> range:
     while extent // step > 8:
         step *= 2
     return range(0, extent + 1, step)
+
+
+def round_ticks(extent: float) -> list[float]:
+    """Multiples of 1, 2 or 5 times a power of ten, from 0 to `extent`: four to ten of them."""
+    power = 10.0 ** math.floor(math.log10(extent / 4))
+    step = next(factor * power for factor in (5, 2, 1) if extent / (factor * power) >= 4)
+    return [round(number * step, 12) for number in range(int(extent / step + 1e-9) + 1)]
 
 
 def short_bytes(count: int) -> str:

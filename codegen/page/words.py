@@ -12,6 +12,8 @@ KINDS: Mapping[str, str] = {
     "constant": "constant",
 }
 """Kinds of buffers, as people read them."""
+RUNNERS: Mapping[str, str] = {"qemu": "QEMU", "host": "this machine", "serial": "a real board"}
+"""Where a run was, as people read it."""
 
 
 def name_of(buffer: Buffer) -> str:

@@ -164,6 +164,8 @@
     };
     slider.addEventListener("input", choose);
     slider.addEventListener("change", choose);
+    choose();
+    clear();
   }
 
   // ---- on paper everything is open ---------------------------------------------------------------

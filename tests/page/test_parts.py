@@ -17,6 +17,8 @@ from codegen.errors import CodegenError
 from codegen.page import overlay, page, trace
 from codegen.page.curve_chart import chosen
 from codegen.page.differences import differences
+from codegen.page.flash_chart import flash_groups
+from codegen.page.scales import round_ticks
 from codegen.page.treemap import Rect, squarified
 from codegen.page.words import Reasons, writer
 from codegen.report_file import Buffer, CurvePoint, Report, Shared, typed
@@ -64,6 +66,22 @@ def _point(peak_bytes: int, macs: int, kernels: str) -> CurvePoint:
         blocks=(),
         again=(),
     )
+
+
+@pytest.mark.parametrize("extent", [0.3, 1.0, 4.0, 9.25, 64.65, 129.96, 1e4])
+def test_ticks_are_round_and_reach_to_the_end(extent: float) -> None:
+    """The curve once had ticks at +32.5 % and +97.5 %."""
+    found = round_ticks(extent)
+    step = found[1] - found[0]
+    assert found[0] == 0 and extent - step < found[-1] <= extent * (1 + 1e-9)
+    assert 4 <= len(found) - 1 <= 10 and float(f"{step:e}".split("e")[0]) in (1.0, 2.0, 5.0)
+
+
+def test_a_heading_of_the_treemap_is_there_only_where_it_fits(document: dict[str, Any]) -> None:
+    """`code of the model` above a narrow group was cut off at the edge; the legend has every group."""
+    for group in flash_groups(typed(document)):
+        assert group.heading in ("", group.title)
+        assert len(group.heading) * 8 <= group.rect.width
 
 
 def test_a_budget_chooses_fast_kernels_while_they_fit_then_the_least_work() -> None:
