@@ -127,6 +127,10 @@ RULING_ENGINE: Mapping[str, str] = MappingProxyType(
         "LEAKY_RELU": TFLITE_RUNTIME,
         **dict.fromkeys(("IF", "WHILE"), TFLITE_RUNTIME),
         "TFLM_DECODE": TFLITE_MICRO,
+        "TFLite_Detection_PostProcess": TFLITE_MICRO,
+        # tflite-micro writes beyond its results.
+        "TFLite_Detection_PostProcess of several classes": TFLITE_RUNTIME,
+        "TFLite_Detection_PostProcess uint8": TFLITE_MICRO,
         "QUANTIZE": TFLITE_RUNTIME,
         # tflite-runtime 2.14 gives 8 bits only from 8 bits.
         "QUANTIZE int8 to int16": TFLITE_MICRO,

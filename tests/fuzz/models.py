@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from codegen.importers.tflite.operators.custom.detection import DETECTION
 from codegen.importers.tflite.writing.writer_options import TENSOR_TYPES
 from codegen.ir import DType, TensorType, ops
 from tests.engines import Arrays, Request
@@ -104,6 +105,8 @@ def _rule(layer: Layer) -> str:
         return f"{op} {first.dtype.value}"
     if op in _SIGNALS:
         return _SIGNALS[op]
+    if isinstance(call.attrs, ops.DetectionAttrs):
+        return f"{DETECTION} of several classes" if call.attrs.classes_of_box > 1 else DETECTION
     if op == "CONV_2D" and types[2] is None:
         return "CONV_2D without bias"
     if op == "FULLY_CONNECTED":

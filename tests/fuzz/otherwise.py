@@ -1,12 +1,15 @@
-"""Layers of types that no engine has: written as other operators, whose result is the same."""
+"""Layers that no engine has as they are, mostly for their types: written as other operators, whose result is
+the same."""
 
 from dataclasses import replace
 
 import numpy as np
 
+from codegen.importers.tflite.operators.custom.detection import DETECTION
 from codegen.ir import DType, Quantization, TensorType, ops
 from tests.fuzz.files import File, given
 from tests.kernels.layers import Layer
+from tests.opgen.families.detection import options_of
 
 
 def _negated(file: File, layer: Layer) -> int:
@@ -68,7 +71,54 @@ def _scaled(file: File, layer: Layer) -> int:
     return result
 
 
+def _detected(file: File, layer: Layer) -> int:
+    """Its four results as one, with zeros where an engine writes nothing; int8 made real beforehand."""
+    attrs = layer.let.call.attrs
+    assert isinstance(attrs, ops.DetectionAttrs)
+    options = {
+        "max_detections": attrs.most,
+        "max_classes_per_detection": attrs.classes_of_box,
+        "detections_per_class": attrs.most_of_class,
+        "use_regular_nms": attrs.by_class,
+        "num_classes": attrs.classes,
+        "nms_score_threshold": attrs.score,
+        "nms_iou_threshold": attrs.overlap,
+        **dict(zip(("y_scale", "x_scale", "h_scale", "w_scale"), attrs.scales, strict=True)),
+    }
+
+    def real(shape: tuple[int, ...], data: np.ndarray | None = None) -> int:
+        return file.tensor(TensorType(shape=shape, dtype=DType.FLOAT32), data)
+
+    given_: list[int | None] = []
+    for arg, operand in zip(layer.let.call.args, file.operands, strict=True):
+        given_.append(operand)
+        if given(arg).dtype is DType.INT8:
+            given_[-1] = real(given(arg).shape)
+            file.model.op("DEQUANTIZE", [operand], [given_[-1]])
+    rows = attrs.most * attrs.classes_of_box
+    shapes = ((1, rows, 4), (1, rows), (1, rows), (1,))
+    results = [real(shape) for shape in shapes]
+    custom = {"custom_code": DETECTION, "custom_options": options_of(**options)}
+    file.model.op("CUSTOM", given_, results, **custom)
+    parts: list[int] = []
+    for result, numbers in zip(results[:3], (4, 1, 1), strict=True):
+        flat, kept = real((numbers * rows,)), real((numbers * rows,))
+        file.model.op("RESHAPE", [result, file.constant([numbers * rows])], [flat])
+        places = np.repeat(np.arange(rows) // attrs.classes_of_box, numbers).astype(np.float32)
+        is_there = file.tensor(TensorType(shape=places.shape, dtype=DType.BOOL))
+        file.model.op("LESS", [real(places.shape, places), results[3]], [is_there])
+        zeros = real(places.shape, np.zeros(places.shape, np.float32))
+        file.model.op("SELECT_V2", [is_there, flat, zeros], [kept])
+        spare = real((numbers * (attrs.rows - rows),), np.zeros(numbers * (attrs.rows - rows), np.float32))
+        parts += [kept, spare] if attrs.rows > rows else [kept]
+    whole = file.tensor(layer.let.var.type)
+    file.model.op("CONCATENATION", [*parts, results[3]], [whole], axis=0)
+    return whole
+
+
 OTHERWISE = {
+    ("DETECTION_POST_PROCESS", DType.FLOAT32, DType.FLOAT32): _detected,
+    ("DETECTION_POST_PROCESS", DType.INT8, DType.FLOAT32): _detected,
     ("NEG", DType.INT8, DType.INT8): _negated,
     ("CUMSUM", DType.INT32, DType.INT32): _summed,
     ("RELU_N1_TO_1", DType.INT16, DType.INT16): _clamped,
@@ -76,4 +126,4 @@ OTHERWISE = {
     ("QUANTIZE", DType.INT32, DType.INT32): _through_int16,
     ("DEQUANTIZE", DType.INT32, DType.FLOAT32): _scaled,
 }
-"""Operators of which no engine has this type: by others, each of whose results is the same."""
+"""By operator, type of the first argument, type of the result."""

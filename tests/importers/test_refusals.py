@@ -73,7 +73,6 @@ def test_every_place_is_there_for_programs() -> None:
     [
         ("CUSTOM", {"custom_code": "FlexErf"}, "a TensorFlow operator: convert without SELECT_TF_OPS"),
         ("CUSTOM", {"custom_code": "SignalMel"}, "end the model behind it, and compute these features in"),
-        ("CUSTOM", {"custom_code": "TFLite_Detection_PostProcess"}, "end the model in front of it, and"),
         ("CUSTOM", {"custom_code": "Ours"}, "`codegen ops` lists the supported operators; a kernel of"),
         ("UNIQUE", {}, "`codegen ops` lists the supported operators; a kernel of your own can be declared"),
     ],

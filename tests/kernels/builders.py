@@ -9,6 +9,7 @@ from numpy.random import Generator
 
 from codegen.ir import DType, Quantization, TensorType, ops
 from tests.kernels.conversions import changed, int32_type, narrowed
+from tests.kernels.detections import detections
 from tests.kernels.layers import (
     Layer,
     Operand,
@@ -367,6 +368,7 @@ BUILDERS: Mapping[str, tuple[Callable[[Generator, DType], Layer], tuple[DType, .
     "GATHER": (gather, LAYOUT_TYPES),
     "GATHER_ND": (gather_nd, LAYOUT_TYPES),
     "SOFTMAX": (softmax, _THREE),
+    "DETECTION_POST_PROCESS": (detections, (DType.INT8, DType.FLOAT32)),
     **{
         op.name: (unary(op.name), (*op.integers, DType.FLOAT32))
         for op in ops.POINTWISE

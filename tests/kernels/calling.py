@@ -48,8 +48,8 @@ def compile_library(target: Path, *flags: str, files: Sequence[Path] | None = No
 
 def declarations() -> str:
     """Types and prototypes of the portable kernels' headers, as cffi reads them."""
-    headers = ("cg_kernels.h", "cg_kernels_s16.h", "cg_kernels_families.h", "cg_kernels_signal.h")
-    text = "".join((RUNTIME / "include" / name).read_text() for name in headers)
+    names = ("cg_kernels", *(f"cg_kernels_{part}" for part in ("s16", "families", "signal", "detection")))
+    text = "".join((RUNTIME / "include" / f"{name}.h").read_text() for name in names)
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     text = re.sub(r"static inline [^{;]*\{.*?\n\}", "", text, flags=re.S)
     text = re.sub(r"#ifdef __cplusplus.*?#endif", "", text, flags=re.S)
@@ -232,6 +232,8 @@ class Library:
             elif isinstance(value, call.ConstantPointer):
                 member = self._ffi.typeof(getattr(target, name))
                 setattr(target, name, self._ffi.cast(member, function.constant(value.role).data.ctypes.data))
+            elif name.startswith("["):
+                target[int(name[1:-1])] = value
             else:
                 setattr(target, name, value)
 

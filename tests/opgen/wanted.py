@@ -28,7 +28,7 @@ _TYPES: Mapping[str, str] = {
     "BATCH_TO_SPACE_ND GATHER GATHER_ND EMBEDDING_LOOKUP DYNAMIC_UPDATE_SLICE BROADCAST_TO FILL": _ALL,
     "RESIZE_BILINEAR": "int8 float32",
     "RESIZE_NEAREST_NEIGHBOR": "int8 int16 int32 float32",
-    "DetectionPostProcess": "float32",
+    "TFLite_Detection_PostProcess": "float32 uint8",
 }
 
 VALUES: Mapping[str, int] = {
@@ -56,7 +56,5 @@ def wanted() -> Iterator[tuple[str, str]]:
     yield from (("DEQUANTIZE", f"{a} float32") for a in (*_QUANTISED, "float16"))
 
 
-MISSING: Mapping[str, Mapping[str, str]] = {
-    "no kernel": {"DetectionPostProcess": "float32"},
-}
+MISSING: Mapping[str, Mapping[str, str]] = {}
 """By reason, by operator: types."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from codegen.importers.reporting import Refused
 from codegen.importers.tflite.file.reader import FileOperator
+from codegen.importers.tflite.operators.custom.streaming import STREAMING
 from codegen.importers.tflite.operators.recurrent import (
     CELL,
     HIDDEN,
@@ -19,7 +20,6 @@ from codegen.importers.tflite.operators.recurrent import (
 )
 from codegen.importers.tflite.operators.site import Site, Step, Translated, Values, source
 from codegen.importers.tflite.operators.steps import Chain, chain
-from codegen.importers.tflite.operators.streaming import STREAMING
 from codegen.importers.tflite.operators.svdf import SVDF, WINDOW, svdf, window_type
 from codegen.importers.tflite.variables import Variables
 from codegen.ir import TensorType, Var

@@ -36,7 +36,6 @@ _CUSTOM: Mapping[str, str] = MappingProxyType(
         "Flex": "a TensorFlow operator: convert without SELECT_TF_OPS, with operators that TFLite has",
         "Signal": "end the model behind it, and compute these features in code of your own, or "
         "declare a kernel in codegen.toml (docs/user_kernels.md)",
-        "TFLite_Detection_PostProcess": "end the model in front of it, and decode the boxes in your own code",
     }
 )
 """Custom operators of TensorFlow's own by the start of their names."""

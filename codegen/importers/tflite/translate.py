@@ -26,6 +26,7 @@ from codegen.importers.tflite.operators.translators import (
     SPLITTERS,
     STATE_OPS,
     TRANSLATORS,
+    UNSHAPED,
     imported_ops,
     is_imported,
 )
@@ -337,8 +338,9 @@ class _Translation:
         return chains if site.depends_on_inputs else self._foldable(site, chains)
 
     def _resized(self, site: Site, found: Sequence[Translated]) -> tuple[TensorType, ...]:
-        """Types of the results; with other extents than the file's, as the operators give them."""
-        if not self._extents:
+        """Types of the results; as the operators give them where that is another extent than the file's, or
+        where files leave shapes open."""
+        if not self._extents and (site.operator.kind not in UNSHAPED or any(r.shape for r in site.results)):
             return site.results
         for index, part, result in zip(site.operator.outputs, found, site.results, strict=True):
             self.tensors.resize(index, result_shape(part, result))

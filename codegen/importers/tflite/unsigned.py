@@ -33,7 +33,7 @@ OF_UINT8 = frozenset(
     | {"REDUCE_MAX", "REDUCE_MIN", "RELU", "RELU6", "RELU_N1_TO_1", "RESHAPE", "RESIZE_NEAREST_NEIGHBOR"}
     | {"REVERSE_V2", "SELECT", "SELECT_V2", "SHAPE", "SLICE", "SOFTMAX", "SPACE_TO_BATCH_ND"}
     | {"SPACE_TO_DEPTH", "SPLIT", "SPLIT_V", "SQUEEZE", "STRIDED_SLICE", "SUB", "TANH", "TILE", "TRANSPOSE"}
-    | {"TRANSPOSE_CONV", "UNPACK"}
+    | {"TFLite_Detection_PostProcess", "TRANSPOSE_CONV", "UNPACK"}
 )
 """Operators whose results on uint8, less 128, the engine computes as those on int8 (`tests/opgen`). Others
 round otherwise (RESIZE_BILINEAR, L2_NORMALIZATION), or no engine has them."""
@@ -42,7 +42,7 @@ round otherwise (RESIZE_BILINEAR, L2_NORMALIZATION), or no engine has them."""
 def need_known(operator: FileOperator, tensors: Tensors) -> None:
     """Raise Refused E301 for an operator on uint8 that is not one of `OF_UINT8`."""
     places = (*operator.inputs, *operator.outputs)
-    if operator.name in OF_UINT8 or not any(tensors.is_unsigned(index) for index in places if index != -1):
+    if operator.kind in OF_UINT8 or not any(tensors.is_unsigned(index) for index in places if index != -1):
         return
     text = f"operator {operator.custom_name or operator.name} of uint8 is not supported"
     advice = "convert the model with int8 instead of uint8; `codegen ops` lists the supported operators"

@@ -15,8 +15,8 @@ from tflite.VarHandleOptions import VarHandleOptions
 from codegen.importers.printable_names import printable
 from codegen.importers.reporting import AlreadyReported, Refused
 from codegen.importers.tflite.file.reader import FileModel, FileOperator
+from codegen.importers.tflite.operators.custom.streaming import MAX_STATES, STREAMING
 from codegen.importers.tflite.operators.site import options_of
-from codegen.importers.tflite.operators.streaming import MAX_STATES, STREAMING
 from codegen.importers.tflite.operators.translators import ASSIGN, HANDLE, HOLDERS
 from codegen.importers.tflite.tensors import Tensors
 from codegen.ir import Arg, Constant, ConstRef, StateValue, TensorType, Var

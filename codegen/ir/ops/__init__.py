@@ -5,7 +5,9 @@ from types import MappingProxyType
 
 from codegen.ir.operator import Activation, Attrs, Op, Padding2D
 from codegen.ir.ops import (
+    audio,
     convolution,
+    detection,
     elementwise,
     functions,
     layout,
@@ -13,7 +15,6 @@ from codegen.ir.ops import (
     pairwise,
     pooling,
     reducing,
-    signal,
 )
 from codegen.ir.ops.base.attrs import (
     ArgAttrs,
@@ -24,6 +25,7 @@ from codegen.ir.ops.base.attrs import (
     ConvAttrs,
     CumsumAttrs,
     DepthwiseConvAttrs,
+    DetectionAttrs,
     EnergyAttrs,
     FftAttrs,
     FilterBankAttrs,
@@ -60,7 +62,18 @@ from codegen.ir.ops.qlinear import (
 from codegen.ir.ops.recurrent import LSTM, SVDF_STEPS
 from codegen.ir.ops.user import User, UserAttrs, UserKernel
 
-_FAMILIES = (convolution, pooling, elementwise, pairwise, layout, nonlinear, functions, reducing, signal)
+_FAMILIES = (
+    convolution,
+    pooling,
+    elementwise,
+    pairwise,
+    layout,
+    nonlinear,
+    functions,
+    reducing,
+    audio,
+    detection,
+)
 
 OPS: Mapping[str, Op] = MappingProxyType({op.name: op for family in _FAMILIES for op in family.OPERATORS})
 """Operators of files, all with a reference."""
@@ -72,7 +85,7 @@ USER = User()
 """Not one of them: what it computes is known to a function of the user's alone."""
 
 
-_UNLISTED = (USER, SHIFT, LSTM, *SVDF_STEPS, DEVICE_COPY, *QLINEAR, *HYBRID, *signal.PARTS)
+_UNLISTED = (USER, SHIFT, LSTM, *SVDF_STEPS, DEVICE_COPY, *QLINEAR, *HYBRID, *audio.PARTS)
 
 
 def find_op(name: str) -> Op | None:
@@ -100,6 +113,7 @@ __all__ = [
     "ConvertAttrs",
     "CumsumAttrs",
     "DepthwiseConvAttrs",
+    "DetectionAttrs",
     "EnergyAttrs",
     "FftAttrs",
     "FilterBankAttrs",

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from codegen.ir import Arg, Call, Function, Let, Source, Var, VirtualDevice
 from codegen.ir.operator import Attrs
 from codegen.ir.ops import DEVICE_COPY
-from codegen.kernels.portable.device_copy import DEVICE_COPY_KERNEL
+from codegen.kernels.portable.inserted import DEVICE_COPY_KERNEL
 from codegen.kernels.primfunc import PrimFunc
 
 Site = tuple[int, int]

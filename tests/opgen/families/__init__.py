@@ -11,6 +11,7 @@ from tests.opgen.families import (
     compressed,
     control,
     conversions,
+    detection,
     functions,
     more,
     moved,
@@ -55,6 +56,7 @@ FAMILIES: Mapping[str, _Draws] = MappingProxyType(
         unsigned.DRAWN,
         others.DRAWN,
         conversions.DRAWN,
+        detection.DRAWN,
     )
 )
 """By operator under test, by label of the type."""

@@ -10,7 +10,7 @@ from codegen.ir import Call, Function, Let, Var, VirtualDevice
 from codegen.ir.operator import Attrs
 from codegen.ir.ops import DEVICE_COPY
 from codegen.kernels.contract import MemoryDemand, View
-from codegen.kernels.portable.device_copy import DEVICE_COPY_KERNEL
+from codegen.kernels.portable.inserted import DEVICE_COPY_KERNEL
 from codegen.kernels.primfunc import PrimFunc
 from codegen.search.devices.offers import BoardOffer, Owners
 from tests.plan.build import function, prim, var

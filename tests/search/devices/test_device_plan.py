@@ -19,7 +19,7 @@ from codegen.ir.evaluate import evaluate
 from codegen.ir.operator import Attrs
 from codegen.ir.ops import DEVICE_COPY
 from codegen.kernels.contract import MemoryDemand, View
-from codegen.kernels.portable.device_copy import DEVICE_COPY_KERNEL
+from codegen.kernels.portable.inserted import DEVICE_COPY_KERNEL
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.check.memories import misplaced, misplaced_program
 from codegen.program.interface import IoMode

@@ -87,8 +87,8 @@ class FileModel:
 
 _SCHEMA_VERSION = 3
 _CUSTOM = "CUSTOM"
-_TFLM = ("Signal", "CIRCULAR_BUFFER")
-"""What the names of tflite-micro's operators begin with."""
+_TFLM = ("Signal", "CIRCULAR_BUFFER", "TFLite_Detection_PostProcess")
+"""What the names of custom operators that tflite-micro has begin with."""
 _BUILTIN_CODE_SLOT = 4 + 2 * 3
 """Where a field list keeps `OperatorCode.builtin_code`, field 3."""
 

@@ -9,7 +9,7 @@ constant.
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -21,6 +21,7 @@ from tflite.PackOptions import PackOptions
 from codegen.importers.limits import MAX_RANK
 from codegen.importers.reporting import AlreadyReported, Problem, Refused, Report
 from codegen.importers.tflite.file.reader import FileOperator
+from codegen.importers.tflite.operators.unsigned_weights import centred, with_rounded_product
 from codegen.importers.tflite.tensors import Tensors
 from codegen.ir import Arg, ConstRef, DType, Quantization, Source, TensorType, Var
 from codegen.ir.ops import Activation, Attrs
@@ -223,7 +224,9 @@ class Site:
         assert image is not None and weights is not None
         is_unsigned = self.is_unsigned(places[1])
         self._need_hybrid_int8(image.type, weights.type, is_unsigned=is_unsigned)
-        weights = self._centred(weights, is_unsigned=is_unsigned)
+        weights = centred(weights, self._values.tensors, is_unsigned=is_unsigned)
+        if is_unsigned:
+            weights = with_rounded_product(self.operator.name, image.type, weights)
         for position, what in ((places[1], "weights"), (places[2], "bias")):
             if self.has(position) and self._values.depends_on_inputs(self.operator.inputs[position]):
                 self.unsupported(f"the {what} are computed from the model's inputs, supported are constants")
@@ -232,21 +235,6 @@ class Site:
     def is_unsigned(self, position: int) -> bool:
         """Whether the file has uint8 at input `position`, which is held as int8."""
         return self._values.tensors.is_unsigned(self.operator.inputs[position])
-
-    def _centred(self, weights: Arg, *, is_unsigned: bool) -> Arg:
-        """Weights that are held of uint8: less their zero point, where int8 has room for all of them."""
-        meaning = weights.type.quantization
-        if not isinstance(weights, ConstRef) or meaning is None or not any(meaning.zero_points):
-            return weights
-        if not is_unsigned:
-            raise Refused("E306", f"{weights.type.dtype.value} weights have a zero point other than 0")
-        tensors = self._values.tensors
-        data = tensors.used_constants[weights.id].data.astype(np.int16) - meaning.zero_point
-        if data.min() < -128 or data.max() > 127:
-            return weights
-        centred = replace(meaning, zero_points=(0,))
-        made = tensors.make(data.astype(np.int8), centred)
-        return ConstRef(id=made.id, type=made.type)
 
     def _need_hybrid_int8(self, image: TensorType, weights: TensorType, *, is_unsigned: bool) -> None:
         """Beside a float32 image weights are float32 or int8; TFLite takes uint8 ones for int8."""

@@ -13,10 +13,11 @@ from tflite.SubOptions import SubOptions
 
 from codegen.importers.limits import MAX_OPTION_BYTES
 from codegen.importers.reporting import Refused
-from codegen.importers.tflite.operators import elementwise, rearranging, resizing, shaping, signal, windows
+from codegen.importers.tflite.operators import elementwise, rearranging, resizing, shaping, windows
+from codegen.importers.tflite.operators.custom import detection, signal
+from codegen.importers.tflite.operators.custom.streaming import STREAMING
 from codegen.importers.tflite.operators.recurrent import LSTM
 from codegen.importers.tflite.operators.site import FOLDED, Site, Translated
-from codegen.importers.tflite.operators.streaming import STREAMING
 from codegen.importers.tflite.operators.svdf import SVDF
 from codegen.ir.ops import POINTWISE, USER, Attrs, UserAttrs, UserKernel
 
@@ -125,6 +126,7 @@ SPLITTERS: Mapping[str, Callable[[Site], tuple[Translated, ...]]] = MappingProxy
         "SPLIT": shaping.split,
         "SPLIT_V": shaping.split_v,
         "SignalFftAutoScale": signal.scaled,
+        detection.DETECTION: detection.post_process,
         "UNPACK": rearranging.unpack,
     }
 )
@@ -173,6 +175,7 @@ _IMPORTED_AS: Mapping[str, str] = MappingProxyType(
         "SQUARE": "MUL",
         "SQUEEZE": "RESHAPE",
         "SVDF": "DEPTHWISE_CONV_2D",
+        detection.DETECTION: "DETECTION_POST_PROCESS",
         "TILE": "BROADCAST_TO",
         "TRANSPOSE_CONV": "CONV_2D",
         "UNPACK": "STRIDED_SLICE",
@@ -188,6 +191,9 @@ STATE_OPS = HANDLE, READ, ASSIGN, ONCE = ("VAR_HANDLE", "READ_VARIABLE", "ASSIGN
 HOLDERS = (LSTM, SVDF, *STREAMING)
 """Operators that hold state themselves (`codegen.importers.tflite.held_state`)."""
 
+
+UNSHAPED = frozenset({detection.DETECTION})
+"""Operators whose results files may leave without shapes: TFLite makes them from the options."""
 
 DECODE = "TFLM_DECODE"
 """A custom operator on constants alone (`codegen.importers.tflite.decoded`)."""

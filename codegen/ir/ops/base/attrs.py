@@ -251,3 +251,25 @@ class OverlapAttrs(Attrs):
     """SIGNAL_OVERLAP_ADD: each frame begins `step` elements behind the one before."""
 
     step: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DetectionAttrs(Attrs):
+    """DETECTION_POST_PROCESS: `rows` detections in the result, of boxes of `classes` classes."""
+
+    rows: int
+    classes: int
+    most: int
+    """Detections at most; of several classes a box, boxes."""
+    most_of_class: int
+    """Detections of one class at most, where classes are looked at one by one."""
+    classes_of_box: int
+    """Classes that each box is given with, where they are not."""
+    by_class: bool
+    """Whether boxes of different classes may lie over one another (`use_regular_nms`)."""
+    score: float
+    """Boxes with a lower one are no detections."""
+    overlap: float
+    """Of two boxes with more intersection over union than this, the one with the lower score is left out."""
+    scales: tuple[float, float, float, float]
+    """Divisors of encoded y, x, height and width."""

@@ -12,8 +12,8 @@ from types import MappingProxyType
 import numpy as np
 
 from codegen.importers.reporting import Refused
+from codegen.importers.tflite.operators.custom.options import integer_options, need_outputs, option
 from codegen.importers.tflite.operators.rearranging import reshaped, sliced
-from codegen.importers.tflite.operators.signal import integer_options, need_outputs, option
 from codegen.importers.tflite.operators.site import Site, Step, Translated
 from codegen.ir import Arg, DType, TensorType, Var
 from codegen.ir.ops import ConcatAttrs, GatherAttrs, NoiseAttrs, OverlapAttrs

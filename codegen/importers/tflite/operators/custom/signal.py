@@ -1,24 +1,15 @@
-"""Custom operators of TFLM's audio front end, whose options are a map in flexbuffers."""
+"""Operators of TFLM's audio front end."""
 
-import struct
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
-from flatbuffers import flexbuffers
 
-from codegen.importers.limits import MAX_OPTION_BYTES
 from codegen.importers.reporting import AlreadyReported, Refused
-from codegen.importers.tflite.file.reader import FileOperator
+from codegen.importers.tflite.operators.custom.options import integer_options, need_outputs, option
 from codegen.importers.tflite.operators.rearranging import reshaped
 from codegen.importers.tflite.operators.site import Site, Step, Translated
 from codegen.ir import ConstRef, DType, TensorType
 from codegen.ir.ops import Attrs, EnergyAttrs, FftAttrs, FilterBankAttrs, LogAttrs, ShiftAttrs
-
-_MAX_OPTIONS = 32
-"""More than any operator of the library has."""
-_DAMAGES = (ArithmeticError, LookupError, NotImplementedError, TypeError, ValueError, struct.error)
-"""What the reader of flexbuffers raises for bytes that are none."""
 
 
 def window(site: Site) -> Translated:
@@ -97,45 +88,3 @@ def logarithm(site: Site) -> Translated:
     options = integer_options(site.operator)
     attrs = LogAttrs(scale=option(options, "output_scale"), shift=option(options, "input_correction_bits"))
     return Translated(op="SIGNAL_LOG", args=(site.arg(0),), attrs=attrs)
-
-
-def need_outputs(site: Site, count: int) -> None:
-    """Refuse the operator unless it has `count` outputs."""
-    found = len(site.operator.outputs)
-    if found != count:
-        raise Refused("E303", f"has {found} outputs, needs {count}")
-
-
-def option(options: Mapping[str, int], name: str) -> int:
-    """A whole number among the options; raises Refused if it is not there."""
-    if name not in options:
-        found = ", ".join(sorted(options)) or "none"
-        raise Refused("E303", f'has no option "{name}" that is a whole number; found: {found}')
-    return options[name]
-
-
-def integer_options(operator: FileOperator) -> Mapping[str, int]:
-    """The options of a custom operator that are whole numbers or truth values, by name; nested ones are not
-    followed. Raises Refused for bytes that are no map."""
-    if operator.custom_option_bytes > MAX_OPTION_BYTES:
-        text = f"has {operator.custom_option_bytes} bytes of options, supported are {MAX_OPTION_BYTES}"
-        raise Refused("E305", text)
-    reader: Any = flexbuffers
-    try:
-        root = reader.GetRoot(bytearray(operator.custom_options))
-        if not root.IsMap:
-            raise ValueError
-        entries = root.AsMap
-        if len(entries) > _MAX_OPTIONS:
-            raise ValueError
-        keys, values = entries.Keys, entries.Values
-        found: dict[str, int] = {}
-        for index in range(len(entries)):
-            value = values[index]
-            if value.IsInt or value.IsBool:
-                found[str(keys[index].AsKey)] = int(value.AsInt)
-        return found
-    except _DAMAGES as error:
-        count = operator.custom_option_bytes
-        text = f"has {count} bytes of options that are no flexbuffers map of up to {_MAX_OPTIONS} entries"
-        raise Refused("E303", text, "convert the model again with TFLM's signal library") from error

@@ -1,0 +1,4 @@
+"""Custom operators that TFLM registers: their options are a map in flexbuffers.
+
+In: a `Site`, as for other operators. Out: `Translated`. Start with `options`, then `signal`.
+"""
