@@ -98,8 +98,8 @@ def _detected(file: File, layer: Layer) -> int:
     rows = attrs.most * attrs.classes_of_box
     shapes = ((1, rows, 4), (1, rows), (1, rows), (1,))
     results = [real(shape) for shape in shapes]
-    custom = {"custom_code": DETECTION, "custom_options": options_of(**options)}
-    file.model.op("CUSTOM", given_, results, **custom)
+    packed = options_of(**options)
+    file.model.op("CUSTOM", given_, results, custom_code=DETECTION, custom_options=packed)
     parts: list[int] = []
     for result, numbers in zip(results[:3], (4, 1, 1), strict=True):
         flat, kept = real((numbers * rows,)), real((numbers * rows,))

@@ -33,6 +33,7 @@ def detections(rng: Generator, dtype: DType) -> Layer:
         _operand(rng, other, (1, boxes, classes + integer(rng, 0, 1)), low=-1, high=1),
         replace(anchors, constant=bool(rng.random() < 0.7)),
     )
+    scales = [float(integer(rng, 2, 10)) for _ in range(4)]
     attrs = ops.DetectionAttrs(
         rows=most * of_box + integer(rng, 0, 1) * most,
         classes=classes,
@@ -42,6 +43,6 @@ def detections(rng: Generator, dtype: DType) -> Layer:
         by_class=by_class,
         score=float32(rng.uniform(-1, 0.5)),
         overlap=float32(rng.uniform(0.05, 1)),
-        scales=tuple(float(integer(rng, 2, 10)) for _ in range(4)),
+        scales=(scales[0], scales[1], scales[2], scales[3]),
     )
     return layer("DETECTION_POST_PROCESS", attrs, operands, TensorType(shape=(), dtype=DType.FLOAT32))

@@ -26,14 +26,14 @@ def reduced(dice: Dice, dtype: str, name: str) -> Drawn:
     return sketch.finish(sketch.op(name, [x, sketch.constant(axes)], y, keep_dims=keep))
 
 
-def arg(dice: Dice, dtype: str, name: str) -> Drawn:
-    """ARG_MAX, ARG_MIN along any axis, to int32."""
+def arg(dice: Dice, dtype: str, name: str, *, places: str = "int32") -> Drawn:
+    """ARG_MAX, ARG_MIN along any axis, to `places`."""
     sketch, shape, kind = Sketch(dice), draw_shape(dice, ranks=(4, 3, 2)), drawn_kind(dice, dtype)
     axis = dice.integer(0, len(shape) - 1)
     x = sketch.input(shape, kind)
-    y = sketch.tensor([e for at, e in enumerate(shape) if at != axis], Plain(dtype="int32", low=0, high=0))
+    y = sketch.tensor([e for at, e in enumerate(shape) if at != axis], Plain(dtype=places, low=0, high=0))
     given = axis if dice.chance(70) else axis - len(shape)
-    return sketch.finish(sketch.op(name, [x, sketch.constant([given])], y, output_type="int32"))
+    return sketch.finish(sketch.op(name, [x, sketch.constant([given])], y, output_type=places))
 
 
 def batch_matmul(dice: Dice, dtype: str) -> Drawn:
@@ -100,7 +100,10 @@ DRAWN: Mapping[str, Mapping[str, Callable[[Dice], Drawn]]] = {
     },
     **{name: {"bool": partial(reduced, dtype="bool", name=name)} for name in ("REDUCE_ALL", "REDUCE_ANY")},
     **{
-        name: {dtype: partial(arg, dtype=dtype, name=name) for dtype in _BOTH}
+        name: {
+            **{dtype: partial(arg, dtype=dtype, name=name) for dtype in _BOTH},
+            "float32 to int64": partial(arg, dtype="float32", name=name, places="int64"),
+        }
         for name in ("ARG_MAX", "ARG_MIN")
     },
     "BATCH_MATMUL": {dtype: partial(batch_matmul, dtype=dtype) for dtype in (*_BOTH, "int16")},

@@ -20,13 +20,15 @@ from tflite.StridedSliceOptions import StridedSliceOptions
 from codegen.importers.limits import MAX_PARTS, MAX_RANK
 from codegen.importers.reporting import Refused
 from codegen.importers.tflite.operators.site import Site, Step, Translated
-from codegen.ir import Arg, ConstRef, TensorType
+from codegen.ir import Arg, ConstRef, DType, TensorType
 from codegen.ir.ops import (
+    OPS,
     Activation,
     ArgAttrs,
     Attrs,
     BatchMatMulAttrs,
     ConcatAttrs,
+    ConvertAttrs,
     CumsumAttrs,
     MeanAttrs,
     PadAttrs,
@@ -87,13 +89,18 @@ def mean(site: Site) -> Translated:
 
 
 def arg(site: Site) -> Translated:
-    """ARG_MAX and ARG_MIN along a constant axis."""
+    """ARG_MAX and ARG_MIN along a constant axis; places of 64 bits are those of 32 bits, converted."""
     site.need_inputs(2, 2)
     value, listed = site.arg(0), site.numbers(1, "the axis")
     if len(listed) != 1:
         raise Refused("E303", f"has {len(listed)} axes, needs one")
     axis = axis_of(listed[0], len(value.type.shape))
-    return Translated(op=site.operator.name, args=(value,), attrs=ArgAttrs(axis=axis))
+    found = Translated(op=site.operator.name, args=(value,), attrs=ArgAttrs(axis=axis))
+    if site.result.dtype is not DType.INT64:
+        return found
+    shape = OPS[found.op].result_shape(found.attrs, (value.type,))
+    places = found.giving(TensorType(shape=shape, dtype=DType.INT32))
+    return Translated(op="PLAIN_CONVERT", args=(places,), attrs=ConvertAttrs())
 
 
 def cumsum(site: Site) -> Translated:
