@@ -1,10 +1,12 @@
 """The official node tests of the installed `onnx` package: which pass as C on the host, why others do not.
 
 python benchmarks/onnx_nodes.py [OPERATOR ...]
+python benchmarks/onnx_nodes.py --models
 
 Writes `benchmarks/results/onnx_nodes.csv`, a row a test, and `docs/onnx_nodes.md`, counts by operator and by
 reason. Three minutes of processor time. With operators: only their tests and those that the table has as not
-passing are run anew, other rows stay.
+passing are run anew, other rows stay. With `--models`: the model tests of the package, which are those of
+PyTorch's operators, converted from PyTorch, simple and light ones; `benchmarks/results/onnx_models.csv`.
 """
 
 import csv
@@ -18,10 +20,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout, not the installed one
 
 from tests.importers.onnx.official import NodeTest, Outcome, collected, on_board, onnx, outcome
+from tests.importers.onnx.official_models import models
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "onnx_nodes.csv"
 PAGE = ROOT / "docs" / "onnx_nodes.md"
+MODELS = ROOT / "benchmarks" / "results" / "onnx_models.csv"
 FIELDS: tuple[str, ...] = ("test", "operator", "static", "result", "constants", "reason")
 
 _HEAD = """# ONNX: the official node tests
@@ -48,7 +52,12 @@ ONNX's own functions; those of several nodes count as `function`.
 
 
 def main() -> None:
-    """Run all, or those that are asked for; write both files."""
+    """Run all, or those that are asked for; write the files."""
+    if sys.argv[1:] == ["--models"]:
+        rows = [_row(each) for each in measured(models())]
+        _write(MODELS, sorted(rows, key=lambda row: (row["operator"], row["test"])))
+        sys.stdout.write(f"{Counter((row['operator'], row['result']) for row in rows)}\n")
+        return
     table = _table() if sys.argv[1:] else {}
     kept = {
         name: row
@@ -57,14 +66,18 @@ def main() -> None:
     }
     outcomes = measured(test for test in collected() if test.name not in kept)
     rows = sorted([*kept.values(), *(_row(each) for each in outcomes)], key=lambda row: row["test"])
-    with RESULTS.open("w", newline="") as file:
-        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    _write(RESULTS, rows)
     PAGE.write_text(page(rows))
     wrong = [row["test"] for row in rows if row["result"] == "wrong"]
     counts = Counter((row["static"], row["result"]) for row in rows)
     sys.stdout.write(f"{dict(counts)}\nwrong: {wrong}\n")
+
+
+def _write(path: Path, rows: Iterable[dict[str, str]]) -> None:
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 def _table() -> dict[str, dict[str, str]]:

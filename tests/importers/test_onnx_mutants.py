@@ -18,7 +18,8 @@ import pytest
 from codegen.errors import CodegenError
 from codegen.importers import load
 from tests.checkout import ROOT
-from tests.importers.fuzz.onnx_files import draw, outside
+from tests.importers.fuzz.beside import outside
+from tests.importers.fuzz.onnx_files import draw
 from tests.importers.onnx.models import model, node
 
 MUST_BE_REFUSED = {

@@ -16,7 +16,6 @@ from codegen.ir.ops import (
     LeakyReluAttrs,
     MeanAttrs,
     PlainAttrs,
-    SoftmaxAttrs,
 )
 from codegen.ir.ops.qlinear.plain import TRUTHS
 
@@ -270,8 +269,12 @@ def _bounded(site: Site, value: Value, low: float | None, high: float | None) ->
     return value
 
 
-def softmax(site: Site) -> Value:
-    """Softmax along one axis; before opset 13 over everything from an axis on."""
+def softmax(op: str, attrs: Attrs) -> Translator:
+    """Softmax or LogSoftmax along one axis; before opset 13 over everything from an axis on."""
+    return lambda site: _softmax(site, op, attrs)
+
+
+def _softmax(site: Site, op: str, attrs: Attrs) -> Value:
     value, steps = site.value(0), site.steps
     site.need_float(value)
     rank, shape = len(value.shape), value.shape
@@ -279,12 +282,12 @@ def softmax(site: Site) -> Value:
     if site.opset < 13 and axis != rank - 1 and any(extent != 1 for extent in shape[axis + 1 :]):
         rows = int(np.prod(shape[:axis]))
         flat = steps.reshape(value, (rows, int(np.prod(shape[axis:]))))
-        return steps.reshape(steps.step("SOFTMAX", [steps.dense(flat)], SoftmaxAttrs()), shape)
+        return steps.reshape(steps.step(op, [steps.dense(flat)], attrs), shape)
     axes = value.axes if isinstance(value, Computed) else identity(rank)
     if axes[axis] != rank - 1:
         others = iter(range(rank - 1))
         axes = tuple(rank - 1 if each == axis else next(others) for each in range(rank))
-    return steps.step("SOFTMAX", [steps.stored(value, axes)], SoftmaxAttrs(), axes=axes)
+    return steps.step(op, [steps.stored(value, axes)], attrs, axes=axes)
 
 
 def reduction(op: str, since: int) -> Translator:

@@ -8,8 +8,6 @@ from dataclasses import replace
 from codegen.importers.graph_inputs import NO_EXTENTS, Extents
 from codegen.importers.onnx.composed import REPEATED
 from codegen.importers.onnx.file.reader import FileBody, FileGraph, FileNode, FileValue, read_graph
-from codegen.importers.onnx.folding import folded
-from codegen.importers.onnx.functions import MAX_DEPTH, Inliner, defined, given
 from codegen.importers.onnx.integer import (
     Group,
     LeftInFloat,
@@ -23,6 +21,9 @@ from codegen.importers.onnx.integer import (
 from codegen.importers.onnx.layouts import Computed, Known, Steps, Stored, Value, identity
 from codegen.importers.onnx.node_site import Site
 from codegen.importers.onnx.node_types import REAL, TRANSLATORS
+from codegen.importers.onnx.rewriting.folding import folded
+from codegen.importers.onnx.rewriting.functions import MAX_DEPTH, Inliner, defined, given
+from codegen.importers.onnx.rewriting.older import as_of_seven
 from codegen.importers.printable_names import identifiers, printable
 from codegen.importers.reporting import AlreadyReported, Problem, Refused, Report
 from codegen.ir import DType, Function, Module, Source, TensorType, Var
@@ -211,7 +212,7 @@ class _Translation:
             return self._inline(node, *body)
         if _is_missing(node):
             raise Refused("E301", *self._missing(node))
-        made = TRANSLATORS[_name(node)](site)
+        made = TRANSLATORS[_name(node)](as_of_seven(site))
         return self._made(site, made if isinstance(made, tuple) else (made,))
 
     def _made(self, site: Site, found: tuple[Value | Stored, ...]) -> tuple[Value | Stored, ...]:

@@ -9,6 +9,7 @@ from codegen.importers.onnx.integer import NODES
 from codegen.importers.onnx.layouts import Stored, Value
 from codegen.importers.onnx.node_site import Site
 from codegen.importers.onnx.plain_scales import PLAIN
+from codegen.ir.ops import Attrs, SoftmaxAttrs
 
 Translator = Callable[[Site], Value | tuple[Value, ...]]
 NodeTranslator = Callable[[Site], Value | Stored | tuple[Value, ...]]
@@ -59,6 +60,7 @@ REAL: Mapping[str, Translator] = MappingProxyType(
         "HardSigmoid": arithmetic.hard_sigmoid,
         "Identity": arranging.same,
         "LeakyRelu": arithmetic.leaky_relu,
+        "LogSoftmax": arithmetic.softmax("LOG_SOFTMAX", Attrs()),
         "Less": arithmetic.compare("LESS"),
         "LessOrEqual": arithmetic.compare("LESS_EQUAL"),
         "MatMul": matrices.matmul,
@@ -83,7 +85,7 @@ REAL: Mapping[str, Translator] = MappingProxyType(
         "Shape": arranging.shape_of,
         "Size": arranging.size_of,
         "Slice": arranging.slice_,
-        "Softmax": arithmetic.softmax,
+        "Softmax": arithmetic.softmax("SOFTMAX", SoftmaxAttrs()),
         "SpaceToDepth": arranging.space_to_depth,
         "Split": arranging.split,
         "Squeeze": arranging.squeeze,

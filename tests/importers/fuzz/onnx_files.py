@@ -8,24 +8,15 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
+from tests.importers.fuzz.beside import OUTSIDE, external, outside
 from tests.importers.fuzz.mutants import BOARDS, Mutant
-from tests.importers.fuzz.protobuf import filled_field, in_bytes, messages, new_field, of_kind
+from tests.importers.fuzz.protobuf import filled_field, in_bytes, new_field, of_kind
 from tests.importers.onnx import drawn, recurrences
 from tests.importers.onnx.models import model, node
 from tests.testdata import index, model_path
 
 _MAX_BYTES = 3000
 _FAMILIES = ("onnx_node", "onnx2c", "onnx2c_ops")
-_OUTSIDE = (
-    "../secret.bin",
-    "/etc/passwd",
-    "/dev/zero",
-    "/proc/self/mem",
-    "link/../../x",
-    "m.onnx",
-    "",
-    "a\0b",
-)
 
 
 @cache
@@ -37,22 +28,6 @@ def bases() -> tuple[tuple[str, bytes], ...]:
     recurrent = [(f"recurrent {seed}", recurrences.drawn(seed).qdq) for seed in range(8)]
     small = [(name, data) for name, data in read if len(data) <= _MAX_BYTES]
     return (*small, *integers, *recurrent)
-
-
-def external(root: Any, rng: random.Random) -> None:
-    """A constant's data in another file: outside of the folder, a device, this file, nowhere."""
-    found = [each for each in messages(root) if each.DESCRIPTOR.name == "TensorProto"]
-    if found:
-        outside(rng.choice(found), rng.choice(_OUTSIDE), rng.choice((0, 4, 1 << 40, -1)))
-
-
-def outside(tensor: Any, location: str, length: int) -> None:
-    """Let a constant's data lie at `location`."""
-    tensor.ClearField("raw_data")
-    tensor.data_location = onnx.TensorProto.EXTERNAL
-    for key, value in (("location", location), ("offset", "0"), ("length", str(length))):
-        entry = tensor.external_data.add()
-        entry.key, entry.value = key, value
 
 
 _CHANGES = (
@@ -205,7 +180,7 @@ def handmade() -> list[tuple[str, bytes]]:
         "a branch without results": model(
             node("If", "c", "y", then_branch=EMPTY, else_branch=EMPTY), constants={"c": np.array(True)}
         ),
-        **{f"external data at {location!r}": _external(location) for location in _OUTSIDE},
+        **{f"external data at {location!r}": _external(location) for location in OUTSIDE},
         "100,000 nodes": model(*[node("Relu", "x", "y")] * 100_000),
     }
     files = [(name, made.SerializeToString()) for name, made in models.items()]

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from tests.importers.fuzz.beside import furnish
 from tests.importers.fuzz.examine import CPU_SECONDS, Examiner, Verdict, limit
 from tests.importers.fuzz.mutants import Mutant
 
@@ -24,6 +25,7 @@ def verdicts(draw: Draw, numbers: Sequence[int], suffix: str = ".tflite") -> Ite
     gc.freeze()
     left = list(numbers)
     with tempfile.TemporaryDirectory(prefix="codegen-mutants-") as folder:
+        furnish(Path(folder))
         while left:
             batch, left = left[:_BATCH], left[_BATCH:]
             while batch:

@@ -22,6 +22,11 @@ from codegen.importers.limits import (
 from codegen.importers.printable_names import printable
 
 _OLDEST_OPSET = 7
+
+BROADCASTING = frozenset({"Add", "And", "Div", "Equal", "Greater", "Less", "Mul", "Or", "Pow", "Sub", "Xor"})
+"""Operators that opset 6 tells how to broadcast, by attributes."""
+_READ_OF_SIX = BROADCASTING | {"AveragePool", "BatchNormalization", "Dropout", "Gemm", "PRelu"}
+"""Operators that changed in the oldest opset, and are read of the one before it too."""
 """Before it broadcasting was an attribute."""
 
 MAX_NESTING = 8
@@ -235,20 +240,20 @@ class Reader:
             if not nodes:
                 raise Unreadable("E302", "this is not an ONNX file: it has neither a graph nor an opset")
             return 1 if not versions else newest
-        if opset < _OLDEST_OPSET and nodes and all(self._is_of_oldest(node, opset) for node in nodes):
-            return _OLDEST_OPSET
+        if opset < _OLDEST_OPSET and nodes and all(self._is_read(node, opset) for node in nodes):
+            return _OLDEST_OPSET - any(node.op_type in _READ_OF_SIX for node in nodes)
         if not _OLDEST_OPSET <= opset <= newest:
             text = f"the model uses opset {opset}, supported are {_OLDEST_OPSET} to {newest}"
             raise Unreadable("E301", text, "export the model with one of these (`opset_version`)")
         return opset
 
-    def _is_of_oldest(self, node: Any, opset: int) -> bool:
-        """Whether a node means in an older opset what it means in the oldest one that is supported."""
+    def _is_read(self, node: Any, opset: int) -> bool:
+        """Whether a node means in an older opset what it means in the oldest one that is supported, or, of
+        some types, in the one before it."""
         defs = self._onnx.defs
+        wanted = _OLDEST_OPSET - (node.op_type in _READ_OF_SIX)
         try:
-            found, oldest = (
-                defs.get_schema(node.op_type, each, node.domain) for each in (opset, _OLDEST_OPSET)
-            )
+            found, oldest = (defs.get_schema(node.op_type, each, node.domain) for each in (opset, wanted))
         except defs.SchemaError:
             return False
         return found.since_version == oldest.since_version and not any(

@@ -1,0 +1,51 @@
+"""The official model tests of the installed `onnx` package: what the table says of them is so."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from tests.checkout import ROOT
+from tests.importers.onnx import official
+from tests.importers.onnx.official_models import KINDS, models
+
+with (ROOT / "benchmarks" / "results" / "onnx_models.csv").open() as _file:
+    TABLE = {(row["operator"], row["test"]): row for row in csv.DictReader(_file)}
+"""`python benchmarks/onnx_nodes.py --models` writes it anew."""
+
+OF_SIX = ("test_operator_params", "test_operator_addmm", "test_BatchNorm2d_eval", "test_PReLU_2d_multiparam")
+"""Of opset 6: they were refused until what opset 7 changed was read."""
+
+
+def test_every_test_of_pytorch_is_as_the_table_says() -> None:
+    """All that are converted pass; of the operators, all but those of float64."""
+    found = {
+        (each.test.operator, each.test.name): each
+        for each in map(official.outcome, models("pytorch-operator", "pytorch-converted"))
+    }
+    for key, each in found.items():
+        row = TABLE[key]
+        assert each.reason == row["reason"], key
+        assert each.is_right == (row["result"] == "passes"), key
+        assert not each.reason or "float64" in each.reason
+    assert sum(each.is_right for each in found.values()) == 30 + 82
+
+
+def test_models_of_opset_6_pass_as_c(tmp_path: Path) -> None:
+    """Sums whose second value is broadcast by an attribute, statistics and slopes a channel."""
+    found = [each for each in models("pytorch-operator", "pytorch-converted") if each.name in OF_SIX]
+    assert len(found) == len(OF_SIX)
+    assert all(each.model.opset_import[0].version == 6 for each in found)
+    outcomes = official.on_board([official.outcome(each) for each in found], tmp_path)
+    assert [each.test.name for each in outcomes if not each.is_right] == []
+
+
+@pytest.mark.long
+def test_every_test_passes_as_c_or_is_refused(tmp_path: Path) -> None:
+    """Simple and light ones too; of the latter some are larger than what is ever imported."""
+    first = [official.outcome(each) for each in models()]
+    assert {each.test.operator for each in first} == set(KINDS)
+    imported = [each for each in first if each.module is not None]
+    right = (each.test for each in official.on_board(imported, tmp_path) if each.is_right)
+    found = {(each.operator, each.name) for each in right}
+    assert found == {key for key, row in TABLE.items() if row["result"] == "passes"}
