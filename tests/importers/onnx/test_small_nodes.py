@@ -121,11 +121,26 @@ def test_what_is_refused_of_a_scan_of_opset_8(tmp_path: Path) -> None:
 
 
 def test_an_older_opset_whose_nodes_mean_the_same(tmp_path: Path) -> None:
-    """Relu has had its meaning since opset 6; Add had another rule of shapes before opset 7."""
+    """Relu has had its meaning since opset 6; Add has an attribute more before, of which nothing is read."""
     x = np.array([[[[-1.0, 2.0]]]], np.float32)
     assert _results(model(node("Relu", "x", "y"), x=(1, 1, 1, 2), opset=6), x)[0].tolist() == [[[[0.0, 2.0]]]]
-    text = complaint(tmp_path, model(node("Relu", "x", "a"), node("Add", "a x", "y"), opset=6))
-    assert "error[E301] m.onnx: the model uses opset 6, supported are 7 to " in text
+    text = complaint(tmp_path, model(node("Relu", "x", "a"), node("Add", "a x", "y"), opset=5))
+    assert "error[E301] m.onnx: the model uses opset 5, supported are 7 to " in text
+
+
+@pytest.mark.parametrize(("row", "attributes"), [((2,), {"axis": 1}), ((3,), {}), ((2, 1), {"axis": 1})])
+def test_opset_6_says_where_a_second_value_lies(row: tuple[int, ...], attributes: dict[str, int]) -> None:
+    """Its axes are those of the first from `axis` on, the last ones without it."""
+    x = np.arange(6, dtype=np.float32).reshape(1, 2, 1, 3)
+    k = np.arange(1, 1 + np.prod(row), dtype=np.float32).reshape(row)
+    made = model(node("Mul", "x k", "y", broadcast=1, **attributes), x=x.shape, constants={"k": k}, opset=6)
+    wanted = x * (k if not attributes else k.reshape(2, 1, 1))
+    np.testing.assert_array_equal(_results(made, x)[0], wanted)
+
+
+def test_training_in_opset_6_is_refused(tmp_path: Path) -> None:
+    made = model(node("Dropout", "x", "y"), opset=6)
+    assert "training is not supported" in complaint(tmp_path, made)
 
 
 def test_places_of_numbers_that_are_not_zero_have_to_be_known(tmp_path: Path) -> None:
