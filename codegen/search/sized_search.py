@@ -20,9 +20,9 @@ from codegen.search.ranges.unlike import KernelUnlike
 from codegen.search.search import check, search
 
 
-def _plain(choices: Choices) -> Choices:
-    """Without copies of constants and compressed constants: their code holds numbers of one size."""
-    return replace(choices, stage="off", compress="off")
+def _among_calls(choices: Choices) -> Choices:
+    """A call of other sizes is another one in the model's pools: copies at start-up would not outlast it."""
+    return replace(choices, alone=False)
 
 
 def search_sizes(
@@ -32,7 +32,7 @@ def search_sizes(
 
     Raises CodegenError as `search` does, E308 where the model's structure depends on its sizes.
     """
-    choices = _plain(choices)
+    choices = _among_calls(choices)
     excluded: frozenset[tuple[str, str]] = frozenset()
     sizes, looked = looked_at(name, sizes, progress)
     while True:
@@ -77,7 +77,7 @@ def largest_size(
     Bisection: what needs more bytes at a larger size fits up to one size and not beyond. Raises DoesNotFit or
     CodegenError for the lower end, as `search` does.
     """
-    choices = _plain(choices)
+    choices = _among_calls(choices)
 
     def lacking(value: int) -> DoesNotFit | CodegenError | None:
         """Why a size is none: what it lacks, or why nothing imports it; None where it fits."""

@@ -94,7 +94,6 @@ def check_sizes(options: Options, *others: str) -> None:
         *others,
         *(["--stream-input"] if options.stream_input else []),
         *(["[[state]]"] if options.states else []),
-        *(["--stage use"] if options.stage == "use" else []),
         *(["device_id of [[place]]"] if any(place.device.device_id for place in options.places) else []),
     ]
     if options.dims and used:

@@ -6,7 +6,14 @@ from dataclasses import dataclass
 from codegen.emit.c.c_text import fill
 from codegen.emit.c.formula_text import SizeText
 from codegen.emit.c.spelling import POOL_TYPES, Taken, local_names, reader_name, scalar
-from codegen.emit.model.structs import Addresses, StructNames, local_structs, struct_name, struct_text
+from codegen.emit.model.structs import (
+    Addresses,
+    StructNames,
+    late_constants,
+    local_structs,
+    struct_name,
+    struct_text,
+)
 from codegen.ir import DType
 from codegen.ir.formulas import Formula, text
 from codegen.kernels.block import Block, BlockStage, Count
@@ -109,9 +116,10 @@ def function_name(model: str, prim: PrimFunc) -> str:
     return f"{model}_{prim.symbol}"
 
 
-def needs_sizes(prim: PrimFunc) -> bool:
-    """Whether the function of block `prim` is told the sizes of the call."""
-    return any(True for _ in prim.formulas)
+def needs_sizes(prim: PrimFunc, constants: Addresses, sizes: SizeText | None) -> bool:
+    """Whether a step is a block whose function is told the sizes of the call."""
+    late = late_constants(prim, constants, sizes, external=False)
+    return prim.block is not None and (bool(late) or any(True for _ in prim.formulas))
 
 
 def _said(count: Count) -> str:
@@ -229,7 +237,7 @@ class _Block:
             const = "const " if isinstance(arg, ValueArg) else ""
             c_type = POOL_TYPES[self._block.lines[index].dtype]
             parameters.append((f"{const}{c_type} *", self._names[index]))
-        if needs_sizes(self._prim):
+        if needs_sizes(self._prim, self._constants, self._sizes):
             parameters.append((f"const {self._model}_dims *", "dims"))
         return tuple(parameters)
 
@@ -238,7 +246,9 @@ class _Block:
         if self._given is None and self._sizes is None:
             return ()
         indent = f"{self._indent}        "
-        found = local_structs(self._prim, stage.leading, external=self._given is not None)
+        external = self._given is not None
+        late = late_constants(self._prim, self._constants, self._sizes, external=external)
+        found = local_structs(self._prim, late, stage.leading)
         return tuple(
             struct_text(self._prim, struct, self._constants, self._struct_names, indent, self._sizes)
             for struct in found

@@ -9,6 +9,7 @@ from codegen.emit.model.blocks import block_text, function_name, needs_sizes
 from codegen.emit.model.header import HeaderView
 from codegen.emit.model.structs import (
     constant_addresses,
+    late_constants,
     local_structs,
     shared_structs,
     struct_name,
@@ -197,9 +198,7 @@ class _Entry:
 
     def _local_structs(self, prim: PrimFunc) -> tuple[CStruct, ...]:
         """Parameters that are known at run time only, so that they live on the stack."""
-        if not self.external and self.places.sizes is None:
-            return ()
-        return local_structs(prim, external=self.external)
+        return local_structs(prim, late_constants(prim, self.constants, self.places.sizes, self.external))
 
     def _block(self, prim: PrimFunc, block: Block) -> str:
         """The function of a block; external constants reach it as a parameter or the model's pointer."""
@@ -226,7 +225,8 @@ class _Entry:
         if apart:
             sizes = self._sizes([*lines, call])
             lines = [*sizes, *lines]
-            parameters += ["dims"] if sizes or (prim.block and needs_sizes(prim)) else []
+            told = sizes or needs_sizes(prim, self.constants, self.places.sizes)
+            parameters += ["dims"] if told else []
         if core_of(prim) == 1:
             function = _core1_function(self.program.name, index, prim)
             core1 = statement(_CORE1, "function", self.program.name, function, parameters, lines, call)
@@ -260,7 +260,7 @@ class _Entry:
         arguments = [self._argument(prim, arg, lines) for arg in prim.call_args]
         if prim.block and self.external and self.program.interface.caller_pools:
             arguments.insert(0, self._base)
-        if prim.block and needs_sizes(prim):
+        if needs_sizes(prim, self.constants, self.places.sizes):
             arguments.append("dims")
         called = function_name(self.program.name, prim) if prim.block else prim.symbol
         texts = [

@@ -99,11 +99,23 @@ def struct_text(
     )
 
 
+def late_constants(
+    prim: PrimFunc, constants: Addresses, sizes: SizeText | None, external: bool
+) -> frozenset[str]:
+    """The constants, by role, of which only the run knows where they are: `external` ones, and those whose
+    copies lie elsewhere at other sizes."""
+    return frozenset(
+        constant.role
+        for constant in prim.constants
+        if external or (sizes is not None and sizes.declarations([constants[prim.name, constant.role]]))
+    )
+
+
 def local_structs(
-    prim: PrimFunc, wanted: Iterable[CallArg] | None = None, *, external: bool = True
+    prim: PrimFunc, late: Set[str], wanted: Iterable[CallArg] | None = None
 ) -> tuple[CStruct, ...]:
     """Structs of a PrimFunc that hold what is known at run time only, and those that point to such: formulas,
-    and addresses of `external` constants. `wanted`: only those that these arguments lead to."""
+    and addresses of the constants `late`. `wanted`: only those that these arguments lead to."""
     by_suffix = {struct.suffix: struct for struct in prim.structs}
     waiting = list(by_suffix if wanted is None else (a.suffix for a in wanted if isinstance(a, StructArg)))
     reached: set[str] = set()
@@ -114,14 +126,14 @@ def local_structs(
             pointers = _pointers(by_suffix[suffix].fields)
             waiting += [pointer.suffix for pointer in pointers if isinstance(pointer, StructPointer)]
     found = (struct for struct in prim.structs if struct.suffix in reached)
-    return tuple(struct for struct in found if _is_late(struct, by_suffix, external))
+    return tuple(struct for struct in found if _is_late(struct, by_suffix, late))
 
 
-def _is_late(struct: CStruct, by_suffix: Mapping[str, CStruct], external: bool) -> bool:
+def _is_late(struct: CStruct, by_suffix: Mapping[str, CStruct], late: Set[str]) -> bool:
     return any(
         isinstance(value, Formula | ChosenPointer | Narrow)
-        or (external and isinstance(value, ConstantPointer))
-        or (isinstance(value, StructPointer) and _is_late(by_suffix[value.suffix], by_suffix, external))
+        or (isinstance(value, ConstantPointer) and value.role in late)
+        or (isinstance(value, StructPointer) and _is_late(by_suffix[value.suffix], by_suffix, late))
         for value in _pointers(struct.fields)
     )
 

@@ -12,6 +12,7 @@ from codegen.emit.c.c_text import statement
 from codegen.emit.c.spelling import array_type
 from codegen.emit.values.locations import Places, PoolBytes
 from codegen.emit.values.model_data import byte_rows, hash_words
+from codegen.ir.formulas import constant_of
 from codegen.kernels.call import Split
 from codegen.program.constants import Staged, Unpacking
 from codegen.program.interface import IoTensor
@@ -92,9 +93,12 @@ def start_text(program: Program, places: Places, linked: Mapping[tuple[str, str]
 
 
 def _target(copy: Staged, places: Places) -> str:
-    return places.byte_address(
-        PoolBytes(pool=copy.pool, offset=copy.offset, size_bytes=copy.size_bytes, buffer=copy.buffer)
-    )
+    ranges = places.program.ranges
+    at = None if ranges is None else ranges.buffers[copy.buffer][0]
+    if at is not None and constant_of(at) is not None:
+        at = None
+    own = PoolBytes(pool=copy.pool, offset=copy.offset, size_bytes=copy.size_bytes, buffer=copy.buffer, at=at)
+    return places.byte_address(own)
 
 
 # ---- compressed constants ---------------------------------------------------------------

@@ -288,28 +288,10 @@ def with_staged(
     """`memory` with a buffer for every copy. The plan is no longer called proved where copies raise a peak:
     no planner weighed them."""
     problem, plan = memory.problem, memory.plan
-    names = tuple(pool.name for pool in problem.pools)
-    copies = tuple(
-        Buffer(
-            id=each.buffer,
-            size_bytes=each.size_bytes,
-            start=each.interval(times)[0],
-            stop=each.interval(times)[1],
-            alignment=each.alignment,
-            pool_candidates=names,
-            kind=BufferKind.CONSTANT,
-            reads=each.reads,
-            writes=_writes(each),
-        )
-        for each in staged
-    )
+    more = with_copies(problem, staged, times)
+    copies = more.buffers[len(problem.buffers) :]
     places = {each.buffer: Placement(pool=each.pool, offset=each.offset) for each in staged}
     placements = {**plan.placements, **places}
-    more = replace(
-        problem,
-        buffers=(*problem.buffers, *copies),
-        conflicts=(*problem.conflicts, *_conflicts(problem.buffers, copies)),
-    )
     bounds = lower_bounds(more, {id_: place.pool for id_, place in placements.items()})
     return replace(
         memory,
@@ -322,6 +304,29 @@ def with_staged(
             + sum(min(buffer_access_cost(copy, pool) for pool in problem.pools) for copy in copies),
             proved_optimal=plan.proved_optimal and not _raised(problem, plan, staged),
         ),
+    )
+
+
+def with_copies(problem: Problem, staged: Sequence[Staged], times: Sequence[tuple[int, int]]) -> Problem:
+    """`problem` with a buffer for every copy, behind the others."""
+    copies = tuple(
+        Buffer(
+            id=each.buffer,
+            size_bytes=each.size_bytes,
+            start=each.interval(times)[0],
+            stop=each.interval(times)[1],
+            alignment=each.alignment,
+            pool_candidates=tuple(pool.name for pool in problem.pools),
+            kind=BufferKind.CONSTANT,
+            reads=each.reads,
+            writes=_writes(each),
+        )
+        for each in staged
+    )
+    return replace(
+        problem,
+        buffers=(*problem.buffers, *copies),
+        conflicts=(*problem.conflicts, *_conflicts(problem.buffers, copies)),
     )
 
 

@@ -178,7 +178,7 @@ class Choice:
             for user in member.users
         }
         decoded = {copy.user: copy.unpacking for copy in staged if copy.unpacking}
-        prims = tuple(_compressed(prim, stored, decoded) for prim in program.steps.prim_funcs)
+        prims = tuple(compressed(prim, stored, decoded) for prim in program.steps.prim_funcs)
         return replace(
             program,
             steps=replace(program.steps, prim_funcs=prims),
@@ -193,7 +193,7 @@ def pieces_of(program: Program) -> list[Piece]:
     return merge(owned, program.constants.candidates)
 
 
-def _compressed(
+def compressed(
     prim: PrimFunc,
     stored: Mapping[tuple[str, str], np.ndarray],
     decoded: Mapping[tuple[str, str], Unpacking],

@@ -14,10 +14,13 @@ from codegen.kernels.base.registry import Kernel, kernels_for
 from codegen.kernels.base.views import joined, slice_view
 from codegen.kernels.contract import Sharing
 from codegen.kernels.primfunc import PrimFunc
+from codegen.plan.constants.staging import with_copies
 from codegen.plan.live.liveness import Liveness, liveness
 from codegen.plan.place.orientation import Orientation, Pair, placed
+from codegen.program.constants import Unpacking
 from codegen.program.problem import BufferKind, Problem
 from codegen.program.program import MemoryLayout, Program, Steps
+from codegen.search.flash.compressing import compressed
 from codegen.search.kernels.binding import Binder
 from codegen.search.ranges.block_members import block_at
 from codegen.search.ranges.unlike import REVERSE, unlike
@@ -41,9 +44,9 @@ def member(program: Program, module: Module, binder: Binder, values: Mapping[str
     Raises Unlike where its structure is another one.
     """
     function = _function(program.steps.function, module)
-    prims = tuple(
-        _prim(prim, let, binder) for prim, let in zip(program.steps.prim_funcs, function.body, strict=True)
-    )
+    pairs = zip(program.steps.prim_funcs, function.body, strict=True)
+    decoded = {copy.user: copy.unpacking for copy in program.constants.unpacked if copy.unpacking is not None}
+    prims = tuple(_stored(prim, _prim(prim, let, binder), decoded) for prim, let in pairs)
     live = liveness(
         prims,
         function,
@@ -52,6 +55,7 @@ def member(program: Program, module: Module, binder: Binder, values: Mapping[str
         minimum_alignment=program.board.buffer_alignment_bytes,
     )
     problem = live.problem(program.memory.problem.pools, program.memory.problem.limits)
+    problem = with_copies(problem, program.constants.staged, live.times)
     return Member(values=values, function=function, prim_funcs=prims, live=live, problem=problem)
 
 
@@ -59,8 +63,14 @@ def program_of(program: Program, found: Member, given: Orientation, distances: M
     """The member as a program of its own, its buffers in the order of `given`, `distances` apart."""
     types = {var.name: var.type for var in found.function.variables()}
     plan = replace(program.memory.plan, placements=placed(given, found.problem, distances))
+    places = plan.placements
+    staged = tuple(
+        replace(copy, offset=places[copy.buffer].offset, pool=places[copy.buffer].pool)
+        for copy in program.constants.staged
+    )
     return replace(
         program,
+        constants=replace(program.constants, staged=staged),
         steps=Steps(function=found.function, prim_funcs=found.prim_funcs, times=found.live.times),
         memory=MemoryLayout(
             problem=found.problem,
@@ -139,6 +149,14 @@ def _prim(prim: PrimFunc, let: Let, binder: Binder) -> PrimFunc:
     if (bound.kernel, bound.symbol) != (prim.kernel, prim.symbol):
         raise unlike(prim, f"{bound.symbol} runs it at some sizes, {prim.symbol} at the largest")
     return bound
+
+
+def _stored(prim: PrimFunc, found: PrimFunc, decoded: Mapping[tuple[str, str], Unpacking]) -> PrimFunc:
+    """`found`, which is `prim` at other sizes, with its constants compressed as those of `prim` are."""
+    stored = {(prim.name, each.role): each.data for each in prim.constants}
+    if any(name == prim.name for name, _ in decoded) and found.split != prim.split:
+        raise unlike(prim, f"the calls of {prim.kernel} that take a constant piece by piece are others there")
+    return compressed(found, stored, decoded)
 
 
 def _sharing(prim: PrimFunc, bound: PrimFunc) -> tuple[Sharing, ...]:

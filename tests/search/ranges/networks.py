@@ -23,7 +23,9 @@ class Value:
 class Net:
     """Draws one network. Quantised values have one scale, so that every operator accepts every other."""
 
-    def __init__(self, seed: int, *, quantised: bool = True) -> None:
+    def __init__(self, seed: int, *, quantised: bool = True, largest: int = 127) -> None:
+        """`largest`: of int8 weights; small ones can be stored compressed."""
+        self._largest = largest
         self._model = ModelBuilder()
         self._random = np.random.default_rng(seed)
         self.quantised = quantised
@@ -52,7 +54,7 @@ class Net:
                 self._model.tensor(name, shape, "float32", data=data),
                 self._model.tensor(f"{name}_bias", (outputs,), "float32", data=bias),
             ]
-        data = self._random.integers(-127, 128, shape).astype(np.int8)
+        data = self._random.integers(-self._largest, self._largest + 1, shape).astype(np.int8)
         bias = self._random.integers(-300, 300, outputs).astype(np.int32)
         scales = [float(np.float32(scale * (1 + i % 3 / 4))) for i in range(outputs)]
         biases = [float(np.float32(np.float32(0.05) * np.float32(each))) for each in scales]
@@ -162,7 +164,7 @@ class Net:
         self._count += 1
         if self.quantised:
             scale = float(np.float32(0.04 / np.sqrt(inputs)))
-            data = self._random.integers(-127, 128, (outputs, inputs)).astype(np.int8)
+            data = self._random.integers(-self._largest, self._largest + 1, (outputs, inputs)).astype(np.int8)
             weights = self._model.tensor(f"w{self._count}", (outputs, inputs), "int8", scale=scale, data=data)
         else:
             data = self._random.normal(0, 1 / np.sqrt(inputs), (outputs, inputs)).astype(np.float32)
