@@ -50,7 +50,9 @@ def search_sizes(
                 choices, excluded = replace(choices, blocks=False), frozenset()
                 continue
             said = ", ".join(str(symbol) for symbol in sizes.symbols)
-            help_ = "give a narrower range, or build the model at fixed sizes"
+            help_ = (
+                "give a narrower range, leave channels in (--no-reduce), or build the model at fixed sizes"
+            )
             raise CodegenError(Message(code="E308", where=said, text=str(unlike), help=help_)) from unlike
         wider = turning(name, sizes, looked, found.ranges, progress)
         if wider is None:

@@ -20,7 +20,7 @@ from codegen.plan.models.joint import together
 from codegen.program.image import RunResult
 from codegen.program.program import Program
 from codegen.program.size_ranges import Ranges, breakpoints
-from tests.search.ranges.networks import NETWORKS, Network, detector, narrow, overlapping
+from tests.search.ranges.networks import NETWORKS, Net, Network, detector, narrow, overlapping
 
 
 def _file(network: Network, folder: Path) -> Path:
@@ -114,3 +114,40 @@ def test_a_board_that_cannot_says_so(tmp_path: Path) -> None:
             tmp_path / "out",
             emulated=True,
         )
+
+
+def _run(network: Network, board: str, folder: Path, *dims: str, **options: object) -> Program:
+    """The program, which ran at every turn as it was planned."""
+    settings = Options(board=board, dims=parsed(dims), **options)  # pyright: ignore[reportArgumentType]
+    built = build([_file(network, folder)], settings, folder / "out", emulated=True)
+    program = built.models[0].program
+    assert complaints_at(run_at(built, breakpoints(_ranges(program)), seed=3, port=None)) == []
+    return program
+
+
+@pytest.mark.qemu
+def test_constants_are_staged_at_offsets_that_follow_the_size(tmp_path: Path) -> None:
+    """None at start-up: a call of another size would need those bytes."""
+    limits = {"itcm": 0}
+    program = _run(overlapping(), "mps3-an547", tmp_path, "x0.1=9..14", optimize="speed", pool_limits=limits)
+    copies = program.constants.copied
+    assert copies and all(copy.copied_at is not None for copy in copies)
+    offsets = [_ranges(program).buffers[copy.buffer][0] for copy in copies]
+    assert any(constant_of(offset) is None for offset in offsets)
+
+
+@pytest.mark.qemu
+def test_constants_are_decoded_at_offsets_that_follow_the_size(tmp_path: Path) -> None:
+    net = Net(9, largest=3)
+    image = net.tensor((1, 40, 1, 8), frozenset({1}), "x0")
+    x = net.conv(net.depthwise(net.conv(image, 32, (3, 1), (2, 1)), (3, 1)), 48, (1, 1))
+    data = net.finish([image], [net.dense(net.mean(net.conv(x, 16, (1, 1))), 6)])
+    network = Network("small", data, (), {})
+    words: dict[str, object] = {"reduce": False, "blocks": False, "pool_limits": {"flash": 3400}}
+    program = _run(network, "mps2-an386", tmp_path, "T=16..24", **words)
+    copies = program.constants.unpacked
+    assert len(copies) > 2
+    offsets = [_ranges(program).buffers[copy.buffer][0] for copy in copies]
+    assert any(constant_of(offset) is None for offset in offsets)
+    alone = _run(network, "mps2-an386", tmp_path, "T=24..24", **words)
+    assert program.memory.peak_bytes("sram") == alone.memory.peak_bytes("sram")
