@@ -16,3 +16,5 @@ class InputSignature:
 
     name: str
     shape: tuple[int, ...]
+    symbols: tuple[str, ...] = ()
+    """What the file calls each extent; empty, also as a whole, where it has no name."""

@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 import codegen
-from codegen.driver.build import build
+from codegen.driver.build import build, plan_model
 from codegen.driver.checks.calling import check_sizes
 from codegen.driver.export import write_tflm
+from codegen.driver.inputs.declared_pools import option_board
 from codegen.driver.inputs.dims import dims_of, parsed, values_at
 from codegen.driver.options import Options
 from codegen.driver.sized_run import check_at
@@ -126,3 +127,29 @@ def test_what_does_not_go_together_is_told_at_once() -> None:
         check_at(Options(), None, models=1, others=[], svg=Path("peak.svg"))
     with pytest.raises(CodegenError, match="a run of 2 models"):
         check_at(Options(dims=parsed(["T=2..3"])), None, models=2, others=[])
+
+
+def test_a_symbol_is_what_an_onnx_file_calls_so(tmp_path: Path) -> None:
+    """Both inputs have frames and a batch, all of them named: `dim_param`."""
+    onnx = pytest.importorskip("onnx")
+    kind, helper = onnx.TensorProto.FLOAT, onnx.helper
+    x, y, z = (helper.make_tensor_value_info(name, kind, ["batch", "frames.in", 4]) for name in "xyz")
+    graph = helper.make_graph([helper.make_node("Add", ["x", "y"], ["z"])], "g", [x, y], [z])
+    opset = [helper.make_opsetid("", 17)]
+    path = tmp_path / "m.onnx"
+    path.write_bytes(helper.make_model(graph, opset_imports=opset, ir_version=9).SerializeToString())
+    found = dims_of(path, parsed(["frames_in=3..9", "batch=1..2"]))
+    assert found is not None
+    assert found.axes == {(0, 0): "batch", (1, 0): "batch", (0, 1): "frames_in", (1, 1): "frames_in"}
+    options = Options(board="host", dims=parsed(["frames_in=3..9"]))
+    program = plan_model(path, option_board("host", ()), options).program
+    assert str(program.signature.outputs[0].type) == "float32[1,frames_in,4]"
+
+
+def test_words_of_the_text_form_are_no_symbols() -> None:
+    with pytest.raises(CodegenError) as caught:
+        parsed(["none=2..3", "x.1=true"])
+    assert [text for _, _, text in told(caught)] == [
+        "none is a word of the IR's text form",
+        "true is a word of the IR's text form",
+    ]

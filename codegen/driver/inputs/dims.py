@@ -10,6 +10,7 @@ from codegen.errors import Messages
 from codegen.importers import InputSignature
 from codegen.ir.c_names import identifier, unique
 from codegen.ir.formulas import Symbol
+from codegen.ir.text import LITERALS
 
 _WORD = re.compile(
     r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?:\.(?P<axis>[0-9]{1,2}))?="
@@ -69,6 +70,11 @@ def parsed(words: Sequence[str]) -> tuple[GivenDim, ...]:
         match = _WORD.fullmatch(word)
         if match is None or (match["symbol"] and match["axis"] is None):
             messages.add("E281", "says no range of a size", where=f"--dim {word}", help=_HELP)
+            continue
+        symbol = match["symbol"] or (match["name"] if match["axis"] is None else "")
+        if symbol in LITERALS:
+            text = f"{symbol} is a word of the IR's text form"
+            messages.add("E281", text, where=f"--dim {word}", help="give the size another name")
             continue
         axis = None if match["axis"] is None else int(match["axis"])
         is_open = match["low"] is not None and match["high"] is None
@@ -167,8 +173,13 @@ def _bind_rest(
     signatures: Sequence[InputSignature],
     messages: Messages,
 ) -> None:
-    """A symbol without an axis is the one extent that the file leaves open: beside the batch, if there are
-    several, and in every input that has one."""
+    """A symbol without an axis is each extent that the file calls so or, if it calls none so, the one that it
+    leaves open: beside the batch, if there are several, and in every input that has one."""
+    for which, each in enumerate(signatures):
+        for axis, symbol in enumerate(each.symbols):
+            name = identifier(symbol, "") if symbol else ""
+            if name in ranges:
+                axes.setdefault((which, axis), name)
     loose = [name for name in ranges if name not in axes.values()]
     if not loose:
         return

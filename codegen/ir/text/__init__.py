@@ -19,7 +19,7 @@ Sizes that follow from others in a way that has no formula of symbols alone have
 `area in 25..144 = conv0_dim1*conv0_dim2 of "axis 1 of flat"`. A table is written with its values.
 """
 
-from codegen.ir.text.parsing import parse_module
+from codegen.ir.text.parsing import LITERALS, parse_module
 from codegen.ir.text.printing import print_module
 
-__all__ = ["parse_module", "print_module"]
+__all__ = ["LITERALS", "parse_module", "print_module"]

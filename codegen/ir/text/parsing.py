@@ -17,6 +17,9 @@ from codegen.ir.text.sizes import SizeReader
 from codegen.ir.text.tokens import Tokens
 from codegen.ir.types import ANYWHERE, DType, Quantization, TensorType, VirtualDevice
 
+LITERALS = frozenset({"none", "true", "false"})
+"""Words that stand for values, so that no size is called so."""
+
 Literal = int | float | bool | str | tuple["Literal", ...]
 
 

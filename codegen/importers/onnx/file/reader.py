@@ -49,6 +49,8 @@ class FileValue:
     """NumPy's name of the element type."""
     shape: tuple[int, ...] | None
     """None where the file says nothing of it."""
+    symbols: tuple[str, ...] = ()
+    """What the file calls each extent that it leaves open (`dim_param`); empty where it has no name."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -129,7 +131,8 @@ def parsed(data: bytes, file_name: str) -> tuple[Any, Any]:
 def graph_inputs(data: bytes, file_name: str) -> tuple[InputSignature, ...]:
     """The graph inputs of a file, in order. Raises CodegenError as `read_graph` does."""
     return tuple(
-        InputSignature(name=each.name, shape=each.shape or ()) for each in read_graph(data, file_name).inputs
+        InputSignature(name=each.name, shape=each.shape or (), symbols=each.symbols)
+        for each in read_graph(data, file_name).inputs
     )
 
 
@@ -338,7 +341,8 @@ class Reader:
         )
         if any(extent < -1 for extent in shape):
             raise Unreadable("E303", f'"{printable(name)}" has shape {list(shape)}')
-        return FileValue(name=name, dtype=dtype, shape=shape)
+        symbols = tuple(each.dim_param for each in tensor.shape.dim)
+        return FileValue(name=name, dtype=dtype, shape=shape, symbols=symbols)
 
 
 def _need_few(found: int, limit: int, what: str) -> None:
