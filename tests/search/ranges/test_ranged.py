@@ -21,10 +21,11 @@ from codegen.program.problem import peak_bytes
 from codegen.program.program import Program
 from codegen.program.shortage import DoesNotFit
 from codegen.program.size_ranges import breakpoints, looked_at, named_values, number_at, turns
-from codegen.search.ranges import block_members
+from codegen.search.ranges import block_members, substitution
 from codegen.search.ranges import ranged as ranged_sizes
 from tests.search.ranges.networks import (
     NETWORKS,
+    Net,
     Network,
     audio,
     detector,
@@ -233,3 +234,30 @@ def test_what_loses_nothing_at_the_largest_sizes_is_not_reduced_at_others(
     found = planned(overlapping(), tmp_path, "host", "x0.1=9..20")
     assert found.ranges is not None and len(looked_at(found.ranges)) == 12
     assert len(runs) == 1
+
+
+def test_a_formula_beyond_32_bits_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Limits of images and of all values together keep real models below: the largest number is made up."""
+    monkeypatch.setattr(substitution, "largest_term", lambda *_: 1 << 31)
+    with pytest.raises(CodegenError) as caught:
+        planned(residual(), tmp_path, "host", "T=10..12")
+    [message] = caught.value.messages
+    assert (message.code, message.where) == ("E309", "--dim T=10..12")
+    assert message.text.endswith("does not fit in 32 bits")
+    assert message.help == "give a smaller upper end"
+
+
+def test_channels_that_are_constant_at_some_sizes_only_are_told(tmp_path: Path) -> None:
+    """What is read of a channel in the padding depends on the length."""
+    net = Net(9, largest=3)
+    image = net.tensor((1, 40, 1, 8), frozenset({1}), "x0")
+    x = net.conv(net.depthwise(net.conv(image, 32, (3, 1), (2, 1)), (3, 1)), 48, (1, 1))
+    data = net.finish([image], [net.dense(net.mean(net.conv(x, 16, (1, 1))), 6)])
+    with pytest.raises(CodegenError) as caught:
+        planned(Network("small", data, (), {}), tmp_path, "host", "T=16..17")
+    [message] = caught.value.messages
+    assert (message.code, message.where) == ("E308", "T=16..17")
+    assert message.text == "constant c10_conv3 is another one there"
+    assert message.help == (
+        "give a narrower range, leave channels in (--no-reduce), or build the model at fixed sizes"
+    )
