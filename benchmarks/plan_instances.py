@@ -21,7 +21,7 @@ from codegen.plan.place.bounds import lower_bound  # noqa: E402
 from codegen.plan.place.exact import optimal  # noqa: E402
 from codegen.plan.place.exact.conflict_graph import graph  # noqa: E402
 from codegen.plan.place.exact.native import library  # noqa: E402
-from codegen.plan.place.exact.squeeze import Budget, Squeeze  # noqa: E402
+from codegen.plan.place.exact.squeeze import SolverBudget, Squeeze  # noqa: E402
 from codegen.plan.place.problem_files import read_problem  # noqa: E402
 from codegen.program.problem import (  # noqa: E402
     Buffer,
@@ -78,7 +78,7 @@ def fit(folder: Path) -> None:
         begun = time.process_time()
         numbers = graph(problem, [b.id for b in problem.buffers])
         squeeze = Squeeze(numbers, lower_bound(problem).bytes, problem.limits.seed)
-        budget = Budget(effort=10**9)
+        budget = SolverBudget(effort=10**9)
         squeeze.fit(CAPACITY, budget)
         seconds = time.process_time() - begun
         total += seconds

@@ -97,7 +97,7 @@ figure grew by more than --fail-if permits.""",
 DIR is a folder of `build`. A plan for other planners is another thing: `plan --export`.""",
     ),
     "sweep": Verb(
-        module="codegen.cli.sweep_verb",
+        module="codegen.cli.reports.sweep_verb",
         help="""Build and run every combination of MODELS, boards, settings and limits, as one table.
 
 What DIR has a result of is not done again. Combinations that fail are rows too. Written: sweep.csv,

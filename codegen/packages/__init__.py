@@ -4,7 +4,7 @@ In: a folder of `codegen build` and its report. Out: the files of the package. N
 here. Start with `forms`.
 """
 
-from codegen.packages.contents import Files, Package, read_package
+from codegen.packages.contents import Package, PackageFiles, read_package
 from codegen.packages.forms import FORMS
 
-__all__ = ["FORMS", "Files", "Package", "read_package"]
+__all__ = ["FORMS", "Package", "PackageFiles", "read_package"]

@@ -2,7 +2,7 @@
 
 from codegen.emit.c.c_text import fill
 from codegen.errors import CodegenError, Message
-from codegen.packages.contents import INCLUDE_FOLDERS, LICENCE, Files, Package
+from codegen.packages.contents import INCLUDE_FOLDERS, LICENCE, Package, PackageFiles
 from codegen.packages.libraries import core_guard
 
 RULES = ("-fno-strict-aliasing", "$<$<COMPILE_LANGUAGE:C>:-std=c11>")
@@ -29,7 +29,7 @@ def views(package: Package) -> dict[str, object]:
     }
 
 
-def cmake(package: Package) -> Files:
+def cmake(package: Package) -> PackageFiles:
     """A CMake project that installs headers, one static library and a package for `find_package`."""
     said = views(package)
     name = package.name
@@ -46,10 +46,10 @@ def cmake(package: Package) -> Files:
         files["toolchain.cmake"] = fill(
             "cmake/toolchain.cmake.j2", board=package.board, title=package.cpu, flags=flags
         )
-    return Files(files=files, binaries={f"data/{path}": data for path, data in package.data.items()})
+    return PackageFiles(files=files, binaries={f"data/{path}": data for path, data in package.data.items()})
 
 
-def zephyr(package: Package) -> Files:
+def zephyr(package: Package) -> PackageFiles:
     """A module of Zephyr with Kconfig, pools as sections of its linker script, and a sample."""
     said = views(package) | {
         "symbol": f"MODEL_{package.name.upper()}",
@@ -58,7 +58,7 @@ def zephyr(package: Package) -> Files:
         "has_fpu": any(flag.startswith("-mfpu=") for flag in package.product.compiler_flags),
     }
     sample = f"samples/{package.name}"
-    return Files(
+    return PackageFiles(
         files={
             **product_in(package, "src"),
             **core_guard(package, "src"),
@@ -86,14 +86,14 @@ def _stack_bytes(package: Package) -> int:
     return -(-(bound + _PRINTF_BYTES) // 1024) * 1024
 
 
-def esp_idf(package: Package) -> Files:
+def esp_idf(package: Package) -> PackageFiles:
     """A component of ESP-IDF with a project that uses it. Raises CodegenError E294 for another core."""
     if not package.is_portable:
         text = f"has kernels for {package.cpu}; an ESP32 has a core of Xtensa or RISC-V"
         help_ = "codegen build … --board host gives portable C; export that"
         raise CodegenError(Message(code="E294", where="--as esp-idf", text=text, help=help_))
     said = views(package)
-    return Files(
+    return PackageFiles(
         files={
             **product_in(package, "src"),
             "LICENSE": package.texts[LICENCE],

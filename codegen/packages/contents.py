@@ -22,7 +22,7 @@ _LISTED = 8
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Files:
+class PackageFiles:
     """What a package holds: path -> text, or bytes."""
 
     files: Mapping[str, str]

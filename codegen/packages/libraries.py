@@ -9,16 +9,16 @@ from pathlib import PurePosixPath
 import msgspec
 
 from codegen.emit.c.c_text import fill
-from codegen.packages.contents import INCLUDE_FOLDERS, LICENCE, Files, Package
+from codegen.packages.contents import INCLUDE_FOLDERS, LICENCE, Package, PackageFiles
 
 _FEATURES = {"dsp": "__ARM_FEATURE_DSP", "mve": "__ARM_FEATURE_MVE"}
 """Ending of kernels' names -> what compilers define for cores that run them."""
 
 
-def arduino(package: Package) -> Files:
+def arduino(package: Package) -> PackageFiles:
     """A library of Arduino's format 1.5: headers in `src`, which is the only folder that is searched."""
     said = _views(package)
-    return Files(
+    return PackageFiles(
         files={
             **_library(package),
             "library.properties": fill("packages/arduino/library.properties.j2", **said),
@@ -28,7 +28,7 @@ def arduino(package: Package) -> Files:
     )
 
 
-def platformio(package: Package) -> Files:
+def platformio(package: Package) -> PackageFiles:
     """The same sources with PlatformIO's manifest, and the sketch as a project."""
     said = _views(package)
     example = f"examples/{package.name}"
@@ -44,7 +44,7 @@ def platformio(package: Package) -> Files:
         "platforms": "*",
         "examples": [{"name": package.name, "base": example, "files": ["platformio.ini", "src/main.cpp"]}],
     }
-    return Files(
+    return PackageFiles(
         files={
             **_library(package),
             "library.json": msgspec.json.format(msgspec.json.encode(manifest), indent=2).decode() + "\n",
@@ -55,7 +55,7 @@ def platformio(package: Package) -> Files:
     )
 
 
-def cmsis_pack(package: Package) -> Files:
+def cmsis_pack(package: Package) -> PackageFiles:
     """A pack with one component: the folder that becomes `VENDOR.NAME.VERSION.pack`."""
     said = _views(package)
     product = {
@@ -67,7 +67,7 @@ def cmsis_pack(package: Package) -> Files:
         "include_folders": [f"src/{path}/" if path != "." else "src/" for path in INCLUDE_FOLDERS],
         "core": _core(package.cpu),
     }
-    return Files(
+    return PackageFiles(
         files={
             **product,
             "LICENSE": package.texts[LICENCE],

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 import msgspec
 
 from codegen.emit.c.c_text import fill
-from codegen.packages.contents import LICENCE, Files, Package
+from codegen.packages.contents import LICENCE, Package, PackageFiles
 from codegen.packages.libraries import flat, with_flags
 from codegen.report_file import ConstantPool, Pool, ProductModel, ProductTensor, Report
 
@@ -22,7 +22,7 @@ _NEVER = "1970-01-01 00:00:00Z"
 _HOST = "codegen/host"
 
 
-def mlf(package: Package) -> Files:
+def mlf(package: Package) -> PackageFiles:
     """The tree of a `.tar` in Model Library Format, with TVM's C interface to each model that is plain."""
     files = {
         f"{_HOST}/{_place(path)}": with_flags(package, path) for path in (*package.sources, *package.headers)
@@ -39,7 +39,9 @@ def mlf(package: Package) -> Files:
     text = msgspec.json.format(msgspec.json.encode(document, order="sorted"), indent=2).decode()
     files["metadata.json"] = text + "\n"
     files["LICENSE"] = package.texts[LICENCE]
-    return Files(files=files, binaries={f"parameters/{path}": data for path, data in package.data.items()})
+    return PackageFiles(
+        files=files, binaries={f"parameters/{path}": data for path, data in package.data.items()}
+    )
 
 
 def _place(path: str) -> str:

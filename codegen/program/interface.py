@@ -112,7 +112,7 @@ class IoTensor:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class State:
+class StatePair:
     """A pair of tensors of one type, named by field: the output is the input of the next inference."""
 
     input: str
@@ -131,7 +131,7 @@ class Signature:
 
     inputs: tuple[IoTensor, ...]
     outputs: tuple[IoTensor, ...]
-    states: tuple[State, ...] = ()
+    states: tuple[StatePair, ...] = ()
     """What lasts from one inference to the next: where an output does not lie in its input's bytes, the last
     step copies it there."""
 

@@ -11,7 +11,7 @@ from codegen.plan.check import memories, replay, validate
 from codegen.plan.clock import Clock
 from codegen.plan.place import planners
 from codegen.program.constants import ConstantLayout
-from codegen.program.interface import IoMode, Signature, State
+from codegen.program.interface import IoMode, Signature, StatePair
 from codegen.program.program import OrderCertificate, Program, Steps
 from codegen.progress import Progress
 from codegen.search.blocks.row_blocks import Segment, fewest_bytes_row_steps, row_steps
@@ -240,7 +240,7 @@ def _binder(module: Module, board: Board) -> Binder:
     return Binder({id_: constant.data for id_, constant in module.constants.items()}, board.target)
 
 
-def _states(function: Function, choices: Choices, name: str) -> tuple[State, ...]:
+def _states(function: Function, choices: Choices, name: str) -> tuple[StatePair, ...]:
     """The states of model `name`; raises CodegenError as `of_file` and `paired` do."""
     rules = [rule for rule in choices.states if rule.model in (None, name)]
     inputs, outputs = io_tensors("input", function.params), io_tensors("output", _variables(function))
@@ -252,7 +252,7 @@ def _states(function: Function, choices: Choices, name: str) -> tuple[State, ...
     return in_memories(rules, found, alone=not choices.among_others)
 
 
-def _lasting(function: Function, choices: Choices, states: tuple[State, ...]) -> Choices:
+def _lasting(function: Function, choices: Choices, states: tuple[StatePair, ...]) -> Choices:
     """`choices` under which the inputs of `states` keep their bytes, or are shifted in them."""
     taken = {state.input for state in states}
     inputs = io_tensors("input", function.params)

@@ -16,7 +16,7 @@ from codegen.ir.c_names import identifier, unique
 from codegen.ir.rules import StateRule
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.live.ties import ties
-from codegen.program.interface import IoMode, IoTensor, State
+from codegen.program.interface import IoMode, IoTensor, StatePair
 from codegen.program.program import Program
 
 
@@ -43,11 +43,11 @@ def state_bytes(function: Function, rules: Sequence[StateRule], alignment: int) 
 
 def of_file(
     function: Function, inputs: Sequence[IoTensor], outputs: Sequence[IoTensor], *, io: IoMode
-) -> tuple[State, ...]:
+) -> tuple[StatePair, ...]:
     """The variables of the file that `function` is, with these inputs and outputs. Raises CodegenError E268
     where the caller owns inputs and outputs."""
     found = tuple(
-        State(
+        StatePair(
             input=inputs[each.param].field,
             output=outputs[each.result].field,
             initial=each.initial,
@@ -66,7 +66,7 @@ def of_file(
 
 def paired(
     rules: Sequence[StateRule], inputs: Sequence[IoTensor], outputs: Sequence[IoTensor], *, io: IoMode
-) -> tuple[State, ...]:
+) -> tuple[StatePair, ...]:
     """The states that `rules` declare of a model with these inputs and outputs.
 
     Raises CodegenError with all that is wrong: E263, E264 for names that there are not, E265 for a pair that
@@ -75,7 +75,7 @@ def paired(
     """
     messages = Messages()
     rules = [rule for rule in rules if rule.is_pair]
-    found: list[State] = []
+    found: list[StatePair] = []
     taken: dict[tuple[str, str], str] = {}
     for rule in rules:
         first = _named("input", rule.input, inputs, rule.who, messages)
@@ -97,7 +97,7 @@ def paired(
                 help_ = "train or convert the model so that both tensors are alike"
                 messages.add("E265", fault, where=rule.who, help=help_)
             initial = _zeros(first.type)
-            state = State(input=first.field, output=second.field, initial=initial, memory=rule.memory)
+            state = StatePair(input=first.field, output=second.field, initial=initial, memory=rule.memory)
             found.append(state)
     if rules:
         _check_callers(rules, found, inputs, outputs, io, messages)
@@ -122,7 +122,9 @@ def check_memories(rules: Sequence[StateRule], pools: Sequence[str]) -> None:
     messages.raise_if_any()
 
 
-def in_memories(rules: Sequence[StateRule], states: Sequence[State], *, alone: bool) -> tuple[State, ...]:
+def in_memories(
+    rules: Sequence[StateRule], states: Sequence[StatePair], *, alone: bool
+) -> tuple[StatePair, ...]:
     """`states` of one model in the pool of the rule that names none of them, where their own names no pool.
 
     `alone`: no other model is built. Raises CodegenError E266 for a second such rule, E263 for one where the
@@ -187,7 +189,7 @@ def _quantised(tensor: IoTensor) -> str:
 
 def _check_callers(
     rules: Sequence[StateRule],
-    found: Sequence[State],
+    found: Sequence[StatePair],
     inputs: Sequence[IoTensor],
     outputs: Sequence[IoTensor],
     io: IoMode,

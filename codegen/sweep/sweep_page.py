@@ -24,7 +24,7 @@ _FILTERS = ("model", "board", "optimize", "limits")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Row:
+class SweepRow:
     """A combination of the tables; `index`: among all results."""
 
     index: int
@@ -51,7 +51,7 @@ def sweep_page(results: Sequence[Result]) -> str:
     front = frozenset(each.key for each in best(results))
     names = _names({each.model for each in results})
     rows = [
-        Row(index=index, result=each, model=names[each.model], is_best=each.key in front)
+        SweepRow(index=index, result=each, model=names[each.model], is_best=each.key in front)
         for index, each in enumerate(results)
     ]
     failures = Counter(
@@ -89,7 +89,7 @@ def _tiles(results: Sequence[Result], front: int) -> list[tuple[str, int]]:
     return [("done", done), ("that no other beats", front), ("not done", len(results) - done)]
 
 
-def _filters(rows: Sequence[Row]) -> list[Filter]:
+def _filters(rows: Sequence[SweepRow]) -> list[Filter]:
     """Those with something to choose."""
     found = [
         Filter(field=field, values=tuple(dict.fromkeys(_value(row, field) for row in rows)))
@@ -99,7 +99,7 @@ def _filters(rows: Sequence[Row]) -> list[Filter]:
     return [each for each in found if len(each.values) > 1]
 
 
-def _value(row: Row, field: str) -> str:
+def _value(row: SweepRow, field: str) -> str:
     return row.model if field == "model" else str(getattr(row.result, field))
 
 

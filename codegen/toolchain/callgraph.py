@@ -12,7 +12,7 @@ from pathlib import Path
 
 from codegen.errors import CodegenError, Message
 from codegen.toolchain import gcc
-from codegen.toolchain.elf import Elf, Symbol
+from codegen.toolchain.elf import Elf, ElfSymbol
 
 FRAME_SYMBOL_PREFIX = "cg_frame_"
 """An assembly kernel whose frame its instructions do not show declares it in bytes, as
@@ -20,7 +20,7 @@ FRAME_SYMBOL_PREFIX = "cg_frame_"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Code:
+class ImageFunction:
     """One function of the image.
 
     `calls` are start addresses of functions it calls, jumps or falls through to. `pushed_bytes`:
@@ -56,7 +56,7 @@ _WRITEBACK = re.compile(r"\[sp, #-(?P<bytes>\d+)\]!")
 _CORE_REGISTERS = (*(f"r{number}" for number in range(10)), "sl", "fp", "ip", "sp", "lr", "pc")
 
 
-def read(path: Path, elf: Elf) -> dict[int, Code]:
+def read(path: Path, elf: Elf) -> dict[int, ImageFunction]:
     """Every function of the ARM image at `path`, by start address. Raises CodegenError E501."""
     spans = _spans(elf)
     starts = [start for start, _, _ in spans]
@@ -88,19 +88,19 @@ def instructions(listing: str) -> Iterator[Instruction]:
             yield Instruction(address=int(match["address"], 16), mnemonic=mnemonic, operands=operands)
 
 
-def _spans(elf: Elf) -> list[tuple[int, int, Symbol]]:
+def _spans(elf: Elf) -> list[tuple[int, int, ElfSymbol]]:
     """(start, end, symbol) of each function, by address; aliases once.
 
     Assembly in libgcc gives some functions no size: these end where the next one or the section does.
     """
     executable = {section.name: section for section in elf.sections if section.executable}
-    first: dict[int, Symbol] = {}
+    first: dict[int, ElfSymbol] = {}
     for symbol in elf.symbols:
         if symbol.kind == "STT_FUNC" and symbol.section in executable:
             known = first.get(symbol.address)
             if known is None or (symbol.size_bytes, known.name) > (known.size_bytes, symbol.name):
                 first[symbol.address] = symbol
-    spans: list[tuple[int, int, Symbol]] = []
+    spans: list[tuple[int, int, ElfSymbol]] = []
     ordered = sorted(first)
     for start, following in zip(ordered, [*ordered[1:], 1 << 32], strict=True):
         symbol = first[start]
@@ -110,7 +110,9 @@ def _spans(elf: Elf) -> list[tuple[int, int, Symbol]]:
     return spans
 
 
-def _code(body: list[Instruction], span: tuple[int, int], symbol: Symbol, starts: list[int]) -> Code:
+def _code(
+    body: list[Instruction], span: tuple[int, int], symbol: ElfSymbol, starts: list[int]
+) -> ImageFunction:
     start, end = span
     calls: set[int] = set()
     backward: list[tuple[int, int]] = []
@@ -124,7 +126,7 @@ def _code(body: list[Instruction], span: tuple[int, int], symbol: Symbol, starts
             backward.append((target, instruction.address))
     if _falls_through(body) and end in starts:
         calls.add(end)
-    return Code(
+    return ImageFunction(
         name=symbol.name,
         address=start,
         size_bytes=end - start,
@@ -214,7 +216,9 @@ def _number(register: str) -> int:
     return _CORE_REGISTERS.index(register) if register in _CORE_REGISTERS else int(register.lstrip("sdq"))
 
 
-def code_bytes(functions: Mapping[int, Code], entries: Iterable[str], *, without: Iterable[str] = ()) -> int:
+def code_bytes(
+    functions: Mapping[int, ImageFunction], entries: Iterable[str], *, without: Iterable[str] = ()
+) -> int:
     """Bytes of machine code of `entries` and all they call, not entering the functions `without`.
 
     Raises ValueError if an entry is not in the image.
@@ -223,8 +227,8 @@ def code_bytes(functions: Mapping[int, Code], entries: Iterable[str], *, without
 
 
 def reached(
-    functions: Mapping[int, Code], entries: Iterable[str], *, without: Iterable[str] = ()
-) -> tuple[Code, ...]:
+    functions: Mapping[int, ImageFunction], entries: Iterable[str], *, without: Iterable[str] = ()
+) -> tuple[ImageFunction, ...]:
     """`entries` and all they call, by address, not entering the functions `without`.
 
     Raises ValueError if an entry is not in the image.
@@ -240,7 +244,7 @@ def reached(
 
 
 def below(
-    functions: Mapping[int, Code], addresses: Iterable[int], closed: Collection[int] = ()
+    functions: Mapping[int, ImageFunction], addresses: Iterable[int], closed: Collection[int] = ()
 ) -> frozenset[int]:
     """Addresses of the functions at `addresses` and of all they call, not entering `closed`."""
     waiting, found = list(addresses), set[int]()

@@ -30,7 +30,7 @@ HEAP_SYMBOLS = frozenset(
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Symbol:
+class ElfSymbol:
     """A defined symbol. `address` has Thumb's lowest bit cleared; `section` is None if it is absolute."""
 
     name: str
@@ -58,7 +58,7 @@ class Elf:
     """What a linked file holds: sections in file order, defined symbols in table order."""
 
     sections: tuple[Section, ...]
-    symbols: tuple[Symbol, ...]
+    symbols: tuple[ElfSymbol, ...]
 
     def size_of(self, *, executable: bool, writable: bool, in_file: bool) -> int:
         """Bytes of all sections of one kind."""
@@ -133,8 +133,8 @@ def _section(section: ElfSection) -> Section:
     )
 
 
-def _symbols(table: object, section_names: list[str], *, thumb: bool) -> tuple[Symbol, ...]:
-    found: list[Symbol] = []
+def _symbols(table: object, section_names: list[str], *, thumb: bool) -> tuple[ElfSymbol, ...]:
+    found: list[ElfSymbol] = []
     if not isinstance(table, SymbolTableSection):
         return ()
     for entry in table.iter_symbols():
@@ -143,7 +143,7 @@ def _symbols(table: object, section_names: list[str], *, thumb: bool) -> tuple[S
             continue
         value: int = entry["st_value"]
         found.append(
-            Symbol(
+            ElfSymbol(
                 name=entry.name,
                 address=value & ~1 if thumb and kind == "STT_FUNC" else value,
                 size_bytes=entry["st_size"],
@@ -261,7 +261,7 @@ def _check_regions(path: Path, sections: list[Section], board: Board) -> None:
     messages.raise_if_any()
 
 
-def _stack_and_heap(path: Path, symbols: tuple[Symbol, ...]) -> Iterator[TakenRange]:
+def _stack_and_heap(path: Path, symbols: tuple[ElfSymbol, ...]) -> Iterator[TakenRange]:
     """Ranges that only symbols tell of."""
     values: dict[str, int] = {}
     for symbol in symbols:

@@ -74,7 +74,7 @@ def _version(path: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Place:
+class CompilePlace:
     """Where compilers work: in `folder` of the sources, writing to `objects`, `jobs` at a time; `progress`
     hears of every file."""
 
@@ -91,7 +91,7 @@ class Place:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Unit:
+class CompileUnit:
     """One file to compile: `source` below the folder, the object to write, options of its own."""
 
     source: str
@@ -115,7 +115,7 @@ class Compiler:
         """What `-dumpfullversion` says, e.g. `12.2.1`; raises CodegenError E501."""
         return _version(tool(self.name))
 
-    def compile(self, units: Iterable[Unit], place: Place) -> None:
+    def compile(self, units: Iterable[CompileUnit], place: CompilePlace) -> None:
         """Compile all units, `place.jobs` at a time.
 
         Paths below `place.folder` appear relative in objects, so their bytes do not depend on where it
@@ -129,7 +129,7 @@ class Compiler:
         # gcc 12 does not hand its prefix map to the assembler for files that are assembly to begin with.
         mapped = ("-Xassembler", f"--debug-prefix-map={place.folder}=.")
 
-        def one(unit: Unit) -> list[Message]:
+        def one(unit: CompileUnit) -> list[Message]:
             more = mapped if unit.source.endswith(".S") else ()
             options = (*unit.options, *more, "-c", unit.source, "-o", str(unit.object))
             done = call([*command, *options], place.folder)
@@ -145,7 +145,7 @@ class Compiler:
         if messages:
             raise CodegenError(_shortened(messages))
 
-    def link(self, arguments: Sequence[str], place: Place) -> None:
+    def link(self, arguments: Sequence[str], place: CompilePlace) -> None:
         """Link; raises RegionsTooSmall E410, CodegenError E231 on a full disk, E503 for anything else."""
         done = call([tool(self.name), *self.options, *arguments], place.folder)
         _check_room(done, place)
@@ -153,7 +153,7 @@ class Compiler:
             messages, lacking = link_messages(done.stderr, self.name), lacking_bytes(done.stderr)
             raise RegionsTooSmall(messages, lacking) if lacking else CodegenError(messages)
 
-    def _errors(self, unit: Unit, done: subprocess.CompletedProcess[str]) -> list[Message]:
+    def _errors(self, unit: CompileUnit, done: subprocess.CompletedProcess[str]) -> list[Message]:
         advice = (
             "correct the file that codegen.toml names for this kernel (docs/user_kernels.md)"
             if unit.source.startswith(USER_FOLDER)
@@ -171,7 +171,7 @@ class Compiler:
         return [Message(code="E502", where=where, text=text, help=advice) for where, text in texts]
 
 
-def _check_room(done: subprocess.CompletedProcess[str], place: Place) -> None:
+def _check_room(done: subprocess.CompletedProcess[str], place: CompilePlace) -> None:
     """Raise CodegenError E231 if a compiler failed because there was no room for what it wrote."""
     reason = _DISK_FULL.search(done.stderr) if done.returncode else None
     if reason is not None:

@@ -26,7 +26,7 @@ def compiler(board: Board, level: str) -> gcc.Compiler:
     return gcc.Compiler(prefix="", options=(*board.target.compiler_flags, *_OPTIONS, "-fPIC", level))
 
 
-def build_library(sources: Sources, board: Board, place: gcc.Place, level: str) -> Image:
+def build_library(sources: Sources, board: Board, place: gcc.CompilePlace, level: str) -> Image:
     """The shared library `firmware.so`; see build. `model_code_bytes` is all code of the product's files."""
     options = compiler(board, level).options
     objects = _compile(sources, place, options, ("bench_host.c",))
@@ -41,7 +41,7 @@ def build_library(sources: Sources, board: Board, place: gcc.Place, level: str) 
     return _image(place.published(built), linked, code_bytes, sources.build_sha256)
 
 
-def build_poisoned(sources: Sources, board: Board, place: gcc.Place, level: str) -> Image:
+def build_poisoned(sources: Sources, board: Board, place: gcc.CompilePlace, level: str) -> Image:
     """The executable `firmware.poisoned`, in which each step may touch only the bytes its buffers own.
 
     `level` is not used: -O1 keeps the accesses of the source, which are what is checked.
@@ -59,7 +59,7 @@ def build_poisoned(sources: Sources, board: Board, place: gcc.Place, level: str)
 
 
 def _compile(
-    sources: Sources, place: gcc.Place, options: tuple[str, ...], bench_files: Iterable[str]
+    sources: Sources, place: gcc.CompilePlace, options: tuple[str, ...], bench_files: Iterable[str]
 ) -> Mapping[str, Path]:
     """Objects by source: those of the folder, then those of runtime_c/bench_host."""
     runtime = resources.folder("runtime_c")
@@ -67,7 +67,7 @@ def _compile(
     paths = [*sources.c_files, *(str(runtime / "bench_host" / name) for name in bench_files)]
     prefix_map = f"-ffile-prefix-map={runtime}=runtime_c"
     units = [
-        gcc.Unit(
+        gcc.CompileUnit(
             source=path,
             object=place.objects / f"{index:03}_{Path(path).stem}.o",
             options=(*gcc.warnings(path), *includes, prefix_map, f"-DCG_HOST_GUARD_BYTES={GUARD_BYTES}u"),
@@ -78,7 +78,7 @@ def _compile(
     return {unit.source: unit.object for unit in units}
 
 
-def _guarded(objects: Iterable[Path], place: gcc.Place) -> list[str]:
+def _guarded(objects: Iterable[Path], place: gcc.CompilePlace) -> list[str]:
     """Link arguments for `objects` that lay out every pool between guard bytes.
 
     On the target the linker script does this; here a fragment is inserted into ld's own script.

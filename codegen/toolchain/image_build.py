@@ -127,7 +127,7 @@ def build(
     ValueError for `sanitize` on a board other than `host`.
     """
     with tempfile.TemporaryDirectory(prefix="codegen-build-") as objects:
-        place = gcc.Place(folder=folder.resolve(), objects=Path(objects), jobs=jobs, progress=progress)
+        place = gcc.CompilePlace(folder=folder.resolve(), objects=Path(objects), jobs=jobs, progress=progress)
         if board.runner is Runner.HOST:
             level = LEVELS[optimize]
             build_one = host_build.build_poisoned if sanitize else host_build.build_library
@@ -157,7 +157,7 @@ def _compiler(board: Board) -> gcc.Compiler:
 class _Arm:
     sources: Sources
     board: Board
-    place: gcc.Place
+    place: gcc.CompilePlace
     level: str
 
     @property
@@ -200,14 +200,14 @@ class _Arm:
         model_files = frozenset(self.sources.model_files)
         hooked = frozenset(path for path in model_files if "CG_STEP_" in self.sources.files[path])
 
-        def unit(index: int, path: str, *, hooks: bool) -> gcc.Unit:
+        def unit(index: int, path: str, *, hooks: bool) -> gcc.CompileUnit:
             level = self.board.target.level_flags(self.level if path in model_files else "-Os")
             name = f"{index:03}_{Path(path).stem}{'' if hooks else '_product'}.o"
             # The assembler says nothing of stack: callgraph reads its instructions.
             stack_usage = ("-fstack-usage",) if path.endswith(".c") else ()
             defines = ("-DCG_STEP_HOOKS",) if hooks else ()
             options = (*gcc.warnings(path), *includes, *level, *stack_usage, *defines)
-            return gcc.Unit(source=path, object=self.place.objects / name, options=options)
+            return gcc.CompileUnit(source=path, object=self.place.objects / name, options=options)
 
         firmware = [
             unit(index, path, hooks=self.sources.is_traced) for index, path in enumerate(self.sources.c_files)

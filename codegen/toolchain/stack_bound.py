@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from codegen.errors import Messages
-from codegen.toolchain.callgraph import FRAME_SYMBOL_PREFIX, Code
+from codegen.toolchain.callgraph import FRAME_SYMBOL_PREFIX, ImageFunction
 from codegen.toolchain.elf import Elf
 
 _HELP = (
@@ -21,7 +21,7 @@ _HELP = (
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Frame:
+class StackFrame:
     """What gcc says of a function: bytes it takes in its own frame, and whether that is all."""
 
     size_bytes: int
@@ -40,17 +40,17 @@ class StackBound:
         return sum(size for _, size in self.path)
 
 
-def frames(reports: Iterable[str]) -> dict[str, Frame]:
+def frames(reports: Iterable[str]) -> dict[str, StackFrame]:
     """Frames by function name out of the texts of gcc's `.su` files.
 
     Functions of one name (static ones, clones such as `f.part.0`) share the largest frame.
     """
-    found: dict[str, Frame] = {}
+    found: dict[str, StackFrame] = {}
     for line in (line for report in reports for line in report.splitlines() if line.strip()):
         place, size, qualifier = line.split("\t")
         name = _base(place.rsplit(":", 1)[1])
-        known = found.get(name, Frame(size_bytes=0, bounded=True))
-        found[name] = Frame(
+        known = found.get(name, StackFrame(size_bytes=0, bounded=True))
+        found[name] = StackFrame(
             size_bytes=max(known.size_bytes, int(size)), bounded=known.bounded and qualifier != "dynamic"
         )
     return found
@@ -63,8 +63,8 @@ def _base(name: str) -> str:
 
 def bound(
     entry: str,
-    functions: Mapping[int, Code],
-    compiled: Mapping[str, Frame],
+    functions: Mapping[int, ImageFunction],
+    compiled: Mapping[str, StackFrame],
     elf: Elf,
     *,
     pointed: Mapping[str, Sequence[str]] | None = None,
@@ -85,7 +85,10 @@ def bound(
 
 
 def tree_bounds(
-    reached: Iterable[Code], functions: Mapping[int, Code], compiled: Mapping[str, Frame], elf: Elf
+    reached: Iterable[ImageFunction],
+    functions: Mapping[int, ImageFunction],
+    compiled: Mapping[str, StackFrame],
+    elf: Elf,
 ) -> dict[str, int]:
     """The bound in bytes of the call tree of each function of `reached`, by name; of one name the larger.
 
@@ -101,8 +104,8 @@ def tree_bounds(
 
 
 def _walk(
-    functions: Mapping[int, Code],
-    compiled: Mapping[str, Frame],
+    functions: Mapping[int, ImageFunction],
+    compiled: Mapping[str, StackFrame],
     elf: Elf,
     pointed: Mapping[str, Sequence[str]] | None,
 ) -> "_Walk":
@@ -121,8 +124,8 @@ class _Walk:
 
     def __init__(
         self,
-        functions: Mapping[int, Code],
-        compiled: Mapping[str, Frame],
+        functions: Mapping[int, ImageFunction],
+        compiled: Mapping[str, StackFrame],
         declared: Mapping[str, int],
         pointed: Mapping[str, tuple[int, ...]],
     ) -> None:
@@ -149,7 +152,7 @@ class _Walk:
             self._known[address] = ((code.name, self._frame_bytes(code, trail)), *longest)
         return self._known[address]
 
-    def _frame_bytes(self, code: Code, trail: tuple[int, ...]) -> int:
+    def _frame_bytes(self, code: ImageFunction, trail: tuple[int, ...]) -> int:
         name = _base(code.name)
         frame = self._compiled.get(name)
         if frame is not None:

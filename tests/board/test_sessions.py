@@ -29,7 +29,7 @@ from codegen.driver.options import Options
 from codegen.errors import CodegenError, ExitCode
 from codegen.ir import Board, Cache, CacheKind, RegisterWrite, Runner
 from codegen.program.image import Image, RunResult, Trace
-from codegen.toolchain.gcc import Compiler, Place, Unit
+from codegen.toolchain.gcc import CompilePlace, Compiler, CompileUnit
 from tests.board import probe
 from tests.board.simulated import SimulatedPort, SimulatedTarget, connect
 
@@ -48,7 +48,7 @@ def shared_objects(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     compile_all = Compiler.compile
     kept: dict[tuple[object, ...], Path] = {}
 
-    def compile_new(self: Compiler, units: Iterable[Unit], place: Place) -> None:
+    def compile_new(self: Compiler, units: Iterable[CompileUnit], place: CompilePlace) -> None:
         headers = tuple((path.name, _code(path)) for path in sorted(place.folder.rglob("*.h")))
         keys = {
             unit: (self.options, unit.options, unit.source, _code(place.folder / unit.source), headers)

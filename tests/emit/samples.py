@@ -36,7 +36,7 @@ from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.constants.linking import link
 from codegen.plan.live.liveness import liveness
 from codegen.program.constants import ConstantLayout
-from codegen.program.interface import Edge, IoMode, IoTensor, Signature, State
+from codegen.program.interface import Edge, IoMode, IoTensor, Signature, StatePair
 from codegen.program.problem import BufferKind, MemoryPlan, Placement, Pool
 from codegen.program.program import Program, Steps
 from tests.emit.variants import changed
@@ -235,7 +235,7 @@ def lasting(name: str = "lasting", *, board: ir.Board = HOST) -> Program:
     found = assemble(
         name, function, prims, offsets, io=IoMode.POOL, fields=fields, board=board, keep_inputs=keep
     )
-    state = State(input="past", output="next", initial=bytes([0xFD] * 4))
+    state = StatePair(input="past", output="next", initial=bytes([0xFD] * 4))
     return changed(found, "signature", states=(state,))
 
 

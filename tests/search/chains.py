@@ -9,7 +9,7 @@ from numpy.random import Generator
 from codegen.ir import DType, Function, Module, Quantization, TensorType, Var, ops
 from codegen.ir.builder import Builder
 from codegen.kernels.primfunc import PrimFunc
-from codegen.search.blocks.row_blocks import Runs
+from codegen.search.blocks.row_blocks import BlockRuns
 
 METADATA = {"sha256": "0" * 64, "format": "made up", "file": "chain"}
 
@@ -152,7 +152,7 @@ def random_chain(seed: int, layers: int, *, joins: bool = False, dtype: DType = 
 
 def segments(function: Function, steps: Sequence[PrimFunc | None]) -> list[tuple[int, int]]:
     """Every [start, stop) that may become a block, in order."""
-    runs = Runs(function, steps)
+    runs = BlockRuns(function, steps)
     return sorted((start, stop) for stop in range(1, len(runs) + 1) for start in runs.starts(stop))
 
 

@@ -44,12 +44,12 @@ entry:"""
 
 def linked(
     folder: Path, text: str, core: str, suffix: str = "c"
-) -> tuple[dict[int, callgraph.Code], elf.Elf]:
+) -> tuple[dict[int, callgraph.ImageFunction], elf.Elf]:
     """Functions and symbols of one file linked alone; its `.su` files stay in `folder`."""
     (folder / f"code.{suffix}").write_text(text)
     compiler = gcc.Compiler(prefix="arm-none-eabi-", options=(*CORES[core], "-O2", "-fstack-usage"))
-    place = gcc.Place(folder=folder, objects=folder)
-    compiler.compile([gcc.Unit(source=f"code.{suffix}", object=folder / "code.o", options=())], place)
+    place = gcc.CompilePlace(folder=folder, objects=folder)
+    compiler.compile([gcc.CompileUnit(source=f"code.{suffix}", object=folder / "code.o", options=())], place)
     compiler.link(["-nostdlib", "-Wl,-e,entry", "code.o", "-lc", "-lgcc", "-o", "code.elf"], place)
     read = elf.read(folder / "code.elf")
     return callgraph.read(folder / "code.elf", read), read

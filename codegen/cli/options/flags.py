@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from codegen.cli.options.option_table import COMMON, ROWS, Row, option
+from codegen.cli.options.option_table import COMMON, ROWS, OptionRow, option
 from codegen.cli.options.project_file import Settings, settings
 from codegen.driver.inputs.declared_pools import DeclaredPool
 from codegen.driver.inputs.dims import parsed
@@ -35,7 +35,7 @@ class Origin:
     in_file: bool
 
 
-def origin(context: click.Context, row: Row) -> Origin | None:
+def origin(context: click.Context, row: OptionRow) -> Origin | None:
     """Where the value of an option was set; None where the option was typed, or is at its default."""
     source = context.get_parameter_source(row.name)
     if source is ParameterSource.ENVIRONMENT:
@@ -61,7 +61,7 @@ def explained(error: CodegenError, context: click.Context) -> CodegenError:
     )
 
 
-def _placed(message: Message, row: Row, place: str) -> Message:
+def _placed(message: Message, row: OptionRow, place: str) -> Message:
     flag = f"--{row.key} "
     where = message.where
     inner = None if where is None or where.startswith(flag.strip()) else where

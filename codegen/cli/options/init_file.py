@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from codegen.board import load_board
-from codegen.cli.options.option_table import GROUPS, ROWS, SWITCH, Row
+from codegen.cli.options.option_table import GROUPS, ROWS, SWITCH, OptionRow
 from codegen.cli.options.project_file import FILE, current_folder
 from codegen.cli.verb_table import VERBS
 from codegen.driver.inputs.files import write_file
@@ -64,7 +64,7 @@ def _group(group: str, board: str | None) -> str:
     return f"\n# {group}\n" + "".join(f"{line}\n" for line in lines) if lines else ""
 
 
-def _lines(row: Row, board: str | None) -> Iterator[str]:
+def _lines(row: OptionRow, board: str | None) -> Iterator[str]:
     yield "#"
     help_ = str(row.settings.get("help", ""))
     yield from textwrap.wrap(help_, _COLUMNS, initial_indent="# ", subsequent_indent="# ")
@@ -74,7 +74,7 @@ def _lines(row: Row, board: str | None) -> Iterator[str]:
         yield f"# {row.key} = {_value(row)}"
 
 
-def _value(row: Row) -> str:
+def _value(row: OptionRow) -> str:
     default = row.settings.get("default")
     if default is None and row.toml is SWITCH:
         default = False

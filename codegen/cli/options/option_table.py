@@ -19,7 +19,7 @@ GROUPS = (TARGET, CODE, SEARCH, OUTPUT)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Kind:
+class KeyKind:
     """What codegen.toml may say for a key."""
 
     words: str
@@ -36,8 +36,8 @@ class _Seconds(click.FloatRange):
         return seconds
 
 
-def _of(words: str, *types: type) -> Kind:
-    return Kind(words=words, accepts=lambda value: type(value) in types)  # true is no integer here
+def _of(words: str, *types: type) -> KeyKind:
+    return KeyKind(words=words, accepts=lambda value: type(value) in types)  # true is no integer here
 
 
 def _are_groups(value: object) -> bool:
@@ -52,18 +52,18 @@ TEXT, SWITCH = _of("a string", str), _of("true or false", bool)
 NUMBER, INTEGER = _of("a number", int, float), _of("an integer", int)
 SIZE = _of('a number of bytes, or a string such as "2K"', int, str)
 LIMITS, NAMES = _of("a table", dict, list), _of("a table or a string", dict, str)
-SETS = Kind(words="a list of lists of model names", accepts=_are_groups)
+SETS = KeyKind(words="a list of lists of model names", accepts=_are_groups)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Row:
+class OptionRow:
     """One option: how it is said, what it may be, which errors are about its value."""
 
     field: str | None
     """The field of `Options`, or of its `Interface`, that takes the value as it is."""
     flag: str
     group: str
-    toml: Kind | None
+    toml: KeyKind | None
     """None: of the command line alone, in no file and no variable."""
     blamed: tuple[str, ...]
     """Codes of the messages that say that its value is wrong."""
@@ -98,14 +98,14 @@ class Row:
 def row(
     flag: str,
     group: str,
-    toml: Kind | None,
+    toml: KeyKind | None,
     *,
     blamed: tuple[str, ...] = (),
     is_path: bool = False,
     **settings: Any,
-) -> Row:
+) -> OptionRow:
     """A row of the table; `settings` go to click."""
-    return Row(
+    return OptionRow(
         flag=flag, group=group, toml=toml, field=None, blamed=blamed, is_path=is_path, settings=settings
     )
 
@@ -139,7 +139,7 @@ _INTERFACE = {
 _HINTS = {**get_type_hints(Options), **get_type_hints(Interface)}
 
 
-def _row_of(each: "Field[object]", flag: Flag) -> Row:
+def _row_of(each: "Field[object]", flag: Flag) -> OptionRow:
     """The row of a field: its type says what may be given."""
     name = flag_name(each, flag)
     kind, settings = _by_type(_HINTS[each.name])
@@ -152,7 +152,7 @@ def _row_of(each: "Field[object]", flag: Flag) -> Row:
     if flag.metavar is not None:
         settings["metavar"] = flag.metavar
     settings["help"] = flag.help
-    return Row(
+    return OptionRow(
         flag=name,
         group=flag.group,
         toml=kind,
@@ -163,13 +163,13 @@ def _row_of(each: "Field[object]", flag: Flag) -> Row:
     )
 
 
-def _by_type(hint: Any) -> tuple[Kind, dict[str, Any]]:
+def _by_type(hint: Any) -> tuple[KeyKind, dict[str, Any]]:
     """What codegen.toml may say for a field of this type, and click's settings."""
     if get_origin(hint) is Literal:
         return TEXT, {"type": click.Choice(get_args(hint))}
     if isinstance(hint, type) and issubclass(hint, Enum):
         return TEXT, {"type": click.Choice([mode.value for mode in hint])}
-    plain: Mapping[Any, tuple[Kind, dict[str, Any]]] = {
+    plain: Mapping[Any, tuple[KeyKind, dict[str, Any]]] = {
         bool: (SWITCH, {}),
         str: (TEXT, {}),
         int: (INTEGER, {"type": int}),
@@ -295,7 +295,7 @@ class _Option(click.Option):
         self.group = group
 
 
-def option(row: Row) -> Callable[..., Any]:
+def option(row: OptionRow) -> Callable[..., Any]:
     """Decorator: adds the option of `row`."""
     return click.option(row.flag, cls=_Option, group=row.group, envvar=row.variable, **row.settings)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
-from codegen.cli.options.option_table import ROWS, Row
+from codegen.cli.options.option_table import ROWS, OptionRow
 from codegen.cli.options.project_tables import (
     ProjectFile,
     constant_rules,
@@ -145,7 +145,7 @@ def _defaults(document: Mapping[str, object], file: ProjectFile) -> Mapping[str,
     return values
 
 
-def _beside(value: object, option: Row, file: Path) -> object:
+def _beside(value: object, option: OptionRow, file: Path) -> object:
     """A path in `file` is one beside it, wherever codegen is called."""
     names_file = option.is_path or (option.key == "board" and str(value).endswith(".toml"))
     if not names_file or file.parent == current_folder():

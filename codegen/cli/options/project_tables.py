@@ -40,17 +40,17 @@ class ProjectFile:
         parts = [self.path.name, "" if line is None else f"line {line}", name]
         return ", ".join(part for part in parts if part)
 
-    def rows(self, value: object, key: str, cls: type[Any], help: str) -> "Iterator[Row]":
+    def rows(self, value: object, key: str, cls: type[Any], help: str) -> "Iterator[TableRow]":
         """The tables that `value`, the key `key`, has; `cls` says what may stand in one."""
         tables = cast("list[object]", value) if isinstance(value, list) else [value]
         if not isinstance(value, list) or not all(isinstance(table, dict) for table in tables):
             self.complain(self.place(key, ""), f"{key} must be tables: [[{key}]]", help)
             return
         for number, table in enumerate(tables, 1):
-            yield Row(self, cast("dict[str, Any]", table), key, number, cls, help)
+            yield TableRow(self, cast("dict[str, Any]", table), key, number, cls, help)
 
 
-class Row:
+class TableRow:
     """One table: the fields that are right in `values`, all else told."""
 
     def __init__(
@@ -125,7 +125,7 @@ def declared_places(value: object, file: ProjectFile) -> tuple[Place, ...]:
     return tuple(_place(row) for row in rows if row.is_sound)
 
 
-def _checked(row: Row) -> Row:
+def _checked(row: TableRow) -> TableRow:
     """A `[[place]]`, with what its keys demand of each other told."""
     for key in ("inputs", "outputs"):
         if row.values.get(key) is False:
@@ -139,7 +139,7 @@ def _checked(row: Row) -> Row:
     return row
 
 
-def _place(row: Row) -> Place:
+def _place(row: TableRow) -> Place:
     of = dict(row.values)
     device = VirtualDevice(
         target=of.pop("target", None),
@@ -155,7 +155,7 @@ def declared_states(value: object, file: ProjectFile) -> tuple[StateRule, ...]:
     return tuple(StateRule(who=row.where, **row.values) for row in rows if row.is_sound)
 
 
-def _checked_state(row: Row) -> Row:
+def _checked_state(row: TableRow) -> TableRow:
     """A `[[state]]`, with what its keys demand of each other told."""
     named = [key in row.given for key in ("input", "output")]
     if any(named) and not all(named):
@@ -200,7 +200,7 @@ def declared_kernels(value: object, file: ProjectFile) -> tuple[UserKernel, ...]
     return tuple(kernel for _, kernel in kernels)
 
 
-def _check_unlike(kernels: list[tuple[Row, UserKernel]]) -> None:
+def _check_unlike(kernels: list[tuple[TableRow, UserKernel]]) -> None:
     """One kernel an operator; one text a file name, since all sources go to one folder."""
     ops: set[str] = set()
     texts: dict[str, str] = {}
@@ -213,7 +213,7 @@ def _check_unlike(kernels: list[tuple[Row, UserKernel]]) -> None:
             row.complain("source", text, "rename one: both are copied to one folder")
 
 
-def _kernel(row: Row, folder: Path) -> UserKernel | None:
+def _kernel(row: TableRow, folder: Path) -> UserKernel | None:
     """The kernel; None if something about it was told."""
     values = row.values
     if "op" in values:
@@ -232,7 +232,7 @@ def _kernel(row: Row, folder: Path) -> UserKernel | None:
     return UserKernel(**of)
 
 
-def _check_op(op: str, row: Row) -> None:
+def _check_op(op: str, row: TableRow) -> None:
     if is_imported(op):
         text = f"{op} has kernels already: declared ones are for operators that codegen lacks"
         row.complain("op", text, "`codegen ops` lists them; leave this kernel out")
@@ -240,7 +240,7 @@ def _check_op(op: str, row: Row) -> None:
         row.complain("op", f"{op} runs other subgraphs, which no kernel can")
 
 
-def _check_symbol(symbol: str, row: Row) -> None:
+def _check_symbol(symbol: str, row: TableRow) -> None:
     if not SYMBOL.fullmatch(symbol) or symbol in WORDS:
         row.complain("symbol", f"symbol {symbol!r} is not the name of a C function")
     elif symbol.startswith("cg_"):
@@ -248,7 +248,7 @@ def _check_symbol(symbol: str, row: Row) -> None:
         row.complain("symbol", text, "rename it")
 
 
-def _source_text(source: str, folder: Path, row: Row) -> str | None:
+def _source_text(source: str, folder: Path, row: TableRow) -> str | None:
     path = folder / source
     if not SOURCE_NAME.fullmatch(path.name):
         text = f"source {source!r} is not a .c or .S file with a plain name (letters, digits, _.-)"
@@ -264,7 +264,7 @@ def _source_text(source: str, folder: Path, row: Row) -> str | None:
     return None
 
 
-def _check_memory(demands: dict[str, Any], row: Row) -> None:
+def _check_memory(demands: dict[str, Any], row: TableRow) -> None:
     for what, scope in demands.items():
         if not is_memory_of(what):
             words = ", ".join(MEMORY_OF)

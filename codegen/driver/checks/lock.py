@@ -50,7 +50,7 @@ class _Lock:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Change:
+class LockChange:
     """An entry that differs; None: there is none."""
 
     name: str
@@ -72,7 +72,7 @@ class Change:
 class LockDiffers(CodegenError):
     """E407, with every change."""
 
-    def __init__(self, path: Path, changes: tuple[Change, ...]) -> None:
+    def __init__(self, path: Path, changes: tuple[LockChange, ...]) -> None:
         self.changes = changes
         figures = sum(each.is_figure for each in changes)
         others = len(changes) - figures
@@ -135,7 +135,7 @@ def check_lock(path: Path | None, found: Figures) -> None:
         return
     before, now = dict(_flat(_read(path))), dict(_flat(found))
     changes = [
-        Change(name=key, before=before.get(key), now=now.get(key))
+        LockChange(name=key, before=before.get(key), now=now.get(key))
         for key in dict.fromkeys([*now, *before])
         if before.get(key) != now.get(key)
     ]

@@ -147,7 +147,7 @@ def local_names(model: str, name: str, ending: str) -> tuple[str, ...]:
     return (longer,) if name.startswith(f"{model}_") else (c_name(name), longer)
 
 
-class Taken:
+class TakenNames:
     """Hands out names, each once."""
 
     def __init__(self, names: Iterable[str] = ()) -> None:
@@ -195,13 +195,13 @@ def io_stems(bundle: Bundle, program: Program) -> tuple[list[str], list[str]]:
     that is taken by a tensor of the other side or by a pool."""
     pools = [pool.name for pool in program.memory.problem.pools]
     pools += [constant_pool(bundle, pool) for pool in bundle.constants]
-    taken = Taken(f"{pool}_pool" for pool in pools)
+    taken = TakenNames(f"{pool}_pool" for pool in pools)
     sides = (("input", program.signature.inputs), ("output", program.signature.outputs))
     inputs, outputs = ([_stem(taken, kind, tensor) for tensor in tensors] for kind, tensors in sides)
     return inputs, outputs
 
 
-def _stem(taken: Taken, kind: str, tensor: IoTensor) -> str:
+def _stem(taken: TakenNames, kind: str, tensor: IoTensor) -> str:
     # Without the underscore of a reserved word: with a suffix behind it the name is free.
     field = c_name(tensor.field).rstrip("_")
     return taken.take(field, f"{kind}_{field}")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from codegen.emit.c.c_text import fill
 from codegen.emit.c.formula_text import SizeText
-from codegen.emit.c.spelling import POOL_TYPES, Taken, local_names, reader_name, scalar
+from codegen.emit.c.spelling import POOL_TYPES, TakenNames, local_names, reader_name, scalar
 from codegen.emit.model.structs import (
     Addresses,
     StructNames,
@@ -161,7 +161,7 @@ class _Block:
         self._block = block
         self._model = model
         self._constants = constants
-        taken = Taken([*_NAMES, *(() if sizes is None else ("dims", *sizes.names))])
+        taken = TakenNames([*_NAMES, *(() if sizes is None else ("dims", *sizes.names))])
         self._names = [taken.take(*local_names(model, line.name, "_lines")) for line in block.lines]
         self._rows = [taken.take(f"{name}_rows") for name in self._names]
         self._striped = len(block.stripes) > 1

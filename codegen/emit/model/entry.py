@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from codegen.emit.c.c_text import statement
-from codegen.emit.c.spelling import POOL_TYPES, Taken, c_name, local_names, needs_math, scalar
+from codegen.emit.c.spelling import POOL_TYPES, TakenNames, c_name, local_names, needs_math, scalar
 from codegen.emit.model.blocks import block_text, function_name, needs_sizes
 from codegen.emit.model.header import HeaderView
 from codegen.emit.model.structs import (
@@ -138,7 +138,7 @@ class _Entry:
         own = ["context", "status"] if program.edge.streamed else []
         own += _CORE1_WORDS if uses_second_core([program]) else ()
         own += [] if places.sizes is None else ["dims", *places.sizes.names]
-        self.taken = Taken([*structs, *own, *(() if program.interface == Interface() else _OWN_WORDS)])
+        self.taken = TakenNames([*structs, *own, *(() if program.interface == Interface() else _OWN_WORDS)])
         self.locals: Mapping[str, str] = {
             var.name: self.taken.take(*local_names(program.name, var.name, "_value"))
             for var in program.steps.function.variables()

@@ -1,7 +1,7 @@
 """How channels run through a step: which channels of its arguments a channel of its result needs.
 
-A channel is an index of a value's last axis. An operator either moves channels along (`Link`), or mixes them
-with weights (`reads`), or needs and yields all of them (`whole`).
+A channel is an index of a value's last axis. An operator either moves channels along (`ChannelLink`), or
+mixes them with weights (`reads`), or needs and yields all of them (`whole`).
 
 Which channels must be there at run time: the least set that the results need.
 
@@ -35,7 +35,7 @@ Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class Link:
+class ChannelLink:
     """Channel `source[i]` of argument `argument` goes into channel `result[i]`.
 
     `mutual`: the step can leave a channel out on both sides only (no operator selects channels).
@@ -54,7 +54,7 @@ class Flow:
     What is not read contributes nothing, or `folds` [C, O] to the accumulator at every position alike.
     """
 
-    links: tuple[Link, ...] = ()
+    links: tuple[ChannelLink, ...] = ()
     reads: Mask | None = None
     folds: NDArray[np.int64] | None = None
     whole: bool = False
@@ -123,11 +123,11 @@ def _column(weights: np.ndarray, channel: int, extent: int) -> np.ndarray:
     return only
 
 
-def _same(let: Let) -> tuple[Link, ...] | None:
+def _same(let: Let) -> tuple[ChannelLink, ...] | None:
     """Channel c of every argument becomes channel c; a last extent of 1 is stretched."""
     extent = channels(let.var.type.shape)
     every = np.arange(extent)
-    found: list[Link] = []
+    found: list[ChannelLink] = []
     for index, arg in enumerate(let.call.args):
         if arg is None or not let.var.type.shape:
             return None
@@ -135,22 +135,22 @@ def _same(let: Let) -> tuple[Link, ...] | None:
         if own not in (1, extent):
             return None
         if own == extent:
-            found.append(Link(argument=index, source=every, result=every))
+            found.append(ChannelLink(argument=index, source=every, result=every))
         else:
-            found.append(Link(argument=index, source=np.zeros_like(every), result=every, mutual=False))
+            found.append(ChannelLink(argument=index, source=np.zeros_like(every), result=every, mutual=False))
     return tuple(found)
 
 
-def _depthwise(let: Let) -> tuple[Link, ...] | None:
+def _depthwise(let: Let) -> tuple[ChannelLink, ...] | None:
     """All results of an image channel stay or go together: the multiplier is one for all."""
     attrs = let.call.attrs
     if not isinstance(attrs, DepthwiseConvAttrs) or not is_foldable(let):
         return None
     every = np.arange(channels(let.var.type.shape))
-    return (Link(argument=0, source=every // attrs.multiplier, result=every),)
+    return (ChannelLink(argument=0, source=every // attrs.multiplier, result=every),)
 
 
-def _reshape(let: Let) -> tuple[Link, ...] | None:
+def _reshape(let: Let) -> tuple[ChannelLink, ...] | None:
     """Element e is of channel e % C on one side and e % L on the other: one extent must divide the other."""
     source = let.call.args[0]
     if source is None or not source.type.shape or not let.var.type.shape:
@@ -159,23 +159,23 @@ def _reshape(let: Let) -> tuple[Link, ...] | None:
     if before % after and after % before:
         return None
     every = np.arange(max(before, after))
-    return (Link(argument=0, source=every % before, result=every % after),)
+    return (ChannelLink(argument=0, source=every % before, result=every % after),)
 
 
-def _mean(let: Let) -> tuple[Link, ...] | None:
+def _mean(let: Let) -> tuple[ChannelLink, ...] | None:
     attrs, source = let.call.attrs, let.call.args[0]
     if not isinstance(attrs, MeanAttrs) or source is None or len(source.type.shape) - 1 in attrs.axes:
         return None
     return _same(let)
 
 
-def _transpose(let: Let) -> tuple[Link, ...] | None:
+def _transpose(let: Let) -> tuple[ChannelLink, ...] | None:
     attrs = let.call.attrs
     last = len(let.var.type.shape) - 1
     return _same(let) if isinstance(attrs, TransposeAttrs) and attrs.permutation[-1:] == (last,) else None
 
 
-def _slice(let: Let) -> tuple[Link, ...] | None:
+def _slice(let: Let) -> tuple[ChannelLink, ...] | None:
     attrs, source = let.call.attrs, let.call.args[0]
     if not isinstance(attrs, StridedSliceAttrs) or source is None or not attrs.begins:
         return None
@@ -184,30 +184,30 @@ def _slice(let: Let) -> tuple[Link, ...] | None:
     return _same(let) if all_of_them and attrs.shape[-1:] == (extent,) else None
 
 
-def _pad(let: Let) -> tuple[Link, ...] | None:
+def _pad(let: Let) -> tuple[ChannelLink, ...] | None:
     attrs, source = let.call.attrs, let.call.args[0]
     if not isinstance(attrs, PadAttrs) or source is None or not attrs.paddings:
         return None
     every = np.arange(channels(source.type.shape))
-    return (Link(argument=0, source=every, result=every + attrs.paddings[-1][0]),)
+    return (ChannelLink(argument=0, source=every, result=every + attrs.paddings[-1][0]),)
 
 
-def _concatenation(let: Let) -> tuple[Link, ...] | None:
+def _concatenation(let: Let) -> tuple[ChannelLink, ...] | None:
     attrs = let.call.attrs
     if not isinstance(attrs, ConcatAttrs) or attrs.axis != len(let.var.type.shape) - 1:
         return _same(let)
-    found: list[Link] = []
+    found: list[ChannelLink] = []
     start = 0
     for index, arg in enumerate(let.call.args):
         if arg is None:
             return None
         every = np.arange(channels(arg.type.shape))
-        found.append(Link(argument=index, source=every, result=every + start))
+        found.append(ChannelLink(argument=index, source=every, result=every + start))
         start += len(every)
     return tuple(found)
 
 
-_LINKED: Mapping[str, Callable[[Let], tuple[Link, ...] | None]] = {
+_LINKED: Mapping[str, Callable[[Let], tuple[ChannelLink, ...] | None]] = {
     **dict.fromkeys((op.name for op in POINTWISE), _same),
     **dict.fromkeys(("ADD", "SUB", "MUL", "MAXIMUM", "MINIMUM"), _same),
     **dict.fromkeys(("AVERAGE_POOL_2D", "MAX_POOL_2D"), _same),
@@ -307,7 +307,7 @@ class _Solver:
         for channel in np.flatnonzero(~result)[: max(0, least - int(result.sum()))]:
             result[channel] = True
 
-    def _follow(self, let: Let, link: Link, result: Mask) -> None:
+    def _follow(self, let: Let, link: ChannelLink, result: Mask) -> None:
         arg = let.call.args[link.argument]
         if not isinstance(arg, Var):
             return

@@ -30,7 +30,7 @@ from codegen.ir.ops import (
 )
 from codegen.ir.ops.base.fixed_point import wrap_int32
 from codegen.passes.pipeline import with_function
-from codegen.passes.reduce.flow import Flow, Link, Mask, Needs
+from codegen.passes.reduce.flow import ChannelLink, Flow, Mask, Needs
 from codegen.passes.reduce.ranges import Range, channels
 
 
@@ -90,7 +90,7 @@ class _Rewriter:
                 return Call(op=OPS["RESHAPE"], args=tuple(sources), attrs=attrs)
         return replace(let.call, args=tuple(sources), attrs=_attrs(let, flow, kept))
 
-    def _argument(self, let: Let, index: int, link: Link | None, kept: Mask) -> Arg | None:
+    def _argument(self, let: Let, index: int, link: ChannelLink | None, kept: Mask) -> Arg | None:
         """Argument `index` with the channels that are left of it."""
         arg = let.call.args[index]
         if arg is None:

@@ -11,7 +11,7 @@ STATES = 100_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Item:
+class KnapsackItem:
     """What one choice saves, and what it costs; neither is negative."""
 
     saved: int
@@ -27,7 +27,7 @@ class Chosen:
     bound: int
 
 
-def cheapest(groups: Sequence[Sequence[Item]], need: int) -> Chosen | None:
+def cheapest(groups: Sequence[Sequence[KnapsackItem]], need: int) -> Chosen | None:
     """The cheapest choice that saves `need`; None if there is none.
 
     All choices that no other beats are kept, group by group; more than `STATES` of them are thinned, and
@@ -67,7 +67,7 @@ def _unbeaten(saved: NDArray[np.int64], cost: NDArray[np.int64]) -> NDArray[np.i
     return order[is_new]
 
 
-def relaxed(groups: Sequence[Sequence[Item]], need: int) -> int:
+def relaxed(groups: Sequence[Sequence[KnapsackItem]], need: int) -> int:
     """A cost that no choice goes below: the best of the Lagrangian bounds at the items' own prices a byte."""
     prices = sorted({item.cost / item.saved for group in groups for item in group if item.saved})
     best = 0.0

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import hypot
 from xml.sax.saxutils import escape
 
-from codegen.plan.draw.scales import Scale, ticks
+from codegen.plan.draw.scales import ChartAxis, ticks
 
 _WIDTH, _HEIGHT = 720, 420
 """Of the chart, in pixels."""
@@ -45,8 +45,8 @@ def curve_picture(title: str, points: Sequence[CurvePoint]) -> str:
     most = max(point.extra_percent for point in points)
     fullest = max(point.peak_bytes for point in points)
     x_ticks, y_ticks = ticks(most or 1.0), ticks(fullest)
-    x = Scale(low=0, high=x_ticks[-1], start=_LEFT, stop=_LEFT + _WIDTH)
-    y = Scale(low=0, high=y_ticks[-1], start=_TOP + _HEIGHT, stop=_TOP)
+    x = ChartAxis(low=0, high=x_ticks[-1], start=_LEFT, stop=_LEFT + _WIDTH)
+    y = ChartAxis(low=0, high=y_ticks[-1], start=_TOP + _HEIGHT, stop=_TOP)
     total, height = _LEFT + _WIDTH + _RIGHT, _TOP + _HEIGHT + _BOTTOM
     return "\n".join(
         [
@@ -68,7 +68,7 @@ def curve_picture(title: str, points: Sequence[CurvePoint]) -> str:
     )
 
 
-def _axes(x: Scale, y: Scale, x_ticks: Sequence[float], y_ticks: Sequence[float]) -> list[str]:
+def _axes(x: ChartAxis, y: ChartAxis, x_ticks: Sequence[float], y_ticks: Sequence[float]) -> list[str]:
     bottom, right = _TOP + _HEIGHT, _LEFT + _WIDTH
     found: list[str] = []
     for tick in y_ticks:
@@ -109,7 +109,7 @@ def _legend(points: Sequence[CurvePoint]) -> list[str]:
     ]
 
 
-def _steps(x: Scale, y: Scale, points: Sequence[CurvePoint], colour: str) -> str:
+def _steps(x: ChartAxis, y: ChartAxis, points: Sequence[CurvePoint], colour: str) -> str:
     """What is had for at most so much extra work: level up to the next point, then down to it."""
     first, *rest = points
     path = f"M{x.at(first.extra_percent):.1f} {y.at(first.peak_bytes):.1f}"
@@ -117,7 +117,7 @@ def _steps(x: Scale, y: Scale, points: Sequence[CurvePoint], colour: str) -> str
     return f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="1.5"/>'
 
 
-def _dots(x: Scale, y: Scale, points: Sequence[CurvePoint]) -> list[str]:
+def _dots(x: ChartAxis, y: ChartAxis, points: Sequence[CurvePoint]) -> list[str]:
     """Dots, then their labels: one for those that lie over each other, from the top of the picture down."""
     dots = sorted(
         (_Dot(x=x.at(point.extra_percent), y=y.at(point.peak_bytes), point=point) for point in points),

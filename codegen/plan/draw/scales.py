@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Scale:
+class ChartAxis:
     """From a value to pixels, linear."""
 
     low: float

@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape
 import numpy as np
 
 from codegen.ir.formulas import Symbol, evaluate
-from codegen.plan.draw.scales import Scale, ticks
+from codegen.plan.draw.scales import ChartAxis, ticks
 from codegen.program.size_ranges import Ranges, breakpoints, named_values
 
 _WIDTH, _HEIGHT = 720, 340
@@ -58,8 +58,8 @@ class _Chart:
 
     pool: str
     ranges: Ranges
-    x: Scale
-    y: Scale
+    x: ChartAxis
+    y: ChartAxis
     symbol: Symbol
     measured: Mapping[Sizes, int]
 
@@ -112,8 +112,10 @@ def sizes_picture(
         chart = _Chart(
             pool=pool,
             ranges=ranges,
-            x=Scale(low=symbol.low, high=max(symbol.high, symbol.low + 1), start=_LEFT, stop=_LEFT + _WIDTH),
-            y=Scale(low=0, high=y_ticks[-1], start=top + _HEIGHT, stop=top),
+            x=ChartAxis(
+                low=symbol.low, high=max(symbol.high, symbol.low + 1), start=_LEFT, stop=_LEFT + _WIDTH
+            ),
+            y=ChartAxis(low=0, high=y_ticks[-1], start=top + _HEIGHT, stop=top),
             symbol=symbol,
             measured=own,
         )

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codegen.plan.clock import Clock
-from codegen.plan.order.exact_order import Backward, Forward, Outcome, Search, beam
+from codegen.plan.order.exact_order import Backward, Forward, OrderSearch, Outcome, beam
 from codegen.plan.order.order_graph import OrderGraph, OrderLimits, OrderResult, StepMasks, bits, run
 
 _PROBES = 24
@@ -215,7 +215,7 @@ def _ask(
     """
     last = [step for step in segment.file_order if not steps.after[step] & ~segment.end]
     ready = [step for step in segment.file_order if not steps.before[step] & segment.start]
-    searches: tuple[Search, ...] = (
+    searches: tuple[OrderSearch, ...] = (
         Backward(steps, segment.end, segment.start, segment.end_live, level, last),
         Forward(steps, segment.start, segment.end, segment.start_live, level, ready),
     )
@@ -238,7 +238,7 @@ def _ask(
     return Outcome.STOPPED, 0
 
 
-def _run(search: Search, states: int, clock: Clock) -> Outcome:
+def _run(search: OrderSearch, states: int, clock: Clock) -> Outcome:
     """`search.run(states)` in slices, until `clock` is late."""
     outcome = Outcome.STOPPED
     while outcome is Outcome.STOPPED and states > 0 and not clock.late():

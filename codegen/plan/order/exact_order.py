@@ -29,7 +29,7 @@ class Outcome(enum.Enum):
     STOPPED = "stopped"
 
 
-class Search(ABC):
+class OrderSearch(ABC):
     """Depth-first search for a way from state `start` to state `goal` with no peak above `level`."""
 
     def __init__(
@@ -104,7 +104,7 @@ class Search(ABC):
         return way
 
 
-class Forward(Search):
+class Forward(OrderSearch):
     """From the first step on: `possible` are the steps ready in state `start`."""
 
     def _move(self, step: int, rest: int, live: int) -> tuple[int, int, bool]:
@@ -123,7 +123,7 @@ class Forward(Search):
         return tuple(reversed(self._way()))
 
 
-class Backward(Search):
+class Backward(OrderSearch):
     """From the last step back: `possible` are the steps that may be the last of those done in `start`."""
 
     def _move(self, step: int, rest: int, live: int) -> tuple[int, int, bool]:

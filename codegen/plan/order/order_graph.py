@@ -36,7 +36,7 @@ class Phase:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Shared:
+class SharedBytes:
     """The result may have `common_bytes` in common with argument `value`, if that dies in this step."""
 
     value: int
@@ -51,7 +51,7 @@ class OrderNode:
     writes: tuple[int, ...] = ()
     after: tuple[int, ...] = ()
     phases: tuple[Phase, ...] = (Phase(),)
-    shares: tuple[Shared, ...] = ()
+    shares: tuple[SharedBytes, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -23,7 +23,7 @@ from codegen.kernels.contract import Sharing
 from codegen.kernels.fused import delivery, stage_of
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.rows import Axis, Stage, joined
-from codegen.search.blocks.row_blocks import Runs
+from codegen.search.blocks.row_blocks import BlockRuns
 from codegen.search.steps.schedule import Lifetimes
 
 _Key = tuple[tuple[tuple[str, ...], ...], int, str | None]
@@ -291,7 +291,7 @@ class BlockFloors:
 
     def __init__(
         self,
-        runs: Runs,
+        runs: BlockRuns,
         steps: Sequence[PrimFunc | None],
         lives: Lifetimes,
         streamed: str | None,

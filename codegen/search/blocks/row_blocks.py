@@ -65,7 +65,7 @@ def _row_candidates(prim: PrimFunc, binder: Binder, *, every: bool = False) -> l
     return [other for other in bound if can_fuse(other)]
 
 
-class Runs:
+class BlockRuns:
     """Which runs of steps may become a block: no inner value is used outside or has a device (only its last
     rows would lie there), no last one of several is on another core than the first, and every step leads to
     the last one. A single step is one too: it is of use where its argument is streamed."""

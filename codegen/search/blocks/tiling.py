@@ -17,7 +17,7 @@ from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.clock import Clock
 from codegen.search.blocks.block_costs import STRIPES, BlockCosts, BlockFloors, Floor
 from codegen.search.blocks.covers import Covers, Unit
-from codegen.search.blocks.row_blocks import Runs, Segment
+from codegen.search.blocks.row_blocks import BlockRuns, Segment
 from codegen.search.steps.recompute import Need
 from codegen.search.steps.schedule import Lifetimes
 
@@ -57,7 +57,7 @@ class Tiler:
         self._plain = [self._plain_unit(step) for step in range(len(prim_funcs))]
         readers = function.uses().get(streamed, []) if streamed else []
         self._readers = frozenset(readers)
-        self._floors = BlockFloors(Runs(function, steps), steps, lifetimes, streamed, self._readers)
+        self._floors = BlockFloors(BlockRuns(function, steps), steps, lifetimes, streamed, self._readers)
         self._blocks: dict[tuple[int, int, int], Unit] = {}
         """By start, stop and stripes: simulated, or as far as it is known."""
         self._leasts: dict[bool, Tiling] = {}

@@ -106,7 +106,7 @@ def _taken_over(prim: PrimFunc) -> list[Var]:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Placed:
+class WantedCopy:
     """A copy to make: of `content`, with this memory scope (None: the planner chooses), for these uses."""
 
     content: str
@@ -117,7 +117,7 @@ class Placed:
 
 
 def filled(
-    function: Function, given: Bare, scopes: Mapping[str, str | None], copies: Sequence[Placed]
+    function: Function, given: Bare, scopes: Mapping[str, str | None], copies: Sequence[WantedCopy]
 ) -> tuple[Function, tuple[PrimFunc, ...]]:
     """The function again, its values at home in `scopes` (None: as they are), every use served by the value
     or by one of `copies`; a copy is made right in front of the first step that reads it. Views that nothing
@@ -127,7 +127,7 @@ def filled(
 
 class _Filler:
     def __init__(
-        self, function: Function, given: Bare, scopes: Mapping[str, str | None], copies: Sequence[Placed]
+        self, function: Function, given: Bare, scopes: Mapping[str, str | None], copies: Sequence[WantedCopy]
     ) -> None:
         self._function, self._given, self._scopes = function, given, scopes
         self._by_site = {site: index for index, copy in enumerate(copies) for site in copy.sites}

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from codegen.errors import CodegenError, Messages, listed
 from codegen.ir import Function, Var
 from codegen.kernels.primfunc import PrimFunc
-from codegen.search.devices.device_copies import Bare, Placed, bare, filled
+from codegen.search.devices.device_copies import Bare, WantedCopy, bare, filled
 from codegen.search.devices.offers import (
     BoardOffer,
     Owners,
@@ -133,9 +133,9 @@ def _scope(home: Scopes, pools: Sequence[str]) -> str | None:
     return next(iter(home))
 
 
-def _placed(copy: Copy, board: BoardOffer) -> Placed:
+def _placed(copy: Copy, board: BoardOffer) -> WantedCopy:
     scope = _scope(copy.scopes, board.pools)
-    return Placed(
+    return WantedCopy(
         content=copy.content,
         scope=scope,
         word=scope or "copy",

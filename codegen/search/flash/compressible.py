@@ -20,7 +20,7 @@ _LEAST_SAVED = 16
 """Bytes below which nothing is tried: a call's code takes as many."""
 
 
-class Member:
+class SharedConstant:
     """A constant that is there once, with all who read it."""
 
     def __init__(self, program: Program, piece: Piece, readers: Sequence[PrimFunc], optimize: str) -> None:
@@ -90,7 +90,7 @@ class Member:
 class Option:
     """Some members of a unit in one way each, buffers placed in one pool."""
 
-    packings: tuple[tuple[Member, Packing], ...]
+    packings: tuple[tuple[SharedConstant, Packing], ...]
     staged: tuple[Staged, ...]
     pool: str
     end_bytes: int
@@ -100,7 +100,7 @@ class Option:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Unit:
+class ConstantGroup:
     """Constants that have a step in common, or a step with one that has: no other's buffers meet theirs."""
 
     options: tuple[Option, ...]
@@ -111,7 +111,7 @@ class Units:
     """Every way to compress constants for which the plan leaves room; `kept`: why others stay as they are ->
     their bytes."""
 
-    units: tuple[Unit, ...]
+    units: tuple[ConstantGroup, ...]
     kept: Mapping[str, int]
 
 
@@ -126,11 +126,11 @@ def units(program: Program, pieces: Sequence[Piece], optimize: str) -> Units:
     """The ways to compress `pieces`, the constants of `program`."""
     prims = {prim.name: prim for prim in program.steps.prim_funcs}
     kept: dict[str, int] = {}
-    members: list[Member] = []
+    members: list[SharedConstant] = []
     for piece in pieces:
         reason = _refusal(piece, prims)
         if reason is None:
-            member = Member(program, piece, [prims[part.user[0]] for part in piece.readers], optimize)
+            member = SharedConstant(program, piece, [prims[part.user[0]] for part in piece.readers], optimize)
             if member.packings:
                 members.append(member)
                 continue
@@ -156,9 +156,9 @@ def _refusal(piece: Piece, prims: Mapping[str, PrimFunc]) -> str | None:
     return NO_GAIN if piece.size_bytes <= _LEAST_SAVED else None
 
 
-def _groups(members: Sequence[Member]) -> list[list[Member]]:
+def _groups(members: Sequence[SharedConstant]) -> list[list[SharedConstant]]:
     """Members with a step in common, directly or through others."""
-    found: list[tuple[set[int], list[Member]]] = []
+    found: list[tuple[set[int], list[SharedConstant]]] = []
     for member in members:
         steps, together = set(member.steps), [member]
         for other in [each for each in found if each[0] & steps]:
@@ -169,7 +169,7 @@ def _groups(members: Sequence[Member]) -> list[list[Member]]:
     return [together for _, together in found]
 
 
-def _unit(program: Program, members: Sequence[Member]) -> Unit:
+def _unit(program: Program, members: Sequence[SharedConstant]) -> ConstantGroup:
     largest = sorted(members, key=lambda member: -member.size_bytes)[:MOST_TOGETHER]
     # Beside others of the same step pieces gain little, and ways would multiply.
     choices = [(None, *(member.packings if len(largest) == 1 else member.packings[:1])) for member in largest]
@@ -189,10 +189,10 @@ def _unit(program: Program, members: Sequence[Member]) -> Unit:
         options += filter(
             None, (_placed(room, packings, pool.name) for pool in program.memory.problem.pools if packings)
         )
-    return Unit(options=tuple(options))
+    return ConstantGroup(options=tuple(options))
 
 
-def _placed(room: Room, packings: Sequence[tuple[Member, Packing]], pool: str) -> Option | None:
+def _placed(room: Room, packings: Sequence[tuple[SharedConstant, Packing]], pool: str) -> Option | None:
     """The buffers of `packings`, largest first, each at the lowest free bytes of the pool; None
     without room."""
     wanted = [copy for member, packing in packings for copy in member.staged(packing, pool)]

@@ -18,7 +18,7 @@ import numpy as np
 from codegen.kernels.call import CStruct, Split
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.constants import linking
-from codegen.plan.constants.knapsack import Item, cheapest
+from codegen.plan.constants.knapsack import KnapsackItem, cheapest
 from codegen.plan.constants.linking import missing_bytes, size_bytes
 from codegen.plan.constants.merging import Piece, merge
 from codegen.plan.constants.staging import Staging, candidates, choose, with_staged
@@ -46,7 +46,7 @@ def linked(
         lacking = missed.shortage.shares
     if mode == "off":
         raise _does_not_link(program, program, lacking, {}) from None
-    choice = Choice(program, optimize=optimize, may_grow=may_grow)
+    choice = CompressionChoice(program, optimize=optimize, may_grow=may_grow)
     found = choice.fitting(may_raise=may_raise)
     if found is None:
         raise choice.shortage(lacking) from None
@@ -73,7 +73,7 @@ def _does_not_link(
     )
 
 
-class Choice:
+class CompressionChoice:
     """The ways to compress constants of a program."""
 
     def __init__(self, program: Program, *, optimize: str, may_grow: bool) -> None:
@@ -108,7 +108,10 @@ class Choice:
             raised = self._raised(need, may_raise=may_raise)
             options = self._options(raised)
             chosen = cheapest(
-                [[Item(saved=each.saved_bytes, cost=each.instructions) for each in unit] for unit in options],
+                [
+                    [KnapsackItem(saved=each.saved_bytes, cost=each.instructions) for each in unit]
+                    for unit in options
+                ],
                 need,
             )
             if chosen is None:

@@ -14,7 +14,7 @@ from codegen.plan.constants.linking import ConstantRule, missing_bytes
 from codegen.program.problem import Pool, limited
 from codegen.program.program import Program
 from codegen.program.shortage import DoesNotFit, DoesNotLink, SmallestLimit
-from codegen.search.flash.compressing import Choice, CompressMode, pieces_of
+from codegen.search.flash.compressing import CompressionChoice, CompressMode, pieces_of
 from codegen.search.flash.smaller_constants import Smaller, Taken, program_cost
 from codegen.search.kernels.binding import Binder, Cap, Caps
 from codegen.search.kernels.costs import FLASH_WORTH
@@ -213,7 +213,7 @@ class _Trial:
 
     def _by_both(self) -> Iterator["_Fit"]:
         """With some steps' kernels smaller and the constants of others compressed, chosen together."""
-        choice = Choice(self._first.program, optimize=self._asked.optimize, may_grow=True)
+        choice = CompressionChoice(self._first.program, optimize=self._asked.optimize, may_grow=True)
         need = self._need
         for _ in range(_MORE_SEARCHES):
             taken = self._smaller.beside(choice.options(may_raise=self._asked.may_raise), need)
@@ -256,7 +256,7 @@ class _Trial:
             yield from () if found is None else self._compressed(found)
 
     def _compressed_bytes(self, found: Found) -> Mapping[str, int]:
-        return Choice(found.program, optimize=self._asked.optimize, may_grow=True).least_bytes()
+        return CompressionChoice(found.program, optimize=self._asked.optimize, may_grow=True).least_bytes()
 
     def _searched(self, taken: Taken | None) -> Found | None:
         """What is found with kernels as small as `taken` has them; None if nothing is. Slow ones are looked

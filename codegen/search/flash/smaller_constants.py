@@ -9,7 +9,7 @@ from codegen.ir.ops.inserted import FusedAttrs
 from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.fused import can_fuse
 from codegen.kernels.primfunc import PrimFunc
-from codegen.plan.constants.knapsack import Item, cheapest
+from codegen.plan.constants.knapsack import KnapsackItem, cheapest
 from codegen.plan.constants.linking import ConstantRule, missing_bytes, with_scopes
 from codegen.plan.constants.merging import merge
 from codegen.program.program import Program
@@ -29,7 +29,7 @@ def program_cost(program: Program, binder: Binder) -> int:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Step:
+class StepChoice:
     """A step of a program, alone or in a block, and what it could run instead."""
 
     prims: tuple[PrimFunc, ...]
@@ -72,7 +72,7 @@ class Smaller:
                 found.setdefault(step_key(each.let), []).append((each, others))
         # Repetitions are bound as the first one is, or they would not share its constants.
         self._steps = tuple(
-            Step(
+            StepChoice(
                 prims=tuple(prim for prim, _ in same),
                 others=_unbeaten(same[0][0], same[0][1]) if _are_alike(prim for prim, _ in same) else (),
             )
@@ -136,8 +136,8 @@ class Smaller:
         that goes: `options` are the ways, a unit each. None if that does not save enough, or is one of both
         means alone. What shared and padded bytes change is left to those who try it."""
         steps = {prim.name: step for step in self._steps for prim in step.prims}
-        groups: list[list[Item]] = []
-        whose: list[tuple[Step | None, int]] = []
+        groups: list[list[KnapsackItem]] = []
+        whose: list[tuple[StepChoice | None, int]] = []
         left = {step.key: step for step in self._steps}
         for unit in options:
             packings = (way for option in unit for way in option.packings)
@@ -145,7 +145,9 @@ class Smaller:
             step = steps.get(next(iter(owners))) if len(owners) == 1 else None
             step = step and left.pop(step.key, None)
             mine = _items(step) if step else []
-            groups.append([*mine, *(Item(saved=each.saved_bytes, cost=each.instructions) for each in unit)])
+            groups.append(
+                [*mine, *(KnapsackItem(saved=each.saved_bytes, cost=each.instructions) for each in unit)]
+            )
             whose.append((step, len(mine)))
         groups += [_items(step) for step in left.values()]
         whose += [(step, len(step.others)) for step in left.values()]
@@ -179,8 +181,8 @@ class Smaller:
         return missing_bytes(merge(owned, self._pools), self._pools)
 
 
-def _items(step: Step) -> list[Item]:
-    return [Item(saved=step.saved_bytes(other), cost=step.more(other)) for other in step.others]
+def _items(step: StepChoice) -> list[KnapsackItem]:
+    return [KnapsackItem(saved=step.saved_bytes(other), cost=step.more(other)) for other in step.others]
 
 
 def _are_alike(prims: Iterator[PrimFunc]) -> bool:

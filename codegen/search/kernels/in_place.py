@@ -30,7 +30,7 @@ PLANNED_STEPS = 10_000
 answers repeat; up to 70 steps it is never reached."""
 
 
-class Planned(Protocol):
+class PlannedSteps(Protocol):
     """What a way of planning gives."""
 
     @property
@@ -44,7 +44,7 @@ class Planned(Protocol):
         ...
 
 
-P = TypeVar("P", bound=Planned)
+P = TypeVar("P", bound=PlannedSteps)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

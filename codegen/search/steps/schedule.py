@@ -22,7 +22,7 @@ from codegen.plan.order.order_graph import (
     OrderResult,
     OrderValue,
     Phase,
-    Shared,
+    SharedBytes,
 )
 from codegen.plan.place.bounds import largest_overlap
 from codegen.program.interface import Edge
@@ -127,11 +127,11 @@ class _Graph:
             shares=tuple(self._shares(prim, arguments)),
         )
 
-    def _shares(self, prim: PrimFunc, arguments: Mapping[int, Sequence[int]]) -> list[Shared]:
+    def _shares(self, prim: PrimFunc, arguments: Mapping[int, Sequence[int]]) -> list[SharedBytes]:
         """Most bytes the result may have in common with each value it reads, by liveness' distances."""
         rules = {rule.argument: rule for rule in prim.sharing}
         result = self._sizes[self._value[prim.let.var.name]]
-        found: list[Shared] = []
+        found: list[SharedBytes] = []
         for value, indices in arguments.items():
             read = [index for index in indices if prim.argument_stops[index] > prim.result_start]
             if not any(index in rules for index in read) or not self._may_meet(prim, read):
@@ -147,7 +147,7 @@ class _Graph:
                 aboves.append((plain if rule is None or rule.above is None else rule.above) + offset)
             common = largest_overlap(result, self._sizes[value], max(belows), max(aboves))
             if common:
-                found.append(Shared(value=value, common_bytes=common))
+                found.append(SharedBytes(value=value, common_bytes=common))
         return found
 
     def _may_meet(self, prim: PrimFunc, read: Sequence[int]) -> bool:

@@ -14,7 +14,7 @@ from jinja2 import UndefinedError
 
 from codegen import resources
 from codegen.emit.c.c_text import comment_text, fill, quoted, stop, wrapped
-from codegen.emit.c.spelling import Taken, array_type, c_name, float32, integer, scalar
+from codegen.emit.c.spelling import TakenNames, array_type, c_name, float32, integer, scalar
 from codegen.emit.model.header import RUNTIME_ABI
 
 
@@ -100,7 +100,7 @@ def test_names_that_are_no_identifiers_are_refused(name: str) -> None:
 
 
 def test_taken_names_are_given_once() -> None:
-    taken = Taken(["a"])
+    taken = TakenNames(["a"])
     assert [taken.take("a", "input_a") for _ in range(3)] == ["input_a", "input_a_2", "input_a_3"]
 
 

@@ -19,7 +19,7 @@ from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.constants import coding, knapsack
 from codegen.plan.constants.coding import PREFIXES, Coder, best_code, unpack
-from codegen.plan.constants.knapsack import Item, cheapest, relaxed
+from codegen.plan.constants.knapsack import KnapsackItem, cheapest, relaxed
 from codegen.plan.constants.linking import link
 from codegen.program.problem import Pool
 from tests.plan.build import prim, var
@@ -307,11 +307,11 @@ def test_a_code_without_a_symbol_is_found() -> None:
         unpack(table + bytes([0b0_11_00000, 0, 0, 0]), len(table), (2,))
 
 
-ITEMS = st.builds(Item, saved=st.integers(0, 40), cost=st.integers(0, 60))
+ITEMS = st.builds(KnapsackItem, saved=st.integers(0, 40), cost=st.integers(0, 60))
 GROUPS = st.lists(st.lists(ITEMS, max_size=3), max_size=5)
 
 
-def best(groups: list[list[Item]], need: int) -> int | None:
+def best(groups: list[list[KnapsackItem]], need: int) -> int | None:
     costs = [
         sum(item.cost for item in choice if item)
         for choice in product(*([None, *group] for group in groups))
@@ -322,7 +322,7 @@ def best(groups: list[list[Item]], need: int) -> int | None:
 
 @settings(max_examples=300, deadline=None)
 @given(GROUPS, st.integers(0, 120))
-def test_no_choice_is_cheaper(groups: list[list[Item]], need: int) -> None:
+def test_no_choice_is_cheaper(groups: list[list[KnapsackItem]], need: int) -> None:
     found, least = cheapest(groups, need), best(groups, need)
     if found is None:
         assert least is None
@@ -335,7 +335,9 @@ def test_no_choice_is_cheaper(groups: list[list[Item]], need: int) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(GROUPS, st.integers(1, 120))
-def test_a_thinned_choice_saves_enough_and_states_a_bound(groups: list[list[Item]], need: int) -> None:
+def test_a_thinned_choice_saves_enough_and_states_a_bound(
+    groups: list[list[KnapsackItem]], need: int
+) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(knapsack, "STATES", 2)
         found = cheapest(groups, need)

@@ -19,7 +19,7 @@ from codegen.plan.order.order_graph import (
     OrderNode,
     OrderValue,
     Phase,
-    Shared,
+    SharedBytes,
 )
 from tests.checkout import ROOT
 from tests.plan.order.order_files import order_peak, read_order_graph
@@ -148,7 +148,7 @@ def rich_nodes(draw: st.DrawFn, reads: tuple[int, ...], step: int, values: Seque
         for number in range(draw(st.integers(1, 2)))
     ]
     shares = [
-        Shared(value=value, common_bytes=draw(st.integers(0, values[value].size_bytes)))
+        SharedBytes(value=value, common_bytes=draw(st.integers(0, values[value].size_bytes)))
         for value in distinct
         if draw(st.booleans())
     ]
@@ -287,8 +287,8 @@ ONE = (OrderValue(size_bytes=1, given=True),)
         (ONE, (OrderNode(phases=()),), "no phase"),
         (ONE, (OrderNode(phases=(Phase(workspace_bytes=-1),)),), "negative size"),
         (ONE, (OrderNode(phases=(Phase(released=(0,)),)),), "releases"),
-        (ONE, (OrderNode(shares=(Shared(value=0, common_bytes=1),)),), "shares bytes"),
-        (ONE, (OrderNode(reads=(0,), shares=(Shared(value=0, common_bytes=-1),)),), "shares bytes"),
+        (ONE, (OrderNode(shares=(SharedBytes(value=0, common_bytes=1),)),), "shares bytes"),
+        (ONE, (OrderNode(reads=(0,), shares=(SharedBytes(value=0, common_bytes=-1),)),), "shares bytes"),
     ],
 )
 def test_graphs_that_are_none(

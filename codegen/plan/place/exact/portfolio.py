@@ -18,7 +18,7 @@ from codegen.plan.place.exact.assign import Assigner, Assignment
 from codegen.plan.place.exact.conflict_graph import graph, stacked
 from codegen.plan.place.exact.contention import IMPOSSIBLE
 from codegen.plan.place.exact.rooms import Rooms, fits
-from codegen.plan.place.exact.squeeze import Budget, Squeeze
+from codegen.plan.place.exact.squeeze import SolverBudget, Squeeze
 from codegen.plan.place.hill_climb import hill_climb
 from codegen.plan.place.placing import Instance, Layout, memory_plan
 from codegen.program.problem import Conflict, Limits, MemoryPlan, Placement, Problem
@@ -127,7 +127,7 @@ class _Portfolio:
         seconds = problem.limits.deadline_seconds
         self._deadline = None if seconds is None else begun + seconds
         self._squeezes: dict[str, Squeeze] = {}
-        self._budgets: list[Budget] = []
+        self._budgets: list[SolverBudget] = []
 
     @property
     def proved(self) -> bool:
@@ -321,9 +321,9 @@ class _Portfolio:
         count = max(len(self.problem.buffers), _LARGE)
         return self.problem.limits.effort * _LARGE // count
 
-    def _budget(self, share: int = 1) -> Budget:
+    def _budget(self, share: int = 1) -> SolverBudget:
         effort = self._effort() * _EFFORT // share
-        self._budgets.append(Budget(effort=effort, deadline=self._deadline))
+        self._budgets.append(SolverBudget(effort=effort, deadline=self._deadline))
         return self._budgets[-1]
 
     def placements(self) -> dict[str, tuple[int, int]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from codegen.plan.place.exact.conflict_graph import Graph, graph
 from codegen.plan.place.exact.contention import Contention
-from codegen.plan.place.exact.squeeze import Budget, Squeeze
+from codegen.plan.place.exact.squeeze import SolverBudget, Squeeze
 from codegen.program.problem import Pool, Problem
 
 _MOST_REMEMBERED = 400
@@ -20,7 +20,7 @@ _PER_CONFLICT = 8
 """Units of work a question costs for each buffer and conflict of the problem, whatever its answer."""
 
 
-def fits(squeeze: Squeeze, pool: Pool, budget: Budget) -> bool:
+def fits(squeeze: Squeeze, pool: Pool, budget: SolverBudget) -> bool:
     """Whether the buffers of `squeeze` are placed below the limit of a pool before the budget runs out."""
     return bool(squeeze.fit(pool.limit_bytes, budget))
 
@@ -28,7 +28,7 @@ def fits(squeeze: Squeeze, pool: Pool, budget: Budget) -> bool:
 class Rooms:
     """Questions about the buffers of one problem, numbered as in `whole`, their graph."""
 
-    def __init__(self, problem: Problem, whole: Graph, budget: Budget) -> None:
+    def __init__(self, problem: Problem, whole: Graph, budget: SolverBudget) -> None:
         """`budget` is shared by all questions but those that are given their own."""
         self.budget = budget
         self._problem, self._whole = problem, whole
@@ -47,7 +47,7 @@ class Rooms:
         """What the limits alone say of the choice of pools; `prices` as `Contention` takes them."""
         return Contention(self._whole, prices, self._limits)
 
-    def fits(self, pool: int, mask: int, budget: Budget | None = None) -> bool | None:
+    def fits(self, pool: int, mask: int, budget: SolverBudget | None = None) -> bool | None:
         """Whether the buffers of `mask` fit into `pool`; None if the budget ran out before the answer."""
         if not mask:
             return True
@@ -62,7 +62,7 @@ class Rooms:
             return None
         return self._ask(pool, mask, budget)
 
-    def _ask(self, pool: int, mask: int, budget: Budget | None) -> bool | None:
+    def _ask(self, pool: int, mask: int, budget: SolverBudget | None) -> bool | None:
         squeeze = self.squeeze(mask)
         own = budget or self._question()
         before = own.effort
@@ -117,10 +117,10 @@ class Rooms:
             self._offsets[pool, mask] = squeeze.offsets
         return self._lowest[pool, mask]
 
-    def _question(self) -> Budget:
-        return Budget(effort=min(self._effort, self.budget.effort), deadline=self.budget.deadline)
+    def _question(self) -> SolverBudget:
+        return SolverBudget(effort=min(self._effort, self.budget.effort), deadline=self.budget.deadline)
 
-    def _pay(self, effort: int, own: Budget) -> None:
+    def _pay(self, effort: int, own: SolverBudget) -> None:
         self.budget.effort -= effort + self._toll
         self.budget.late = self.budget.late or own.late
 

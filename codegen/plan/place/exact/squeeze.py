@@ -89,7 +89,7 @@ class Runnable(Protocol):
 
 
 @dataclass(kw_only=True, slots=True)
-class Budget:
+class SolverBudget:
     """Units of work left, as the search in C counts them, and the deadline on the monotonic clock."""
 
     effort: int
@@ -213,7 +213,7 @@ class Squeeze:
             self.offsets = previous
         return self.peak < before
 
-    def fit(self, capacity: int, budget: Budget) -> bool | None:
+    def fit(self, capacity: int, budget: SolverBudget) -> bool | None:
         """Whether the peak can be at most `capacity` bytes; None if the budget ran out before the answer."""
         while self.peak > capacity and self.bound <= capacity and not budget.spent:
             self._run(capacity, budget)
@@ -221,7 +221,7 @@ class Squeeze:
             return True
         return False if self.bound > capacity else None
 
-    def settle(self, budget: Budget) -> None:
+    def settle(self, budget: SolverBudget) -> None:
         """Halve what lies between the bound and the peak until they meet: for small graphs, only in C.
 
         Every half is one search that goes on until it is answered or the budget is spent.
@@ -235,7 +235,7 @@ class Squeeze:
             self._learn(budget.run(search, budget.effort), search.offsets, capacity)
             capacity = self.bound + max(self.peak - self._step - self.bound, 0) // 2
 
-    def minimise(self, budget: Budget) -> None:
+    def minimise(self, budget: SolverBudget) -> None:
         """Lower the peak and raise the bound until they meet or the budget is spent."""
         share = 0
         # Other orders than before, those without noise first: this is another question.
@@ -249,7 +249,7 @@ class Squeeze:
             # After a success go on from the new peak, the bound first.
             share = share + 1 if self.peak == before else 0
 
-    def _run(self, capacity: int, budget: Budget) -> None:
+    def _run(self, capacity: int, budget: SolverBudget) -> None:
         search = self.search(capacity, self.runs)
         answer = budget.run(search, _length(self.runs))
         self.runs += 1

@@ -18,7 +18,7 @@ from codegen.plan.place.exact import cpsat, native, squeeze
 from codegen.plan.place.exact.conflict_graph import Graph
 from codegen.plan.place.exact.orient import OrientSearch
 from codegen.plan.place.exact.reference import Search
-from codegen.plan.place.exact.squeeze import Budget, Squeeze, luby
+from codegen.plan.place.exact.squeeze import SolverBudget, Squeeze, luby
 from codegen.program.problem import Problem, interval_conflicts
 from tests.checkout import ROOT
 from tests.plan.place.exact import instances
@@ -145,7 +145,7 @@ def _agree(seeds: range) -> None:
         )
         numbers = instances.whole(problem)
         best = Squeeze(numbers, lower_bound(problem).bytes, 0)
-        best.minimise(Budget(effort=1_000_000))
+        best.minimise(SolverBudget(effort=1_000_000))
         start = squeeze.greedy(numbers, partial(_size, numbers))
         answer = cpsat.solve(numbers, start, 0, seed=0, effort=8_000)
         assert answer is not None
