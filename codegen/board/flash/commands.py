@@ -201,10 +201,10 @@ def _none_here(board: Board, able: Sequence[Tool]) -> Message:
             text="the board's file names no flash tool",
             help="add [flash] or flash_tool to a board file of your own (docs/boards.md)",
         )
-    ways = "; ".join(f"{tool.name}: {tool.install}" for tool in able)
+    installs = "; ".join(f"{tool.name}: {tool.install}" for tool in able)
     return Message(
         code="E630",
         where=board.name,
         text=f"none of its flash tools is installed ({', '.join(tool.name for tool in able)})",
-        help=f"one is enough, and `--tool NAME --dry-run` shows its command. {ways}",
+        help=f"one is enough, and `--tool NAME --dry-run` shows its command. {installs}",
     )

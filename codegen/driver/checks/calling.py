@@ -133,7 +133,7 @@ def stage_mode(options: Options) -> StageMode:
         return options.stage
     if options.stage != "use":
         return "off"
-    ways = [
+    flags = [
         ("--pools caller", interface.caller_pools),
         ("--constants external", interface.external),
         ("--entry steps", interface.is_stepwise),
@@ -142,7 +142,7 @@ def stage_mode(options: Options) -> StageMode:
         Message(
             code="E247",
             where=f"--stage {options.stage}",
-            text=f"constants cannot be copied with {' and '.join(flag for flag, is_set in ways if is_set)}",
+            text=f"constants cannot be copied with {' and '.join(flag for flag, is_set in flags if is_set)}",
             help="leave out --stage, or that",
         )
     )

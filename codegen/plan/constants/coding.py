@@ -74,9 +74,9 @@ def _widths(below: NDArray[np.int64], prefix: int) -> tuple[int, tuple[int, ...]
     bits = np.where(ranks == count, 0, int(below[-1]) * 32)
     choices: list[NDArray[np.int64]] = []
     for _ in range(classes):
-        ways = costs + bits[stops]
-        choices.append(ways.argmin(axis=0))
-        bits = ways.min(axis=0)
+        totals = costs + bits[stops]
+        choices.append(totals.argmin(axis=0))
+        bits = totals.min(axis=0)
     widths: list[int] = []
     rank = 0
     for chosen in reversed(choices):

@@ -264,14 +264,14 @@ def _exact(items: Sequence[AnyItem]) -> list[AnyItem] | None:
     @cache
     def least(end: int, left: tuple[int, ...]) -> tuple[int, int]:
         """(padding from here on, kind to take next); `end` modulo the largest alignment."""
-        ways = [(0, -1)] if not any(left) else []
+        found = [(0, -1)] if not any(left) else []
         for index, kind in enumerate(order):
             if left[index]:
                 padding = -end % kind.alignment
                 after = (end + padding + kind.rest) % widest
                 rest = (*left[:index], left[index] - 1, *left[index + 1 :])
-                ways.append((padding + least(after, rest)[0], index))
-        return min(ways)
+                found.append((padding + least(after, rest)[0], index))
+        return min(found)
 
     found, end, left = list(first), 0, counts
     while any(left):

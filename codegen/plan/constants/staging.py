@@ -114,12 +114,12 @@ def choose(
     `may_stay`: copies at start-up are possible.
     """
     slow = sum(each.slow_cost for each in found)
-    ways = [
+    candidates = [
         _way(order, Room(problem, plan, times, limits), stay_first=stay_first, may_stay=may_stay)
         for order in _orders(found)
         for stay_first in ((False, True) if may_stay else (False,))
     ]
-    best = min(ways, key=lambda way: sum(saving for _, saving in way.values()))
+    best = min(candidates, key=lambda each: sum(saving for _, saving in each.values()))
     staged = tuple(sorted((each for each, _ in best.values()), key=lambda each: (each.used_at, each.buffer)))
     costs = ConstantCosts(
         linked=slow,

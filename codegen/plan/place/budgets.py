@@ -1,9 +1,5 @@
-"""What a plan over the limits lacks, and the smallest budget for which a plan is found.
-
-The smallest budget for which a plan is found: what a user whose limit is missed may ask for.
-
-What a plan over the limits lacks: which pool, how many bytes, when, and what lives there.
-"""
+"""What a plan over the limits lacks: which pool, how many bytes, when, and what lives there; and the smallest
+budget for which a plan is found, which a user whose limit is missed may ask for."""
 
 from collections.abc import Callable, Collection, Mapping
 from typing import TypeVar

@@ -45,7 +45,7 @@ def with_shared_code(
 
 SLOWER_PERCENT = 25
 """How much longer all steps may run to fit a limit of code bytes. Half of what lean kernels may add
-(`lean.SLOWER_PERCENT`): `size` as a whole stays within that."""
+(`fewest_bytes.SLOWER_PERCENT`): `size` as a whole stays within that."""
 _DOUBLINGS = 8
 
 

@@ -1,7 +1,7 @@
-"""Ways to run a function: which steps together in blocks, in how many stripes, and which of them twice.
+"""Candidates for a plan: which steps run together in blocks, in how many stripes, and which of them twice.
 
-Needs that the tiler counts leave out alignment and chains of overlaps: only a plan says what a way takes.
-Attempts that were made are remembered, so that only what may be better than they are is planned.
+The tiler's needs leave out alignment and chains of overlaps: only a plan says what a candidate takes.
+Attempts are remembered, so that only what may be better is planned.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -50,7 +50,7 @@ def lines(planning: Planning) -> Iterator[PlanCandidate]:
 
 
 def capped(planning: Planning, most_macs: int) -> Iterator[PlanCandidate]:
-    """Ways of the least need with at most `most_macs` extra multiply-accumulates, and of nearly that."""
+    """Those of the least need with at most `most_macs` extra multiply-accumulates, and of nearly that."""
     for again in (planning, *_in_blocks(planning)):
         if again.extra_macs <= most_macs:
             tiler = again.tiler()
@@ -65,7 +65,7 @@ def capped(planning: Planning, most_macs: int) -> Iterator[PlanCandidate]:
 
 
 def within(planning: Planning) -> Iterator[PlanCandidate]:
-    """Ways that may fit the pools, those without extra work first, then all others by their extra work."""
+    """Candidates that may fit the pools, without extra work first, then all others by their extra work."""
     yield from _below(planning, total_bytes(planning.pools), _TARGETS)
 
 
@@ -85,8 +85,8 @@ def _below(planning: Planning, most_bytes: int, count: int) -> Iterator[PlanCand
 
 
 def points(planning: Planning) -> tuple[PlanCandidate, ...]:
-    """Ways from what whole values need down to the least, as `within` has them. No limit decides them, nor
-    does how far kernels reach."""
+    """Candidates from what whole values need down to the least, as `within` has them. Neither a limit decides
+    them, nor how far kernels reach."""
     return tuple(_below(planning, planning.tiler().plain_bytes, _CURVE_POINTS))
 
 
@@ -136,7 +136,7 @@ class History:
         self.found: list[Attempt] = []
 
     def add(self, candidate: PlanCandidate) -> bool:
-        """Try this way, if it is new and may be better than those found; whether it is of use."""
+        """Try this candidate, if it is new and may be better than those found; whether it is of use."""
         if (candidate.planning, candidate.segments) in self._seen:
             return False
         self._seen.add((candidate.planning, candidate.segments))

@@ -74,7 +74,7 @@ def frontier(
     """Attempts of which none needs fewer bytes and no more multiply-accumulates than another, the least work
     first: with kernels as they are chosen for speed; and, of those with the kernels that need least bytes,
     however slow, all that need fewer than any of the first for as much work. The last one is the `smallest`.
-    `progress` hears of the ways, as parts of `stage`.
+    `progress` hears of each candidate, as a part of `stage`.
 
     Raises DoesNotFit if none is within the limits, as `best_attempt` does.
     """

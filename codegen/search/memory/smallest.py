@@ -21,8 +21,8 @@ _FEWEST_ASKED = 8
 
 
 def first_within(planning: Planning) -> Attempt | DoesNotFit:
-    """The first plan within the limits, of ways in the order of their extra work; or the failure that came
-    nearest to them."""
+    """The first plan within the limits, of candidates in the order of their extra work; or the failure that
+    came nearest to them."""
     history = History()
     for candidate in within(planning):
         if history.add(candidate):
@@ -42,7 +42,7 @@ class SmallestPlan:
 
     @property
     def candidates(self) -> tuple[PlanCandidate, ...]:
-        """All ways among which the least is found."""
+        """All among which the least is found."""
         return tuple(candidate for planning in self._plannings for candidate in points(planning))
 
     def fitting(self) -> Attempt:

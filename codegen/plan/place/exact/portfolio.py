@@ -252,7 +252,7 @@ class _Portfolio:
         if small and not squeeze.proved:
             is_asked = self.problem.limits.effort >= Limits().effort
             budget.effort = self._budget().effort * (_SMALL_EFFORT if is_asked else 1)
-            squeeze.settle(budget)
+            squeeze.prove(budget)
         solver = solver if (squeeze.peak, squeeze.bound) == before else squeeze.name
         if not squeeze.proved and not budget.spent_time:
             solver = "hill_climb" if self._seed(squeeze) else solver

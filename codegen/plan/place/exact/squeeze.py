@@ -221,7 +221,7 @@ class Squeeze:
             return True
         return False if self.bound > capacity else None
 
-    def settle(self, budget: SolverBudget) -> None:
+    def prove(self, budget: SolverBudget) -> None:
         """Halve what lies between the bound and the peak until they meet: for small graphs, only in C.
 
         Every half is one search that goes on until it is answered or the budget is spent.
