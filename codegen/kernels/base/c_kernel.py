@@ -13,7 +13,7 @@ from codegen.ir.ops.base.parameters import float_activation_range
 from codegen.kernels.base.registry import Kernel
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.block import RowKernel
-from codegen.kernels.call import CallArg, ConstantArg, CStruct, Reverse, ValueArg
+from codegen.kernels.call import PARAMS, RESULT, CallArg, ConstantArg, CStruct, Reverse, ValueArg
 from codegen.kernels.contract import LinkedConstant, Sharing, Workspace
 from codegen.kernels.primfunc import PrimFunc
 from codegen.targets.core_family import KernelSet
@@ -208,6 +208,26 @@ def value_argument(
         role=role, data=data, alignment=min(4, arg.type.dtype.size_bytes), layout=_AS_IN_FILE
     )
     return ConstantArg(role=role), (linked,)
+
+
+def pair_parts(
+    let: Let,
+    constants: ConstantData,
+    numbers: CStruct,
+    *,
+    sharing: tuple[Sharing, ...] = (),
+    rows: RowKernel | None = None,
+) -> Parts:
+    """Of a function of numbers, two arguments (`lhs`, `rhs`: values or constants) and the result."""
+    lhs, lhs_linked = value_argument(let, 0, "lhs", constants)
+    rhs, rhs_linked = value_argument(let, 1, "rhs", constants)
+    return Parts(
+        structs=(numbers,),
+        call_args=(PARAMS, lhs, rhs, RESULT),
+        constants=(*lhs_linked, *rhs_linked),
+        sharing=sharing,
+        rows=rows,
+    )
 
 
 def float_limits(activation: Activation, *, unbounded: bool = False) -> tuple[float, float]:

@@ -13,13 +13,14 @@ from codegen.kernels.base.c_kernel import (
     PortableKernel,
     arg_type,
     float_limits,
+    pair_parts,
     row_kernel,
     value_argument,
 )
 from codegen.kernels.base.overlap import in_place
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import Fields, axes, dense_strides, merge, params
-from codegen.kernels.call import PARAMS, RESULT, CStruct, LiteralArg
+from codegen.kernels.call import RESULT, CStruct, LiteralArg
 from codegen.kernels.contract import Sharing
 from codegen.kernels.primfunc import PrimFunc
 
@@ -62,15 +63,8 @@ class _Binary(PortableKernel):
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
         """See `PortableKernel.parts`."""
-        lhs, lhs_linked = value_argument(let, 0, "lhs", constants)
-        rhs, rhs_linked = value_argument(let, 1, "rhs", constants)
-        return Parts(
-            structs=(self.numbers(let),),
-            call_args=(PARAMS, lhs, rhs, RESULT),
-            constants=(*lhs_linked, *rhs_linked),
-            sharing=in_place(let, 0, 1),
-            rows=row_kernel(let, self.run_symbol) if self.run_symbol else None,
-        )
+        rows = row_kernel(let, self.run_symbol) if self.run_symbol else None
+        return pair_parts(let, constants, self.numbers(let), sharing=in_place(let, 0, 1), rows=rows)
 
 
 class BinaryF32(_Binary):

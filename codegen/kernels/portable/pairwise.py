@@ -19,6 +19,7 @@ from codegen.kernels.base.c_kernel import (
     PortableKernel,
     arg_type,
     float_limits,
+    pair_parts,
     value_argument,
 )
 from codegen.kernels.base.overlap import in_place
@@ -73,14 +74,7 @@ class _Pair(FamilyKernel):
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
         """See `PortableKernel.parts`."""
-        lhs, lhs_linked = value_argument(let, 0, "lhs", constants)
-        rhs, rhs_linked = value_argument(let, 1, "rhs", constants)
-        return Parts(
-            structs=(self.numbers(let),),
-            call_args=(PARAMS, lhs, rhs, RESULT),
-            constants=(*lhs_linked, *rhs_linked),
-            sharing=_in_step(let, 0, 1),
-        )
+        return pair_parts(let, constants, self.numbers(let), sharing=_in_step(let, 0, 1))
 
 
 class _Kind(_Pair):

@@ -15,7 +15,7 @@ from codegen.ir.ops.base.parameters import (
     running_sum_multiplier,
 )
 from codegen.ir.ops.reducing import ARGS, EXTREMES
-from codegen.kernels.base.c_kernel import ConstantData, Parts, arg_type, value_argument
+from codegen.kernels.base.c_kernel import ConstantData, Parts, arg_type, pair_parts, value_argument
 from codegen.kernels.base.overlap import in_place
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import Fields, axes, dense_strides, params
@@ -110,13 +110,7 @@ class BatchMatMul(FamilyKernel):
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
         """See `PortableKernel.parts`."""
-        lhs, lhs_linked = value_argument(let, 0, "lhs", constants)
-        rhs, rhs_linked = value_argument(let, 1, "rhs", constants)
-        return Parts(
-            structs=(self.numbers(let),),
-            call_args=(PARAMS, lhs, rhs, RESULT),
-            constants=(*lhs_linked, *rhs_linked),
-        )
+        return pair_parts(let, constants, self.numbers(let))
 
     def numbers(self, let: Let) -> CStruct:
         """Steps between rows, columns and products follow the attributes: nothing is transposed."""

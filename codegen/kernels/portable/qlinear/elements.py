@@ -9,13 +9,14 @@ from codegen.kernels.base.c_kernel import (
     Parts,
     PortableKernel,
     arg_type,
+    pair_parts,
     row_kernel,
     value_argument,
 )
 from codegen.kernels.base.overlap import in_place
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
-from codegen.kernels.call import PARAMS, RESULT, CStruct, LiteralArg
+from codegen.kernels.call import RESULT, CStruct, LiteralArg
 from codegen.kernels.portable.elementwise import broadcast_fields
 from codegen.kernels.portable.pointwise import QuantizeF32
 from codegen.kernels.portable.qlinear.weighted import RoundsEven
@@ -74,15 +75,8 @@ class QLinearPair(RoundsEven):
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
         """See `PortableKernel.parts`."""
-        lhs, lhs_linked = value_argument(let, 0, "lhs", constants)
-        rhs, rhs_linked = value_argument(let, 1, "rhs", constants)
-        return Parts(
-            structs=(self.numbers(let),),
-            call_args=(PARAMS, lhs, rhs, RESULT),
-            constants=(*lhs_linked, *rhs_linked),
-            sharing=in_place(let, 0, 1),
-            rows=row_kernel(let, f"{self.symbol}_run"),
-        )
+        rows = row_kernel(let, f"{self.symbol}_run")
+        return pair_parts(let, constants, self.numbers(let), sharing=in_place(let, 0, 1), rows=rows)
 
 
 register(QuantizeLinear("quantize_linear_f32_s8", DType.INT8))

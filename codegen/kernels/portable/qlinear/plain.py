@@ -3,7 +3,7 @@
 from codegen.ir import DType, Let
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.qlinear.plain import KINDS, TRUTHS, TYPES, ConvertAttrs, PlainAttrs
-from codegen.kernels.base.c_kernel import ConstantData, Parts, arg_type, value_argument
+from codegen.kernels.base.c_kernel import ConstantData, Parts, arg_type, pair_parts, value_argument
 from codegen.kernels.base.overlap import in_place
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
@@ -68,16 +68,9 @@ class PlainPair(_Plain):
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
         """See `PortableKernel.parts`."""
-        lhs, lhs_linked = value_argument(let, 0, "lhs", constants)
-        rhs, rhs_linked = value_argument(let, 1, "rhs", constants)
         whole = [index for index in (0, 1) if arg_type(let, index).elements == let.var.type.elements]
         wide = narrow(let.call.attrs, PlainAttrs).kind in TRUTHS
-        return Parts(
-            structs=(self.numbers(let),),
-            call_args=(PARAMS, lhs, rhs, RESULT),
-            constants=(*lhs_linked, *rhs_linked),
-            sharing=() if wide else in_place(let, *whole),
-        )
+        return pair_parts(let, constants, self.numbers(let), sharing=() if wide else in_place(let, *whole))
 
 
 register(PlainConvert())
