@@ -1,4 +1,4 @@
-"""DSP convolutions without a target: the packed stream, the short requantization, overlap, refusals.
+"""DSP convolutions without a target: the packed stream, overlap, refusals.
 What the int16 DSP kernels pack, when they refuse, and their distances, without a target.
 """
 
@@ -6,8 +6,6 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from codegen.ir import ConstRef, DType, Let, Target, Var
 from codegen.ir.ops.base.fixed_point import multiply_by_quantized_multiplier
@@ -30,6 +28,7 @@ from tests.kernels.base.test_overlap import random_window
 from tests.kernels.builders import random_layer
 from tests.kernels.dsp.conv_layers import conv_layer, shaped_layer
 from tests.kernels.dsp.int16_layers import int16_layer, shaped
+from tests.kernels.dsp.test_requantize import short_requantize
 from tests.kernels.layers import Layer
 
 M4 = Target(cpu="cortex-m4", features=frozenset({"dsp", "fpu", "div"}))
@@ -40,44 +39,6 @@ KERNELS: tuple[DspTiled | DspFullyConnected, ...] = (
     DspTiled(FULLY_CONNECTED, FULLY_CONNECTED_S8, 4, INT8_STREAM),
     DspFullyConnected(INT8_STREAM),
 )
-
-
-def short_requantize(total: int, doubled: int, shift: int, zero: int, *, halves_up: bool = False) -> int:
-    """SMMLAR; ADD with the sign; ASRS; ADC; SSAT #8, as the architecture manual defines them. Without the ADD
-    where halves go up."""
-    signed = doubled - (1 << 32) if doubled >> 31 else doubled
-    upper = (((total << 32) + total * signed + (1 << 31)) >> 32) & 0xFFFFFFFF
-    value = upper - (1 << 32) if upper >> 31 else upper
-    value += 0 if halves_up else value >> 31
-    carry = (value >> (shift - 1)) & 1
-    return max(-128, min(127, (value >> shift) + zero + carry))
-
-
-@given(
-    st.integers(-(2**31), 2**31 - 1),
-    st.integers(2**30, 2**31 - 1),
-    st.integers(1, 31),
-    st.integers(-128, 127),
-)
-def test_five_instructions_round_as_tflite_does(total: int, multiplier: int, shift: int, zero: int) -> None:
-    """For every sum, not only small ones: nothing is doubled on the way."""
-    expected = int(multiply_by_quantized_multiplier(total, multiplier, -shift)) + zero
-    assert short_requantize(total, 2 * multiplier, shift, zero) == max(-128, min(127, expected))
-    if zero == -128:
-        assert short_requantize(total, 2 * multiplier, shift, zero, halves_up=True) == max(
-            -128, min(127, expected)
-        )
-
-
-@given(st.integers(-(2**20), 2**20), st.integers(1, 12))
-def test_halves_of_negative_sums_end_at_the_least_result_either_way(half: int, shift: int) -> None:
-    """Where that is the zero point; elsewhere the step counts."""
-    total = (2 * half + 1) << shift  # of which the multiplier 2^30 leaves half: a tie
-    expected = int(multiply_by_quantized_multiplier(total, 1 << 30, -shift))
-    least = max(-128, min(127, expected - 128))
-    assert short_requantize(total, 1 << 31, shift, -128, halves_up=True) == least
-    assert short_requantize(-(1 << shift), 1 << 31, shift, 0, halves_up=True) == 0
-    assert short_requantize(-(1 << shift), 1 << 31, shift, 0) == -1
 
 
 class Stream:
