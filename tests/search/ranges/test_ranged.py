@@ -238,7 +238,12 @@ def test_what_loses_nothing_at_the_largest_sizes_is_not_reduced_at_others(
 
 def test_a_formula_beyond_32_bits_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Limits of images and of all values together keep real models below: the largest number is made up."""
-    monkeypatch.setattr(substitution, "largest_term", lambda *_: 1 << 31)
+
+    def beyond(formula: object, values: object) -> int:
+        del formula, values
+        return 1 << 31
+
+    monkeypatch.setattr(substitution, "largest_term", beyond)
     with pytest.raises(CodegenError) as caught:
         planned(residual(), tmp_path, "host", "T=10..12")
     [message] = caught.value.messages
