@@ -269,6 +269,10 @@ def _bounded(site: Site, value: Value, low: float | None, high: float | None) ->
     return value
 
 
+ONE_AXIS_SINCE = 13
+"""Opset of which a Softmax is along one axis."""
+
+
 def softmax(op: str, attrs: Attrs) -> Translator:
     """Softmax or LogSoftmax along one axis; before opset 13 over everything from an axis on."""
     return lambda site: _softmax(site, op, attrs)
@@ -278,8 +282,9 @@ def _softmax(site: Site, op: str, attrs: Attrs) -> Value:
     value, steps = site.value(0), site.steps
     site.need_float(value)
     rank, shape = len(value.shape), value.shape
-    axis = site.axis(site.integer("axis", -1 if site.opset >= 13 else 1), max(rank, 1))
-    if site.opset < 13 and axis != rank - 1 and any(extent != 1 for extent in shape[axis + 1 :]):
+    is_one = site.opset >= ONE_AXIS_SINCE
+    axis = site.axis(site.integer("axis", -1 if is_one else 1), max(rank, 1))
+    if not is_one and axis != rank - 1 and any(extent != 1 for extent in shape[axis + 1 :]):
         rows = int(np.prod(shape[:axis]))
         flat = steps.reshape(value, (rows, int(np.prod(shape[axis:]))))
         return steps.reshape(steps.step(op, [steps.dense(flat)], attrs), shape)

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 
 RECORD = Path(__file__).with_name("integers.npz")
-"""`digests`, one a network; `chain`, the outputs of the chain: `python -m tests.importers.onnx.record`."""
+"""`digests`, one a network; `reals`, of `drawn_reals.EXACT`; `chain`, the outputs of the chain:
+`python -m tests.importers.onnx.record`."""
 
 
 def digest(outputs: Sequence[np.ndarray]) -> int:

@@ -13,6 +13,7 @@ from codegen.ir import Module
 from codegen.ir.evaluate import evaluate
 from codegen.ir.verify import verify
 from codegen.kernels.portable.qlinear.step_proof import roundings
+from tests.importers.onnx import drawn_reals
 from tests.importers.onnx.drawn import Network, chain, network
 from tests.importers.onnx.integers import RECORD, digest
 
@@ -39,6 +40,17 @@ def test_drawn_networks_are_what_onnxruntime_gives() -> None:
                 assert digest(_outputs(module, net)) == wanted, f"{net.kind} {seed}"
                 assert "left_in_float" not in module.metadata
                 assert not any("float32" in str(let.var.type) for let in module.main.body)
+
+
+def test_networks_of_other_operators_are_what_onnxruntime_gives() -> None:
+    """Resize to the nearest, Softmax, curves, weights with a zero point: unfused, all optimisations off.
+
+    `python -m tests.importers.onnx.volume` compares ten million elements of these and the other networks.
+    """
+    recorded = np.load(RECORD)["reals"]
+    for seed, wanted in zip(drawn_reals.EXACT, recorded, strict=True):
+        net = drawn_reals.network(seed)
+        assert digest(_outputs(_imported(net.qdq), net)) == wanted, f"{net.kind} {seed}"
 
 
 def test_a_layer_whose_result_is_moved_before_it_is_quantised_is_told() -> None:

@@ -26,7 +26,7 @@ from codegen.importers.onnx.layouts import Computed, Known, Steps, Stored, Value
 from codegen.importers.onnx.node_site import Site, value_type
 from codegen.importers.reporting import Refused
 from codegen.ir import DType, Quantization, TensorType
-from codegen.ir.ops import Attrs
+from codegen.ir.ops import Attrs, SoftmaxAttrs
 
 CHANNELS_SINCE = 13
 """Opset that knows an axis of scales; onnxruntime's quantiser writes one into older models all the same."""
@@ -47,8 +47,10 @@ def target_of(site: Site) -> Target:
 
 def quantize_linear(site: Site) -> Value:
     """QuantizeLinear of real numbers that a step computes."""
-    target = target_of(site)
-    value = site.value(0)
+    return _quantized(site, site.value(0), target_of(site))
+
+
+def _quantized(site: Site, value: Value, target: Target) -> Value:
     if value_type(value) != DType.FLOAT32.value:
         raise Refused("E301", f"works on {value_type(value)}, supported is float32")
     if isinstance(value, Known):
@@ -131,6 +133,21 @@ def _table(function: Callable[[Site], Value]) -> Callable[[Site], Value]:
     return lambda site: layers.table(site, stored_at(site, 0), target_at(site, 3), function)
 
 
+def _softmax(site: Site) -> Value:
+    """In float32, as onnxruntime's own is but for an element in a hundred thousand."""
+    image, target = stored_at(site, 0), target_at(site, 3)
+    rank = len(image.value.shape)
+    if (
+        site.integer("opset", 13) < arithmetic.ONE_AXIS_SINCE
+        and site.axis(site.integer("axis", 1), rank) != rank - 1
+    ):
+        raise LeftInFloat("several axes at once (opset below 13) are not supported")
+    site.steps.left_in_float.append(f"{site.steps.source}: Softmax has no integer form")
+    real = arithmetic.softmax("SOFTMAX", SoftmaxAttrs())(site.reading({0: site.steps.real(image)}))
+    assert not isinstance(real, tuple), "it has one result"
+    return _quantized(site, real, target)
+
+
 def _concat(site: Site) -> Value:
     target = target_at(site, 0)
     parts: dict[int, Value] = {}
@@ -158,6 +175,7 @@ NODES: Mapping[str, Callable[[Site], Value | Stored]] = MappingProxyType(
         "com.microsoft.QLinearLeakyRelu": _always(_table(arithmetic.leaky_relu)),
         "com.microsoft.QLinearMul": _always(_pair("QLINEAR_MUL")),
         "com.microsoft.QLinearSigmoid": _always(_table(arithmetic.unary("LOGISTIC"))),
+        "com.microsoft.QLinearSoftmax": _always(_softmax),
         "com.microsoft.QuantizeLinear": quantize_linear,
     }
 )
