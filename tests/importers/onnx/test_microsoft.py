@@ -1,5 +1,6 @@
 """The nodes that onnxruntime's optimiser writes, against onnxruntime; what is missing is told with advice."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ from tests.importers.onnx.models import complaint, imported
 
 _ONE = "x a_s a_z y_s y_z"
 _TWO = "x a_s a_z x2 b_s b_z y_s y_z"
-_EQUAL: tuple[tuple[str, str, dict[str, Any]], ...] = (
+_Case = tuple[str, str, dict[str, Any]]
+_EQUAL: tuple[_Case, ...] = (
     ("QLinearMul", _TWO, {}),
     ("QLinearLeakyRelu", _ONE, {"alpha": 0.1}),
     ("QLinearSigmoid", _ONE, {}),
@@ -21,7 +23,7 @@ _EQUAL: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("QLinearSoftmax", _ONE, {"axis": -1, "opset": 13}),
     ("QLinearConcat", "y_s y_z x a_s a_z x2 b_s b_z", {"axis": 1}),
 )
-_NEAR: tuple[tuple[str, str, dict[str, Any]], ...] = (
+_NEAR: tuple[_Case, ...] = (
     ("QLinearAdd", _TWO, {}),
     ("QLinearAveragePool", _ONE, {"kernel_shape": [2, 2], "strides": [2, 2]}),
 )
@@ -55,7 +57,7 @@ def _network(
 
 
 @pytest.mark.parametrize(("cases", "most"), [(_EQUAL, 0), (_NEAR, 1)], ids=["equal", "near"])
-def test_integers_are_those_of_onnxruntime(tmp_path: Path, cases: Any, most: int) -> None:
+def test_integers_are_those_of_onnxruntime(tmp_path: Path, cases: Sequence[_Case], most: int) -> None:
     questions = [_network(*case, dtype) for case in cases for dtype in (np.int8, np.uint8)]
     for (made, inputs), [wanted] in zip(questions, answers(questions), strict=True):
         module = imported(tmp_path, made)
