@@ -8,58 +8,12 @@
 #ifndef CG_DEPTHWISE3X3_DSP_PARTS_H
 #define CG_DEPTHWISE3X3_DSP_PARTS_H
 
-#include "cg_depthwise_dsp.h"
+#include "cg_dw_stripe_parts.h"
 #include "cg_kernel_parts.h"
 
 /* Result rows in a band; it reads two image rows more. */
 #define BAND_ROWS     4
 #define IN_PLACE_ROWS 2
-
-/* A stripe of columns: how its lines are widened, how its results are stored. */
-typedef struct {
-    const cg_dw3x3_params *params;
-    int32_t first; /* its first image column */
-    cg_dw_lines lines;
-    cg_dw_job job;
-} stripe;
-
-/* Words of a line that so many columns of results read. */
-static int32_t words_of(const cg_window *window, int32_t columns)
-{
-    return (window->stride_w * ((columns + 1) / 2)) + 1;
-}
-
-/*
- * Columns from x_start on, up to x_stop or as many as the tile has. Lines always have the words of
- * a whole tile: all of the workspace is written.
- */
-static void start_stripe(stripe *self, const cg_dw_tile *tile, int32_t x_start, int32_t x_stop)
-{
-    const cg_window *const window = &self->params->window;
-    const int32_t left = x_stop - x_start;
-    const int32_t columns = (left < tile->columns) ? left : tile->columns;
-    const int32_t widest = (window->out.w < tile->columns) ? window->out.w : tile->columns;
-    const int32_t origin = (x_start * window->stride_w) - window->pad_left;
-    const int32_t lead = (origin < 0) ? 1 : 0;
-    const int32_t first = origin + lead;
-    const int32_t inside = (first < window->in.w) ? (window->in.w - first) : 0;
-    const int32_t needed = ((columns - 1) * window->stride_w) + 3 - lead;
-    const int32_t count = (inside < needed) ? inside : needed;
-    const int32_t pairs = (lead + count) / 2;
-    self->first = first;
-    self->lines.plane_bytes = tile->plane_bytes;
-    self->lines.step = window->in.c;
-    self->lines.pairs = pairs;
-    self->lines.rest = words_of(window, widest) - pairs;
-    self->lines.lead = lead;
-    self->lines.odd = (lead + count) % 2;
-    self->lines.pad = (uint32_t)(uint8_t)self->params->in_zero * 0x01010101u;
-    self->job.plane_bytes = tile->plane_bytes;
-    self->job.columns = columns;
-    self->job.step = window->out.c;
-    self->job.line_bytes = window->out.w * window->out.c;
-    self->job.out_zero = self->params->out_zero;
-}
 
 /* First channel that is read with channel c: the last four are read together. */
 static int32_t group_start(const stripe *self, int32_t c)
@@ -196,16 +150,9 @@ void DW3X3_ROW(const cg_dw3x3_params *params, void *workspace, const cg_rows *in
     int32_t *const planes = workspace;
     stripe self; /* an initialiser would clear all of it */
     self.params = params;
-    self.lines.count = 3;
     for (int32_t x = x_start; x < x_stop; x += params->line.columns) {
         start_stripe(&self, &params->line, x, x_stop);
-        for (int32_t line = 0; line < 3; line++) {
-            const int32_t at = (y * window->stride_h) - window->pad_top + line;
-            self.lines.rows[line] = NULL;
-            if ((at >= 0) && (at < window->in.h)) {
-                self.lines.rows[line] = &input->base[cg_rows_offset(input, at, self.first)];
-            }
-        }
+        find_lines(&self, input, y);
         for (int32_t c = 0; c < window->in.c; c += 4) {
             const int32_t start = group_start(&self, c);
             if ((self.lines.step % 4) == 0) {

@@ -90,6 +90,24 @@ void cg_qlinear_depthwise3x3_s8_dsp_row(const cg_dw3x3_params *params, void *wor
                                         const cg_rows *input, int8_t *output, int32_t y,
                                         int32_t x_start, int32_t x_stop);
 
+/* ---- 3x3, stride 1 or 2, an image of one channel, any number of results --------------- */
+
+/*
+ * As above, with the same words of a channel for every result. The workspace holds three rows of
+ * the image. Order of reads and writes: `striped_below` with stripes of `line.columns` of a row.
+ */
+void cg_depthwise_plane_s8_dsp(const cg_dw3x3_params *params, void *workspace, const int8_t *input,
+                               int8_t *output);
+void cg_depthwise_plane_s8_dsp_row(const cg_dw3x3_params *params, void *workspace,
+                                   const cg_rows *input, int8_t *output, int32_t y, int32_t x_start,
+                                   int32_t x_stop);
+/* The same where out_zero is -128. */
+void cg_depthwise_plane_least_s8_dsp(const cg_dw3x3_params *params, void *workspace,
+                                     const int8_t *input, int8_t *output);
+void cg_depthwise_plane_least_s8_dsp_row(const cg_dw3x3_params *params, void *workspace,
+                                         const cg_rows *input, int8_t *output, int32_t y,
+                                         int32_t x_start, int32_t x_stop);
+
 /* ---- any window of at most CG_DW_MOST_TAPS taps, at least four channels ----------------- */
 
 #define CG_DW_MOST_TAPS 49
@@ -169,6 +187,8 @@ void cg_dw_widen4_words_dsp(const cg_dw_lines *lines, int32_t channel, void *pla
 void cg_dw_widen4_bytes_dsp(const cg_dw_lines *lines, int32_t channel, void *planes);
 void cg_dw_widen3_words_dsp(const cg_dw_lines *lines, int32_t channel, void *planes);
 void cg_dw_widen3_bytes_dsp(const cg_dw_lines *lines, int32_t channel, void *planes);
+/* The only channel into one plane of 3 lines. */
+void cg_dw_widen3_single_dsp(const cg_dw_lines *lines, void *plane);
 
 void cg_dw3x3_s8_dsp_plane6(const cg_dw_job *job, const void *planes, const int32_t *channels,
                             int8_t *output);

@@ -6,6 +6,7 @@ from codegen.kernels.dsp import (
     depthwise,
     elementwise,
     fully_connected,
+    pooling,
     recurrent,
     winograd,
 )
@@ -16,6 +17,7 @@ __all__ = [
     "depthwise",
     "elementwise",
     "fully_connected",
+    "pooling",
     "recurrent",
     "winograd",
 ]

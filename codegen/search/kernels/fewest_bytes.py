@@ -11,6 +11,10 @@ from codegen.search.kernels.in_place import P, Planner, with_as_many
 SLOWER_PERCENT = 50
 """`--optimize size` takes a kernel of fewer bytes for at most so many more instructions."""
 
+NEARLY_PERCENT = 6
+"""`--optimize speed` takes a kernel that needs less room for at most so many more instructions of its step,
+where that lowers the peak."""
+
 
 def alternatives(
     prim_funcs: Sequence[PrimFunc], binder: Binder, *, slower_percent: int | None, flash_worth: int
@@ -30,6 +34,16 @@ def alternatives(
         if smallest is not prim:
             found[step] = smallest
     return found
+
+
+def nearly_as_fast(prim_funcs: Sequence[PrimFunc], binder: Binder) -> dict[int, PrimFunc]:
+    """By step: the kernel that needs less room and runs at most `NEARLY_PERCENT` more instructions."""
+    others = {step: _closer(prim, binder) for step, prim in enumerate(prim_funcs)}
+    return {
+        step: other
+        for step, other in others.items()
+        if other is not prim_funcs[step] and _is_fast(other, prim_funcs[step], NEARLY_PERCENT)
+    }
 
 
 def nearer(prim_funcs: Sequence[PrimFunc], binder: Binder, planner: Planner[P]) -> P | None:

@@ -78,4 +78,5 @@
     adds    r3, r3, #4
     subs    r2, r2, #1
     bne     2b
-    next_pixel cg_dw_narrow9_words_dsp
+    next_pixel
+    .size   cg_dw_narrow9_words_dsp, . - cg_dw_narrow9_words_dsp

@@ -47,18 +47,20 @@ def in_place_tile(window: WindowShape) -> Tile:
     return _tile(window, IN_PLACE_LINES, 0, whole=True)
 
 
-def row_tile(window: WindowShape) -> Tile:
-    """For single rows."""
-    return _tile(window, ROW_LINES, 0)
+def row_tile(window: WindowShape, *, planes: int = GROUP) -> Tile:
+    """For single rows of so many channels."""
+    return _tile(window, ROW_LINES, 0, planes=planes)
 
 
-def _tile(window: WindowShape, lines: int, missing_lines: int, *, whole: bool = False) -> Tile:
+def _tile(
+    window: WindowShape, lines: int, missing_lines: int, *, planes: int = GROUP, whole: bool = False
+) -> Tile:
     """The fewest stripes, as even as multiples of four are, whose lines do not take too many bytes."""
     width, stripes = window.result[2], 1
     while True:
         columns = -(-width // stripes // 4) * 4
         plane_bytes = 4 * lines * words(min(columns, width), window.stride[1])
-        workspace_bytes = GROUP * plane_bytes - 4 * missing_lines
+        workspace_bytes = planes * plane_bytes - 4 * missing_lines
         if whole or columns == 4 or workspace_bytes <= LIMIT_BYTES[lines]:
             return Tile(columns=columns, plane_bytes=plane_bytes, workspace_bytes=workspace_bytes)
         stripes += 1

@@ -22,6 +22,7 @@ from codegen.kernels.dsp.depthwise.channels import (
     DspDepthwise,
     alignment,
     channel_numbers,
+    ends_at_zero,
     even_numbers,
     int16_pairs,
 )
@@ -88,7 +89,7 @@ class DepthwiseTaps(DspDepthwise):
             sharing=forward_sharing(let, 0, below),
             structs=(params("cg_dw_taps_params", *fields),),
             call_args=(PARAMS, ARGUMENT, RESULT),
-            instructions=instructions(window, self.group_instructions(window)),
+            instructions=instructions(window, self.group_instructions(window, is_least=ends_at_zero(let))),
             rows=row_kernel(let, f"cg_{self.name}_row", window),
         )
 
@@ -100,11 +101,11 @@ class DepthwiseTaps(DspDepthwise):
         """The weights as the inner loop reads them, in words."""
         return packed(numbers, 2)
 
-    def group_instructions(self, window: WindowShape) -> int:
-        """Of four channels of a pixel."""
-        taps = math.prod(window.window)
+    def group_instructions(self, window: WindowShape, *, is_least: bool) -> int:
+        """Of four channels of a pixel; `is_least`: the zero point is the least result."""
+        taps, less = math.prod(window.window), 3 * is_least
         two, single = (15, 9) if window.result[3] % GROUP == 0 else (21, 11)
-        return 34 + 4 * two + single if taps == UNROLLED_TAPS else 40 + -(-taps // 2) * (two + 2)
+        return (34 + 4 * two + single if taps == UNROLLED_TAPS else 40 + -(-taps // 2) * (two + 2)) - less
 
 
 class DepthwiseTapsEven(DepthwiseTaps):
@@ -126,9 +127,9 @@ class DepthwiseTapsEven(DepthwiseTaps):
         """See `cg_qlinear_depthwise_taps_s8_dsp`."""
         return packed(numbers, 1)
 
-    def group_instructions(self, window: WindowShape) -> int:
-        """Three more a result."""
-        return super().group_instructions(window) + 3 * GROUP
+    def group_instructions(self, window: WindowShape, *, is_least: bool) -> int:
+        """Three more a result, and nothing asked of its zero point."""
+        return super().group_instructions(window, is_least=False) + 3 * GROUP - 2
 
 
 class DepthwiseNarrow(DepthwiseTaps):
@@ -151,7 +152,7 @@ class DepthwiseNarrow(DepthwiseTaps):
         """See `cg_depthwise_narrow_s8_dsp`."""
         return packed_narrow(numbers)
 
-    def group_instructions(self, window: WindowShape) -> int:
+    def group_instructions(self, window: WindowShape, *, is_least: bool) -> int:
         """Of four channels of a pixel."""
         return NARROW_GROUP
 

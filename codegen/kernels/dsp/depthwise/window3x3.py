@@ -24,6 +24,7 @@ from codegen.kernels.contract import LinkedConstant, Workspace
 from codegen.kernels.dsp.depthwise.channels import (
     GROUP,
     HEADER,
+    ChannelNumbers,
     DspDepthwise,
     alignment,
     channel_numbers,
@@ -78,7 +79,7 @@ class Depthwise3x3(DspDepthwise):
 
     def packed(self, let: Let, constants: Mapping[str, np.ndarray]) -> LinkedConstant | None:
         """CG_DW3X3_WORDS of every channel, None if an accumulator could grow too large."""
-        return packed(let, constants)
+        return packed(channel_numbers(let, constants))
 
     def row(self, let: Let, window: WindowShape) -> RowKernel | None:
         """One row of it in a block."""
@@ -94,11 +95,7 @@ class Depthwise3x3(DspDepthwise):
         if reason is not None:
             return reason
         window = DEPTHWISE.window(let)
-        if window.window != (3, 3) or window.dilation != (1, 1) or window.padding.left > 1:
-            return f"the kernel {self.name} is for 3x3 windows, dilation 1, at most one column of padding"
-        if window.stride not in ((1, 1), (2, 2)):
-            return f"the kernel {self.name} is for strides 1 and 2"
-        return None
+        return window_reason(self.name, window)
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`; where the weights let an accumulator grow too large, the portable kernel."""
@@ -121,7 +118,7 @@ class Depthwise3x3(DspDepthwise):
             workspaces=(Workspace(name="lines", size_bytes=tile.workspace_bytes),),
             constants=(channels,),
             sharing=forward_sharing(let, 0, below),
-            structs=(params("cg_dw3x3_params", *_fields(let, window, band_tile(window))),),
+            structs=(params("cg_dw3x3_params", *fields(let, window, band_tile(window))),),
             call_args=(*_LEADING, ARGUMENT, RESULT),
             instructions=self.predicted(let, tile, rows),
             rows=self.row(let, window),
@@ -156,7 +153,7 @@ class Depthwise3x3InPlace(Depthwise3x3):
             argument_alignment=alignment(window),
             workspaces=(Workspace(name="lines", size_bytes=tile.workspace_bytes),),
             constants=(channels,),
-            structs=(params("cg_dw3x3_params", *_fields(let, window, tile)),),
+            structs=(params("cg_dw3x3_params", *fields(let, window, tile)),),
             call_args=(*_LEADING, RESULT),
             instructions=self.predicted_in_place(let, tile),
             in_place=0,
@@ -216,9 +213,17 @@ class Depthwise3x3InPlaceEven(Depthwise3x3Even, Depthwise3x3InPlace):
         return in_place_instructions(window, tile, saved=False) + rounding_instructions(window)
 
 
-def packed(let: Let, constants: Mapping[str, np.ndarray]) -> LinkedConstant | None:
+def window_reason(kernel: str, window: WindowShape) -> str | None:
+    """Why `kernel` does not take a window through lines of three rows, or None."""
+    if window.window != (3, 3) or window.dilation != (1, 1) or window.padding.left > 1:
+        return f"the kernel {kernel} is for 3x3 windows, dilation 1, at most one column of padding"
+    if window.stride not in ((1, 1), (2, 2)):
+        return f"the kernel {kernel} is for strides 1 and 2"
+    return None
+
+
+def packed(numbers: ChannelNumbers | None) -> LinkedConstant | None:
     """CG_DW3X3_WORDS of every channel, None if an accumulator could grow too large."""
-    numbers = channel_numbers(let, constants)
     if numbers is None:
         return None
     return _table(2 * numbers.weights, 2 * numbers.bias, numbers.multipliers, numbers.right_shifts)
@@ -242,14 +247,15 @@ def _table(
     )
 
 
-def _fields(let: Let, window: WindowShape, band: Tile) -> Fields:
+def fields(let: Let, window: WindowShape, band: Tile) -> Fields:
+    """Fields of a `cg_dw3x3_params`."""
     return (
         ("window", window.fields),
         ("channels", ConstantPointer(role="channels")),
         ("in_zero", arg_type(let, 0).zero_point),
         ("out_zero", let.var.type.zero_point),
         ("band", band.fields),
-        ("line", row_tile(window).fields),
+        ("line", row_tile(window, planes=min(GROUP, window.image[3])).fields),
     )
 
 

@@ -1,0 +1,68 @@
+"""AVERAGE_POOL_2D of int8 on cores with the DSP extension: four channels at a time."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from codegen.ir import DType, Let
+from codegen.kernels.base.c_kernel import FastKernel, arg_type, row_kernel
+from codegen.kernels.base.registry import register
+from codegen.kernels.call import Reverse
+from codegen.kernels.portable.pooling import Pool, pool_window
+from codegen.kernels.primfunc import PrimFunc
+from codegen.targets.arm import DSP
+
+_GROUP, _MOST_TAPS = 4, 256
+"""Channels of a word; terms of int8 whose sum has 16 bits."""
+_SOURCES = ("kernels/dsp/avg_pool2d_s8_dsp.c",)
+_PIXEL, _CHANNELS, _ROW, _TAP = 70, 60, 10, 6
+"""Instructions: around a pixel; of four channels of it, each row and each tap of their window."""
+
+
+class AveragePool(FastKernel):
+    """Sums of at most 256 taps, channels by the multiple of four."""
+
+    op, name, symbol = "AVERAGE_POOL_2D", "avg_pool2d_s8_dsp", "cg_avg_pool2d_s8_dsp"
+    kernel_set = DSP
+    portable = Pool("AVERAGE_POOL_2D", "avg_pool2d_s8", DType.INT8)
+
+    def other_reason(self, let: Let) -> str | None:
+        """A large window, or channels that are no whole words."""
+        if math.prod(pool_window(let).window) > _MOST_TAPS:
+            return f"the kernel {self.name} is for windows of at most {_MOST_TAPS} taps"
+        if arg_type(let, 0).shape[3] % _GROUP:
+            return f"the kernel {self.name} is for multiples of {_GROUP} channels"
+        return None
+
+    def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
+        """See `Kernel.bind`. Overlap is safe where it is for the portable kernel: channel by channel."""
+        prim, window = self.portable.bind(let, constants, name), pool_window(let)
+        reverse = Reverse(symbol="cg_avg_pool2d_reverse_s8_dsp", sources=_SOURCES)
+        return replace(
+            prim,
+            kernel=self.name,
+            symbol=self.symbol,
+            sources=_SOURCES,
+            headers=("cg_pool_dsp.h",),
+            argument_alignment=_GROUP,
+            instructions=_instructions(let),
+            rows=row_kernel(let, f"{self.symbol}_row", window),
+            reverse=prim.reverse and reverse,
+        )
+
+
+def _instructions(let: Let) -> int:
+    """Predicted for a call."""
+    window = pool_window(let)
+    down, across = window.axes
+    taps_down = [end - first for first, end in (down.span(y, y + 1) for y in range(down.count))]
+    taps_across = [end - first for first, end in (across.span(x, x + 1) for x in range(across.count))]
+    batch, height, width, channels = window.result
+    words = channels // _GROUP
+    around = height * width * (_PIXEL + words * _CHANNELS) + width * sum(taps_down) * words * _ROW
+    return batch * (around + sum(taps_down) * sum(taps_across) * words * _TAP)
+
+
+register(AveragePool())
