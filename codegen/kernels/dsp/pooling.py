@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from codegen.ir import DType, Let
-from codegen.kernels.base.c_kernel import FastKernel, arg_type, row_kernel
+from codegen.kernels.base.c_kernel import FastKernel, row_kernel
 from codegen.kernels.base.registry import register
 from codegen.kernels.call import Reverse
 from codegen.kernels.portable.pooling import Pool, pool_window
@@ -17,23 +17,22 @@ from codegen.targets.arm import DSP
 _GROUP, _MOST_TAPS = 4, 256
 """Channels of a word; terms of int8 whose sum has 16 bits."""
 _SOURCES = ("kernels/dsp/avg_pool2d_s8_dsp.c",)
-_PIXEL, _CHANNELS, _ROW, _TAP = 70, 60, 10, 6
-"""Instructions: around a pixel; of four channels of it, each row and each tap of their window."""
+_PIXEL, _CHANNELS, _ROW, _TAP, _BYTES_TAP = 70, 120, 15, 8, 13
+"""Instructions: around a pixel; of four channels of it, or one, each row and each tap of their window, by
+words or by bytes."""
 
 
 class AveragePool(FastKernel):
-    """Sums of at most 256 taps, channels by the multiple of four."""
+    """Sums of at most 256 taps."""
 
     op, name, symbol = "AVERAGE_POOL_2D", "avg_pool2d_s8_dsp", "cg_avg_pool2d_s8_dsp"
     kernel_set = DSP
     portable = Pool("AVERAGE_POOL_2D", "avg_pool2d_s8", DType.INT8)
 
     def other_reason(self, let: Let) -> str | None:
-        """A large window, or channels that are no whole words."""
+        """A large window."""
         if math.prod(pool_window(let).window) > _MOST_TAPS:
             return f"the kernel {self.name} is for windows of at most {_MOST_TAPS} taps"
-        if arg_type(let, 0).shape[3] % _GROUP:
-            return f"the kernel {self.name} is for multiples of {_GROUP} channels"
         return None
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
@@ -46,7 +45,7 @@ class AveragePool(FastKernel):
             symbol=self.symbol,
             sources=_SOURCES,
             headers=("cg_pool_dsp.h",),
-            argument_alignment=_GROUP,
+            argument_alignment=_GROUP if window.image[3] % _GROUP == 0 else 1,
             instructions=_instructions(let),
             rows=row_kernel(let, f"{self.symbol}_row", window),
             reverse=prim.reverse and reverse,
@@ -60,9 +59,10 @@ def _instructions(let: Let) -> int:
     taps_down = [end - first for first, end in (down.span(y, y + 1) for y in range(down.count))]
     taps_across = [end - first for first, end in (across.span(x, x + 1) for x in range(across.count))]
     batch, height, width, channels = window.result
-    words = channels // _GROUP
+    words, alone = divmod(channels, _GROUP)
+    words, tap = words + alone, _TAP if alone == 0 else _BYTES_TAP
     around = height * width * (_PIXEL + words * _CHANNELS) + width * sum(taps_down) * words * _ROW
-    return batch * (around + sum(taps_down) * sum(taps_across) * words * _TAP)
+    return batch * (around + sum(taps_down) * sum(taps_across) * words * tap)
 
 
 register(AveragePool())

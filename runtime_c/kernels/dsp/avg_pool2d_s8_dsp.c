@@ -8,27 +8,53 @@
 #include "cg_pool_dsp.h"
 #include "cg_window_loops.h"
 
-/* Sums of channels 0 and 2 and of 1 and 3 of the taps inside. */
-typedef struct {
-    int32_t even;
-    int32_t odd;
-} pool_sums;
-
-static pool_sums window_sums(const cg_tap_rows *rows, const cg_view *view, const int8_t *row)
+/* Of four channels by words: those of 0 and 2 and of 1 and 3 lie in the halves of a word. */
+static void sum_words(const cg_tap_rows *rows, const cg_view *view, const int8_t *row,
+                      int32_t sums[4])
 {
-    pool_sums sums = {0, 0};
+    int32_t even = 0;
+    int32_t odd = 0;
     for (int32_t ky = view->rows.first; ky < view->rows.stop; ky++) {
         row -= (ky == rows->wrap) ? rows->ring_bytes : 0;
         const int8_t *x = row;
         for (int32_t kx = view->cols.first; kx < view->cols.stop; kx++) {
             const uint32_t four = *(const cg_u32 *)(const void *)x;
-            sums.even = __sxtab16(sums.even, (int32_t)four);
-            sums.odd = __sxtab16(sums.odd, (int32_t)((four >> 8) | (four << 24)));
+            even = __sxtab16(even, (int32_t)four);
+            odd = __sxtab16(odd, (int32_t)((four >> 8) | (four << 24)));
             x += rows->pixel_bytes;
         }
         row += rows->step;
     }
-    return sums;
+    sums[0] = (int16_t)even;
+    sums[1] = (int16_t)odd;
+    sums[2] = even >> 16;
+    sums[3] = odd >> 16;
+}
+
+/* Of four channels byte by byte; with a step of 0 of one, four times. */
+static void sum_bytes(const cg_tap_rows *rows, const cg_view *view, const int8_t *row, int32_t step,
+                      int32_t sums[4])
+{
+    int32_t first = 0; /* an array would be cleared by a call of memset */
+    int32_t second = 0;
+    int32_t third = 0;
+    int32_t fourth = 0;
+    for (int32_t ky = view->rows.first; ky < view->rows.stop; ky++) {
+        row -= (ky == rows->wrap) ? rows->ring_bytes : 0;
+        const int8_t *x = row;
+        for (int32_t kx = view->cols.first; kx < view->cols.stop; kx++) {
+            first += x[0];
+            second += x[step];
+            third += x[2 * step];
+            fourth += x[3 * step];
+            x += rows->pixel_bytes;
+        }
+        row += rows->step;
+    }
+    sums[0] = first;
+    sums[1] = second;
+    sums[2] = third;
+    sums[3] = fourth;
 }
 
 /* Halves away from zero. */
@@ -45,12 +71,19 @@ static void pool_pixel(const cg_pool_params *params, const cg_view *view, const 
     const int8_t *x = cg_first_tap(rows, window, view);
     const int32_t count =
         (view->rows.stop - view->rows.first) * (view->cols.stop - view->cols.first);
-    for (int32_t c = 0; c < window->out.c; c += 4) {
-        const pool_sums sums = window_sums(rows, view, &x[c]);
-        output[c] = average(params, (int16_t)sums.even, count);
-        output[c + 1] = average(params, (int16_t)sums.odd, count);
-        output[c + 2] = average(params, sums.even >> 16, count);
-        output[c + 3] = average(params, sums.odd >> 16, count);
+    const int32_t channels = window->out.c;
+    int32_t sums[4];
+    int32_t n;
+    for (int32_t c = 0; c < channels; c += n) {
+        n = ((c + 4) <= channels) ? 4 : 1;
+        if ((channels % 4) == 0) {
+            sum_words(rows, view, &x[c], sums);
+        } else {
+            sum_bytes(rows, view, &x[c], n / 4, sums);
+        }
+        for (int32_t i = 0; i < n; i++) {
+            output[c + i] = average(params, sums[i], count);
+        }
     }
 }
 

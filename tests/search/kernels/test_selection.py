@@ -251,10 +251,10 @@ def _peak(planned: Planned) -> int:
 
 
 @pytest.mark.parametrize(
-    ("key", "most_bytes"), [("tflm/micro_speech_quantized", 4_593), ("mlperf_tiny/str_ww_ref_model", 4_012)]
+    ("key", "most_bytes"), [("tflm/micro_speech_quantized", 4_593), ("mlperf_tiny/str_ww_ref_model", 3_700)]
 )
 def test_size_takes_lean_kernels(key: str, most_bytes: int):
-    """A tenth above the bytes of the values alone, 4,176 and 3,648, with all workspaces."""
+    """A tenth, or less, above the bytes of the values alone, 4,176 and 3,648, with all workspaces."""
     assert _peak(_planned(key, "size")) <= most_bytes
     assert _peak(_planned(key, "balanced")) > most_bytes
 
