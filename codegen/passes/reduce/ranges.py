@@ -126,7 +126,7 @@ def _transfer(module: Module, let: Let, args: Sequence[Range | None]) -> Range |
         return Range(low=data, high=data)
     if let.var.type.dtype is not DType.INT8:
         return None
-    rule = _RULES.get(let.call.op.name)
+    rule = RULES.get(let.call.op.name)
     bounded = None if rule is None or any(missing) else rule(let, [each for each in args if each is not None])
     if bounded is not None:
         return bounded
@@ -266,7 +266,7 @@ def is_foldable(let: Let) -> bool:
 
 _Rule = Callable[[Let, Sequence[Range]], Range | None]
 
-_RULES: Mapping[str, _Rule] = {
+RULES: Mapping[str, _Rule] = {
     **dict.fromkeys(("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"), _weighted),
     **dict.fromkeys(("AVERAGE_POOL_2D", "MAX_POOL_2D", "CONCATENATION", "PAD"), _both_ends),
     **dict.fromkeys(("RESHAPE", "TRANSPOSE", "STRIDED_SLICE", "BROADCAST_TO"), _both_ends),
@@ -275,7 +275,7 @@ _RULES: Mapping[str, _Rule] = {
     **dict.fromkeys(("ADD", "SUB", "MUL"), _corners),
     "MEAN": _mean,
 }
-"""Rules by operator; what is not listed (SOFTMAX) is bounded by its type alone."""
+"""Rules by operator; what is not listed (SOFTMAX) is bounded by its type alone (a test lists those)."""
 
 
 Indices = NDArray[np.int64]

@@ -1,0 +1,66 @@
+"""How many models each operator and type has, and which engine rules: `python -m tests.opgen.matrix`.
+
+Exit status 1 where one that is wanted has too few.
+"""
+
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+
+from tflite.TensorType import TensorType
+
+from codegen.importers.tflite.file.reader import FileModel, FileOperator, read
+from tests.engines.rules import ruling_engine
+from tests.opgen.catalogue import Kind, kinds
+from tests.opgen.families import EACH
+from tests.opgen.wanted import CONVERSIONS, VALUES, wanted
+
+Pair = tuple[str, str]
+KINDS = [kind for kind in kinds() if "+" not in kind.operator]
+_NAMES = {code: name.lower() for name, code in vars(TensorType).items() if isinstance(code, int)}
+
+
+def _type(model: FileModel, operator: FileOperator) -> str:
+    """What an operator works on; of a conversion also what it makes."""
+    name = operator.custom_name or operator.name
+    places = [operator.inputs[VALUES.get(name, 0)]]
+    places += operator.outputs[:1] if name in CONVERSIONS else []
+    return " ".join(_NAMES[model.tensors[place].type_code] for place in places)
+
+
+def _drawn(kind: Kind) -> Counter[Pair]:
+    """How many models of which operators and types; but of conversions the first one stands for all."""
+    found: Counter[Pair] = Counter()
+    name = kind.operator.split()[0]
+    numbers = range(kind.count if name in CONVERSIONS else 1)
+    for number in numbers:
+        model = read(kind.drawn(number).model, kind.stem)
+        types = [_type(model, each) for each in model.operators if name in (each.custom_name, each.name)]
+        for type_ in dict.fromkeys(types if name in CONVERSIONS else types[:1]):
+            found[name, type_] += kind.count // len(numbers)
+    return found
+
+
+def models() -> Mapping[Pair, Counter[str]]:
+    """By operator and type: models by the engine that rules for them."""
+    found: dict[Pair, Counter[str]] = defaultdict(Counter)
+    for kind in KINDS:
+        for pair, count in _drawn(kind).items():
+            found[pair][ruling_engine(kind.operator)] += count
+    return found
+
+
+def lines() -> Iterator[str]:
+    """A row for each operator and type that is wanted or there: what it has, and whether that is too few."""
+    found, asked = models(), set(wanted())
+    for name, type_ in sorted({*found, *asked}):
+        engines = found.get((name, type_), Counter[str]())
+        shown = ", ".join(f"{count} {engine}" for engine, count in sorted(engines.items())) or "none"
+        few = "  TOO FEW" if (name, type_) in asked and engines.total() < EACH else ""
+        yield f"{name:44}{type_:20}{shown}{few}"
+
+
+if __name__ == "__main__":
+    printed = list(lines())
+    sys.stdout.write("".join(f"{line}\n" for line in printed))
+    sys.exit(any("TOO FEW" in line for line in printed))
