@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from codegen.board import Patience, load_board
+from codegen.board.attached import check_flashed
 from codegen.board.flash.tools import TOOLS
-from codegen.board.flashing import ELF, FlashTool, flash
+from codegen.board.flashing import ELF, FlashTool, baud_of, flash
 from codegen.driver.build import Built, build, document
 from codegen.driver.inputs.cases import Case, fitting, pattern_case, with_variables
 from codegen.driver.inputs.files import write_file
@@ -23,7 +24,8 @@ from codegen.driver.report.single import to_json
 from codegen.driver.run import all_complaints, check_linked, execute_all
 from codegen.errors import CodegenError, Message, Messages
 from codegen.lab.inventory import LabBoard
-from codegen.lab.results import JobResult, State
+from codegen.lab.labgrid_targets import LabgridTarget, target_of
+from codegen.lab.results import POWER_CYCLED, JobResult, State
 from codegen.program.image import Trace
 from codegen.progress import Progress, silent
 from codegen.report_file import Report, typed
@@ -112,6 +114,12 @@ def prepared(built: Built, place: LabBoard, progress: Progress = silent) -> Buil
     if place.port is None:
         return built
     progress("flash")
+    target = target_of(place.port)
+    if target is not None:
+        target.load(built.folder / ELF)
+        rate, wait = baud_of(built.board, place.baud), float(place.wait_seconds)
+        check_flashed(built.board, place.port, rate, built.image.build_sha256, seconds=wait)
+        return built
     flash(
         built.board,
         built.folder / ELF,
@@ -162,6 +170,9 @@ def recover(place: LabBoard) -> str:
     that went, in words."""
     if place.port is None:
         return "QEMU starts anew for each job"
+    target = target_of(place.port)
+    if target is not None:
+        return _cycled(target)
     words = place.power_words
     if words:
         return _power_cycled(words)
@@ -174,6 +185,14 @@ def recover(place: LabBoard) -> str:
     except CodegenError as error:
         return f"no power_cycle in the lab's file, and the reset failed: {error.messages[0].text}"
     return "reset: there is no power_cycle in the lab's file"
+
+
+def _cycled(target: LabgridTarget) -> str:
+    try:
+        target.cycle()
+    except CodegenError as error:
+        return error.messages[0].text
+    return POWER_CYCLED
 
 
 def _power_cycled(words: Sequence[str]) -> str:
@@ -194,7 +213,7 @@ def _power_cycled(words: Sequence[str]) -> str:
             os.killpg(child.pid, signal.SIGKILL)
         child.wait()
         return f"the power command {words[0]} did not end within {POWER_SECONDS:g} s and was ended"
-    return f"the power command {words[0]} failed (status {status})" if status else "power-cycled"
+    return f"the power command {words[0]} failed (status {status})" if status else POWER_CYCLED
 
 
 def _passed(model: Path, place: LabBoard, report: Report) -> JobResult:

@@ -1,7 +1,7 @@
 """A labgrid environment as the tables of lab.toml: serial port, probe and power command of each target.
 
-labgrid itself is not needed: what is read are resources and drivers as its manual describes them. A target's
-kind of board is the one of its `features` that is a board's name here.
+labgrid itself is needed for a QEMUDriver alone: else what is read are resources and drivers as its manual
+describes them. A target's kind of board is the one of its `features` that is a board's name here.
 """
 
 import importlib
@@ -13,6 +13,7 @@ from typing import Any, cast
 from codegen.board import load_board
 from codegen.documents import MAX_TOML_BYTES
 from codegen.errors import CodegenError, Message
+from codegen.lab.labgrid_targets import DRIVER, SCHEME, open_targets
 
 _PROBES = ("USBDebugger", "AndroidUSBFastboot", "USBFlashableDevice")
 _SERIAL = "ID_SERIAL_SHORT"
@@ -21,7 +22,7 @@ Table = Mapping[str, Any]
 
 def labgrid_tables(path: Path) -> dict[str, Any]:
     """What lab.toml would say. Raises ValueError for what is no environment; CodegenError E283 without
-    PyYAML; OSError."""
+    PyYAML, or labgrid; OSError."""
     try:
         yaml: Any = importlib.import_module("yaml")
     except ImportError as error:
@@ -44,13 +45,20 @@ def labgrid_tables(path: Path) -> dict[str, Any]:
     targets = _table(_table(document).get("targets"))
     if not targets:
         raise ValueError("it has no targets")
-    return {"board": [_board(str(name), _table(target)) for name, target in targets.items()]}
+    boards = [_board(str(name), _table(target)) for name, target in targets.items()]
+    own = [board["name"] for board in boards if str(board.get("port", "")).startswith(SCHEME)]
+    if own:
+        open_targets(path, own)
+    return {"board": boards}
 
 
 def _board(name: str, target: Table) -> dict[str, Any]:
     resources, drivers = dict(_entries(target.get("resources"))), dict(_entries(target.get("drivers")))
     found: dict[str, Any] = {"name": name, "board": _kind(name, target)}
-    if "RawSerialPort" in resources:
+    if DRIVER in drivers:
+        _check_emulator(name, str(found["board"]), drivers[DRIVER])
+        found["port"] = f"{SCHEME}{name}"
+    elif "RawSerialPort" in resources:
         port = resources["RawSerialPort"]
         found["port"] = port.get("port")
         found["baud"] = port.get("speed")
@@ -66,6 +74,20 @@ def _board(name: str, target: Table) -> dict[str, Any]:
         found["probe"] = match.get(_SERIAL, match.get(f"@{_SERIAL}", found.get("probe")))
     found["power_cycle"] = _power(drivers.get("ExternalPowerDriver", {}))
     return {key: value for key, value in found.items() if value is not None}
+
+
+def _check_emulator(name: str, kind: str, driver: Table) -> None:
+    """Raise ValueError for a QEMUDriver that cannot take the firmware, or whose console is another UART."""
+    if not driver.get("kernel"):
+        raise ValueError(f"target {name}: {DRIVER} has no kernel: any name of an image, for the firmware")
+    uart = load_board(kind).uart
+    wanted = uart.qemu_serial if uart is not None else 0
+    given = shlex.split(str(driver.get("extra_args") or "")).count("-serial")
+    if given != wanted:
+        raise ValueError(
+            f"target {name}: the test link of {kind} is QEMU's serial port {wanted}, the console of {DRIVER} "
+            f"number {given}: extra_args needs `-serial null` {wanted} times"
+        )
 
 
 def _kind(name: str, target: Table) -> str:

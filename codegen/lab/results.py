@@ -6,6 +6,9 @@ from enum import StrEnum
 
 from codegen.errors import CodegenError, ExitCode
 
+POWER_CYCLED = "power-cycled"
+"""How a recovery went, if it went as it should."""
+
 
 class State(StrEnum):
     """How a job ended."""

@@ -16,7 +16,7 @@ from typing import Protocol
 from codegen.board import load_board
 from codegen.errors import CodegenError, ExitCode
 from codegen.lab.inventory import LabBoard
-from codegen.lab.results import JobResult, State, state_of
+from codegen.lab.results import POWER_CYCLED, JobResult, State, state_of
 from codegen.progress import Progress
 
 MOST_TROUBLE = 2
@@ -108,7 +108,7 @@ def _jobs(
         trouble += 1
         told.at(place, "power cycle")
         recovery = _recovered(place, worker)
-        yield replace(result, recovery=recovery, power_cycled=recovery == "power-cycled")
+        yield replace(result, recovery=recovery, power_cycled=recovery == POWER_CYCLED)
     told.at(place, "given up" if trouble == MOST_TROUBLE else "done")
 
 

@@ -5,12 +5,11 @@ import time
 import click
 
 from codegen import board as catalogue
-from codegen.board.attached import WAIT_SECONDS
 from codegen.board.flashing import baud_of
 from codegen.board.link.listening import Listener
 from codegen.board.machines.ports import opened
 from codegen.board.machines.reaching import reach
-from codegen.cli.boards.tool_flags import BAUD, REAL_PORT
+from codegen.cli.boards.tool_flags import BAUD, REAL_PORT, WAIT
 from codegen.cli.options.flags import CONFIG
 from codegen.cli.options.option_table import ROWS, GroupedVerb, option
 from codegen.cli.verb_table import VERBS
@@ -24,6 +23,7 @@ _READ_SECONDS = 0.25
 @option(ROWS["board"])
 @REAL_PORT
 @BAUD
+@WAIT
 @click.option(
     "--send", "texts", multiple=True, metavar="TEXT", help="Send this first; may be given several times."
 )
@@ -35,7 +35,12 @@ _READ_SECONDS = 0.25
 )
 @CONFIG
 def monitor(
-    board: str | None, port: str | None, baud: int | None, texts: tuple[str, ...], seconds: float | None
+    board: str | None,
+    port: str | None,
+    baud: int | None,
+    wait_seconds: float,
+    texts: tuple[str, ...],
+    seconds: float | None,
 ) -> int:
     """`codegen monitor`."""
     if port is None:
@@ -43,10 +48,10 @@ def monitor(
     if board is None and baud is None:
         raise click.UsageError("--board, or --baud, says how fast the port is")
     if board is None:
-        serial = opened(port, baud or 0, seconds=WAIT_SECONDS)
+        serial = opened(port, baud or 0, seconds=wait_seconds)
     else:
         known = catalogue.load_board(board)
-        serial = reach(known, port, baud_of(known, baud), wait_seconds=WAIT_SECONDS)
+        serial = reach(known, port, baud_of(known, baud), wait_seconds=wait_seconds)
     end = None if seconds is None else time.monotonic() + seconds
     listener = Listener()
     try:

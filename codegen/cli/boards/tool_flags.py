@@ -65,6 +65,15 @@ def show_commands(commands: Commands) -> None:
         click.echo(line)
 
 
+WAIT = click.option(
+    "--wait",
+    "wait_seconds",
+    type=click.FloatRange(min=0, max=86_400),
+    default=WAIT_SECONDS,
+    show_default=True,
+    metavar="SECONDS",
+    help="Wait so long for the port to be there.",
+)
 _FLAGS: Sequence[Callable[[Any], Any]] = (
     click.option(
         "--tool",
@@ -82,15 +91,7 @@ _FLAGS: Sequence[Callable[[Any], Any]] = (
         metavar="SECONDS",
         help="End a flash tool that takes longer.",
     ),
-    click.option(
-        "--wait",
-        "wait_seconds",
-        type=click.FloatRange(min=0, max=86_400),
-        default=WAIT_SECONDS,
-        show_default=True,
-        metavar="SECONDS",
-        help="Wait so long for the port to be there again.",
-    ),
+    WAIT,
 )
 REAL_PORT = click.option(
     "--port", envvar="CODEGEN_PORT", metavar="PORT", help="Serial port of the board (device or pyserial URL)."

@@ -3,15 +3,20 @@
 What a verb writes never lies over what it reads, and is whole or not there at all.
 """
 
+import difflib
 import errno
 import os
 import tempfile
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 
 from codegen import disk
 from codegen.errors import CodegenError, Message, Messages
+
+_MOST_NAMES = 1000
+"""Of a folder, looked through for one that a user may have meant."""
 
 
 def existing(path: Path, kinds: str = "a .tflite or .onnx file") -> Path:
@@ -19,8 +24,19 @@ def existing(path: Path, kinds: str = "a .tflite or .onnx file") -> Path:
     if path.is_dir():
         raise CodegenError(Message(code="E204", text=f"{path} is a folder", help=f"give the path of {kinds}"))
     if not path.is_file():
-        raise CodegenError(Message(code="E204", text=f"no file {path}", help=f"give the path of {kinds}"))
+        help_ = f"{_nearest(path)}give the path of {kinds}"
+        raise CodegenError(Message(code="E204", text=f"no file {path}", help=help_))
     return path
+
+
+def _nearest(path: Path) -> str:
+    """Advice about a file beside it whose name is nearly the same; nothing without one."""
+    try:
+        names = [each.name for each in islice(path.parent.iterdir(), _MOST_NAMES)]
+    except OSError:
+        return ""
+    near = difflib.get_close_matches(path.name, names, n=1, cutoff=0.75)
+    return f"did you mean {path.parent / near[0]}? " if near else ""
 
 
 @contextmanager
