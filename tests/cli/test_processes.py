@@ -332,3 +332,10 @@ def test_validate_without_a_model_is_the_example_and_keeps_its_build(
     document = json.loads(capsys.readouterr().out)
     assert document == json.loads(Path("made/report.json").read_text())
     assert document["model"]["name"] == "digits" and "run" in document
+
+
+def test_the_monitor_waits_as_long_as_it_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """E633 advised --wait, which `monitor` did not have."""
+    assert call("monitor", "--port", "/dev/nix", "--baud", "9600", "--wait", "0") == ExitCode.TARGET
+    said = capsys.readouterr().err
+    assert "error[E633] /dev/nix: the port is not there (waited 0 s)" in said and "--wait SECONDS" in said

@@ -144,11 +144,6 @@ def test_environment_and_file_give_defaults(
         (["run", "--board", "host", "--sandbox"], 2, "help: use mps2-an505 or mps3-an547, or leave --san"),
         (["build", "none.tflite"], 2, "error[E204] no file none.tflite"),
         (["build", "emtpy.tflite"], 2, "help: did you mean empty.tflite? give the path of a .tflite or"),
-        (
-            ["monitor", "--port", "/dev/nix", "--baud", "9600", "--wait", "0"],
-            6,
-            "error[E633] /dev/nix: the port",
-        ),
         (["build", "full"], 2, "error[E204] full is a folder\nhelp: give the path of a .tflite or .onnx"),
         (["plan", "full"], 2, " give the path of a .tflite or .onnx file, or of a problem (.csv, .json)\n"),
         (["plan", "EXAMPLE", "--svg", "x.png"], 2, "error[E206] --svg x.png: the picture is SVG, no .png\n"),

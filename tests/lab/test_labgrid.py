@@ -56,6 +56,7 @@ def monitor(name: str, command: str) -> None:
     cast("Any", target_of(f"labgrid://{name}"))._driver.monitor_command(command)
 
 
+@pytest.mark.long  # three emulators at a time that never sleep
 def test_three_boards_and_one_that_stops(
     environment: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
