@@ -66,6 +66,21 @@ def test_every_test_comes_out_as_the_table_says(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.long
+@pytest.mark.qemu
+def test_one_of_each_operator_and_type_passes_on_a_board(tmp_path: Path) -> None:
+    first: dict[tuple[str, ...], official.NodeTest] = {}
+    for test in official.collected(*_modules()):
+        row = TABLE[test.name]
+        if row["static"] == "yes" and row["result"] == "passes":
+            types = sorted({str(data.dtype) for data in test.inputs.values()})
+            first.setdefault((row["operator"], *types), test)
+    assert len(first) > 300
+    outcomes = [official.outcome(test) for test in first.values()]
+    found = official.on_board(outcomes, tmp_path, "mps2-an386")
+    assert [each.test.name for each in found if not each.is_right] == []
+
+
 def test_what_counts_as_right() -> None:
     """A number too far off, a wrong type, a wrong shape, an infinity: none of them passes."""
     [test] = [each for each in official.collected("add") if each.name == "test_add"]
