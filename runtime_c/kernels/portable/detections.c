@@ -264,7 +264,8 @@ void cg_detections(const cg_detection_params *params, const void *encoded, const
     it.scores = scores;
     it.corners = space;
     it.best = space + SIDES * params->boxes;
-    it.left = (cg_s32 *)(space + (SIDES + 1) * params->boxes);
+    void *left = space + (SIDES + 1) * params->boxes;
+    it.left = left;
     it.count = 0;
     it.output = output;
     int32_t numbers = (SIDES + 2) * params->rows;
