@@ -157,9 +157,7 @@ def plan(layer: Layer, board: Board, folder: Path, *, is_portable: bool) -> tupl
     path = folder / "layer.tflite"
     path.write_bytes(layer.build())
     ready = prepared(path, Options(board=board.name, reduce=False))
-    seen = (
-        replace(board, target=replace(board.target, cpu="", features=frozenset())) if is_portable else board
-    )
+    seen = without_features(board) if is_portable else board
     constants = {id_: constant.data for id_, constant in ready.module.constants.items()}
     [fastest] = select(ready.module.main, Binder(constants, seen.target))
     program = None
@@ -181,27 +179,39 @@ def run(layer: Layer, board: Board, *, is_portable: bool) -> Figure:
     with tempfile.TemporaryDirectory(prefix="codegen-bench-") as name:
         folder = Path(name)
         planned, rows = plan(layer, board, folder, is_portable=is_portable)
-        sources = emit.render(together([planned.program]))
-        emit.write(sources, folder / "build")
-        image = toolchain.build(sources, folder / "build", board, optimize="speed")
-        shape = planned.program.signature.inputs[0].type.shape
-        data = np.random.default_rng(0).integers(-128, 128, shape).astype(np.int8)
-        cases = [Case(name=layer.name, inputs=(data,))]
-        with boards.session(image, board) as target:
-            measured = measure(planned, cases, target.run(request(planned.program, cases)))
-        wrong = complaints(planned, cases, measured, image.sizes.stack_bound_bytes)
-        if wrong:
-            raise CodegenError(wrong)
+        instructions = executed(planned, board, folder)
         [prim] = planned.program.steps.prim_funcs
         return Figure(
             kernel=prim.kernel,
             rows=rows,
             macs=prim.macs,
-            instructions=measured.result.cases[0].instructions or 0,
+            instructions=instructions,
             predicted=prim.instructions,
             constant_bytes=sum(pool.size_bytes for pool in planned.program.constants.pools),
             workspace_bytes=sum(space.size_bytes for space in prim.workspaces),
         )
+
+
+def executed(planned: Planned, board: Board, folder: Path) -> int:
+    """Instructions of an inference of random int8 inputs. Raises CodegenError, also where results differ."""
+    sources = emit.render(together([planned.program]))
+    emit.write(sources, folder / "build")
+    image = toolchain.build(sources, folder / "build", board, optimize="speed")
+    rng = np.random.default_rng(0)
+    shapes = [tensor.type.shape for tensor in planned.program.signature.inputs]
+    inputs = tuple(rng.integers(-128, 128, shape).astype(np.int8) for shape in shapes)
+    cases = [Case(name="random", inputs=inputs)]
+    with boards.session(image, board) as target:
+        measured = measure(planned, cases, target.run(request(planned.program, cases)))
+    wrong = complaints(planned, cases, measured, image.sizes.stack_bound_bytes)
+    if wrong:
+        raise CodegenError(wrong)
+    return measured.result.cases[0].instructions or 0
+
+
+def without_features(board: Board) -> Board:
+    """The board as it looks to kernels where only portable ones are to be taken."""
+    return replace(board, target=replace(board.target, cpu="", features=frozenset()))
 
 
 def show(layers: Sequence[Layer], board: Board) -> None:

@@ -16,6 +16,7 @@ from codegen.kernels.portable import (
     recurrent,
     reducing,
     signal,
+    tables,
     user,
 )
 from codegen.kernels.primfunc import PrimFunc
@@ -42,6 +43,7 @@ __all__ = [
     "register",
     "signal",
     "supported_ops",
+    "tables",
     "user",
     "v6m",
     "v7m",

@@ -3,7 +3,8 @@
  * cg_depthwise3x3_dsp_parts.h -- 3x3 depthwise convolution, int8, DSP extension: which pixels are
  * widened when, which rows are computed from them. The text of depthwise3x3_s8_dsp.c and of
  * qlinear_depthwise3x3_s8_dsp.c, which say by DW3X3... what their functions are called and which
- * loops, in assembly, have the products.
+ * loops, in assembly, have the products. With DW3X3_WIDEN channels are packed: it makes
+ * CG_DW3X3_WORDS of each of four.
  */
 #ifndef CG_DEPTHWISE3X3_DSP_PARTS_H
 #define CG_DEPTHWISE3X3_DSP_PARTS_H
@@ -33,9 +34,15 @@ static int32_t *plane_of(const stripe *self, int32_t *planes, int32_t c)
     return &planes[(c - group_start(self, c)) * (self->job.plane_bytes / 4)];
 }
 
-static const int32_t *channel_words(const stripe *self, int32_t c)
+/* Those of channel c, a multiple of four, and the three behind it. */
+static const int32_t *channel_words(stripe *self, int32_t c)
 {
+#ifdef DW3X3_WIDEN
+    DW3X3_WIDEN(&self->params->channels[(c / 4) * CG_DW3X3_S4_WORDS], self->channels);
+    return self->channels;
+#else
     return &self->params->channels[c * CG_DW3X3_WORDS];
+#endif
 }
 
 /*

@@ -77,6 +77,31 @@ void cg_depthwise3x3_least_s8_dsp_row(const cg_dw3x3_params *params, void *works
                                       int32_t x_start, int32_t x_stop);
 
 /*
+ * The same with int4 weights, also where out_zero is -128. Words of four channels: biases and
+ * multipliers as above, of each channel the first eight weights in nibbles (the first one lowest),
+ * the right shifts in bytes, the ninth weights in nibbles.
+ */
+#define CG_DW3X3_S4_WORDS 14
+
+void cg_depthwise3x3_s4_dsp(const cg_dw3x3_params *params, void *workspace, const int8_t *input,
+                            int8_t *output);
+void cg_depthwise3x3_in_place_s4_dsp(const cg_dw3x3_params *params, void *workspace, int8_t *image);
+void cg_depthwise3x3_rows_s4_dsp(const cg_dw3x3_params *params, void *workspace,
+                                 const int8_t *input, int8_t *output);
+void cg_depthwise3x3_s4_dsp_row(const cg_dw3x3_params *params, void *workspace,
+                                const cg_rows *input, int8_t *output, int32_t y, int32_t x_start,
+                                int32_t x_stop);
+void cg_depthwise3x3_least_s4_dsp(const cg_dw3x3_params *params, void *workspace,
+                                  const int8_t *input, int8_t *output);
+void cg_depthwise3x3_least_in_place_s4_dsp(const cg_dw3x3_params *params, void *workspace,
+                                           int8_t *image);
+void cg_depthwise3x3_least_rows_s4_dsp(const cg_dw3x3_params *params, void *workspace,
+                                       const int8_t *input, int8_t *output);
+void cg_depthwise3x3_least_s4_dsp_row(const cg_dw3x3_params *params, void *workspace,
+                                      const cg_rows *input, int8_t *output, int32_t y,
+                                      int32_t x_start, int32_t x_stop);
+
+/*
  * The same, rounded as ONNX does: rint(float32(sum) * scale) + zero, on cores that have an FPU too.
  * Words of a channel: weights and bias are not doubled, the multiplier is a float32, the shift 1.
  */
@@ -155,6 +180,15 @@ void cg_depthwise_narrow_s8_dsp(const cg_dw_taps_params *params, const int8_t *i
 void cg_depthwise_narrow_s8_dsp_row(const cg_dw_taps_params *params, const cg_rows *input,
                                     int8_t *output, int32_t y, int32_t x_start, int32_t x_stop);
 
+/*
+ * The same with int4 weights. weights: per group of four channels of every two taps a and b a word,
+ * in nibbles of its halves: {c3 a, c2 a, c1 a, c0 a}, {c3 b, ...}, lowest first; of the ninth tap
+ * {0, 0, c1, c0}, {0, 0, c3, c2}; four doubled biases; per channel multiplier and right shift.
+ */
+void cg_depthwise_taps_s4_dsp(const cg_dw_taps_params *params, const int8_t *input, int8_t *output);
+void cg_depthwise_taps_s4_dsp_row(const cg_dw_taps_params *params, const cg_rows *input,
+                                  int8_t *output, int32_t y, int32_t x_start, int32_t x_stop);
+
 /* ---- the inner loops, in assembly: depthwise3x3_parts_dsp.S ----------------------------- */
 
 /* How rows of pixels become lines of words. */
@@ -199,6 +233,9 @@ void cg_dw3x3_s8_dsp_line1(const cg_dw_job *job, const void *planes, const int32
 void cg_dw3x3_s8_dsp_line2(const cg_dw_job *job, const void *planes, const int32_t *channels,
                            int8_t *output);
 
+/* CG_DW3X3_WORDS of each of four channels: depthwise3x3_widen_s4_dsp.S. */
+void cg_dw3x3_widen_s4_dsp(const int32_t *packed, int32_t *channels);
+
 /* The same where the zero point is the least result: depthwise3x3_least_parts_dsp.S. */
 void cg_dw3x3_least_s8_dsp_plane6(const cg_dw_job *job, const void *planes, const int32_t *channels,
                                   int8_t *output);
@@ -237,6 +274,7 @@ void cg_dw_taps9_bytes_dsp(const cg_dw_taps *taps, const int32_t *weights, int8_
 void cg_dw_taps_words_dsp(const cg_dw_taps *taps, const int32_t *weights, int8_t *output);
 void cg_dw_taps_bytes_dsp(const cg_dw_taps *taps, const int32_t *weights, int8_t *output);
 void cg_dw_narrow9_words_dsp(const cg_dw_taps *taps, const int32_t *weights, int8_t *output);
+void cg_dw_taps9_words_s4_dsp(const cg_dw_taps *taps, const int32_t *weights, int8_t *output);
 
 /* The same as ONNX rounds: depthwise_taps_even_parts_dsp.S. */
 void cg_dw_taps9_words_even_dsp(const cg_dw_taps *taps, const int32_t *weights, int8_t *output);

@@ -16,6 +16,9 @@ typedef struct {
     int32_t first; /* its first image column */
     cg_dw_lines lines;
     cg_dw_job job;
+#ifdef DW3X3_WIDEN
+    int32_t channels[4 * CG_DW3X3_WORDS]; /* those at hand */
+#endif
 } stripe;
 
 /* Words of a line that so many columns of results read. */

@@ -276,6 +276,19 @@ static inline float cg_clamp_one_f32(float x, float low, float high)
         row(params, lhs, 1, rhs, 1, output, count);                                                \
     }
 
+/* `name` as above around `name_run(params, lhs, rhs, output, n)`: neither argument is broadcast
+ * along a run. */
+#define CG_DEFINE_RUNS(name, row, params_type)                                                     \
+    static void row(const params_type *params, const int8_t *lhs, int32_t lhs_step,                \
+                    const int8_t *rhs, int32_t rhs_step, int8_t *output, int32_t n)                \
+    {                                                                                              \
+        (void)lhs_step;                                                                            \
+        (void)rhs_step;                                                                            \
+        name##_run(params, lhs, rhs, output, n);                                                   \
+    }                                                                                              \
+                                                                                                   \
+    CG_DEFINE_BROADCAST(name, row, params_type, int8_t)
+
 /* The `row` of a float kernel of two arguments: each pair by `op`, clamped. */
 #define CG_DEFINE_ROW_F32(row, op)                                                                 \
     static void row(const cg_binary_params_f32 *params, const cg_f32 *lhs, int32_t lhs_step,       \

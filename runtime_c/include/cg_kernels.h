@@ -466,6 +466,10 @@ static inline int32_t cg_next_stage(const cg_stage *stages, const int16_t *done,
 /* output[i] = table[(uint8_t)input[i]]: any function of one int8 or uint8. In place. */
 void cg_lut_s8(const int8_t *table, const void *input, void *output, int32_t count);
 
+/* The same with a table of 256 results for each of `channels`, which take turns. In place. */
+void cg_lut_channels_s8(const int8_t *table, int32_t channels, const void *input, void *output,
+                        int32_t count);
+
 typedef struct {
     int32_t rows;
     int32_t depth;

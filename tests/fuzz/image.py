@@ -8,7 +8,7 @@ import numpy as np
 
 from codegen.emit.c.spelling import scalar
 from codegen.emit.model.structs import struct_text
-from codegen.ir import Board, Region
+from codegen.ir import Board, Region, Var
 from codegen.ir.formulas import Formula
 from codegen.kernels.call import (
     ArrayArg,
@@ -143,7 +143,8 @@ def _body(entry: Entry, addresses: dict[tuple[str, str], str], blob: Blob, given
         assert image is not None
         ring = call.place(workspace=RING)
         return window_body(call.prim, call.rows, before, ring, blob.add(image.tobytes()), given)
-    places = [call.place(argument=index) for index in range(len(call.prim.let.call.args))]
+    computed = [index for index, arg in enumerate(call.prim.let.call.args) if isinstance(arg, Var)]
+    places = [call.place(argument=index) for index in computed]
     return elements_body(call.prim, call.rows, before, places, given)
 
 

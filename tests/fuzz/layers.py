@@ -1,6 +1,7 @@
 """Layers to fuzz with: what the builders draw (small, all options), and wider ones with several tiles."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.random import Generator
@@ -41,8 +42,12 @@ def drawn(op: str, dtype: DType, seed: int) -> Layer:
         raise ValueError(f"no builder draws {op}")
     if seed % 6 == 1 and op == "FULLY_CONNECTED" and dtype is DType.INT8:
         return _connected(_Numbers(np.random.default_rng([seed, 1237]), plain=False), is_single=True)
+    if seed % 12 == 10 and op == "DEPTHWISE_CONV_2D" and dtype is DType.INT8:
+        return _int4_window(np.random.default_rng([seed, 1239]))
     if seed % 3 and op in WEIGHTED and dtype is DType.INT8:
         return _wide(np.random.default_rng([seed, 1234, *op.encode()]), op)
+    if seed % 6 == 3 and op in SUMS and dtype is DType.INT8:
+        return _beside_constant(np.random.default_rng([seed, 1238, *op.encode()]), op)
     if seed % 3 and op in SUMS and dtype is DType.INT8:
         return _sum(np.random.default_rng([seed, 1235, *op.encode()]), op)
     if seed % 3 == 2 and op == "DEPTHWISE_CONV_2D" and dtype is DType.FLOAT32:
@@ -63,6 +68,43 @@ def _sum(rng: Generator, op: str) -> Layer:
         is_extreme = rng.random() < 0.2
         ends = rng.choice(np.array([-128, 127], np.int8), shape)
         operands.append(Operand(type=type_, data=ends if is_extreme else fill(rng, type_)))
+    attrs = ops.BinaryAttrs(activation=ops.Activation.NONE if rng.random() < 0.8 else activation(rng))
+    return layer(op, attrs, operands, int8_type(rng, (), 0.05 * 2.0 ** rng.uniform(-1, 2)))
+
+
+def _int4_window(rng: Generator) -> Layer:
+    """A 3x3 depthwise convolution by int4 weights, stride 1 or 2, as fast kernels want it; half of them with
+    a result as large as the image."""
+    numbers = _Numbers(rng, plain=True, is_int4=True)
+    channels = 4 * integer(rng, 1, 5) if rng.random() < 0.7 else integer(rng, 4, 21)
+    image = (1, integer(rng, 3, 9), integer(rng, 3, 9), channels)
+    stride = 1 if rng.random() < 0.6 else 2
+    pads = (1, 1, 1, 1) if rng.random() < 0.5 else tuple(integer(rng, 0, 1) for _ in range(4))
+    padding = ops.Padding2D(top=pads[0], bottom=pads[1], left=pads[2], right=pads[3])
+    attrs = ops.DepthwiseConvAttrs(
+        multiplier=1,
+        stride=(stride, stride),
+        dilation=(1, 1),
+        padding=padding,
+        activation=ops.Activation.NONE,
+    )
+    operands = numbers.operands(image, (1, 3, 3, channels), 3)
+    result = numbers.result(9)
+    if rng.random() < 0.4:
+        result = replace(result, quantization=Quantization(scales=(result.scale,), zero_points=(-128,)))
+    return layer("DEPTHWISE_CONV_2D", attrs, operands, result)
+
+
+def _beside_constant(rng: Generator, op: str) -> Layer:
+    """A sum with a constant on either side: one number, or one for each of a few channels."""
+    shape = (1, integer(rng, 1, 5), integer(rng, 1, 5), integer(rng, 2, 5))
+    few = (1,) if rng.random() < 0.4 else shape[-1:]
+    types = [int8_type(rng, shape, 0.05), int8_type(rng, few, 0.05 * rng.uniform(0.1, 9.0))]
+    operands = [
+        Operand(type=type_, data=fill(rng, type_), constant=number == 1) for number, type_ in enumerate(types)
+    ]
+    if rng.random() < 0.5:
+        operands.reverse()
     attrs = ops.BinaryAttrs(activation=ops.Activation.NONE if rng.random() < 0.8 else activation(rng))
     return layer(op, attrs, operands, int8_type(rng, (), 0.05 * 2.0 ** rng.uniform(-1, 2)))
 
@@ -146,8 +188,9 @@ def _count(rng: Generator, most: int) -> int:
 class _Numbers:
     """Quantisation and data of one layer."""
 
-    def __init__(self, rng: Generator, *, plain: bool) -> None:
-        self.rng, self._plain = rng, plain
+    def __init__(self, rng: Generator, *, plain: bool, is_int4: bool = False) -> None:
+        """`is_int4`: all weights are, else now and then."""
+        self.rng, self._plain, self._is_int4 = rng, plain, is_int4
         self._product = 1.0
 
     def activation(self) -> ops.Activation:
@@ -181,7 +224,7 @@ class _Numbers:
         if not self._plain and rng.random() < 0.15:
             data = np.full(shape, rng.choice([-128, 127]), np.int8)
         weights = Operand(type=type_, data=data, constant=True)
-        if rng.random() < 0.2:
+        if self._is_int4 or rng.random() < 0.2:
             return as_int4(weights)
         return with_zero_point(rng, weights) if count == 1 and rng.random() < 0.3 else weights
 

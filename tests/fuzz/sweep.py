@@ -75,7 +75,8 @@ def alike(kernels: Sequence[Kernel]) -> list[tuple[Kernel, ...]]:
     """`kernels` in groups that are one C function with parameters bound by one class, whatever operator."""
     groups: dict[tuple[type[Kernel], str], list[Kernel]] = {}
     for kernel in kernels:
-        function = kernel.stem if isinstance(kernel, PortableKernel) else kernel.name
+        is_portable = isinstance(kernel, PortableKernel)
+        function = kernel.stem if is_portable else getattr(kernel, "symbol", kernel.name)
         groups.setdefault((type(kernel), function), []).append(kernel)
     return [tuple(group) for group in groups.values()]
 

@@ -16,6 +16,8 @@ from tests.kernels.layers import Layer
 
 TRIES = 60
 """Layers drawn for each one wanted before a kernel that refuses them is given up."""
+LEAST_DRAWN = 3000
+"""Layers that are drawn at least before a kernel is given up: of a group that shares layers each has few."""
 TASTES = 100
 """Layers of an element type that a kernel must refuse, all of them, before no more are drawn for it."""
 
@@ -58,7 +60,7 @@ def trials(
     drawn_of: Counter[DType] = Counter()
     taken_of: Counter[DType] = Counter()
     number = 0
-    while sum(drawn_of.values()) < layers * TRIES:
+    while sum(drawn_of.values()) < max(layers * TRIES, LEAST_DRAWN):
         dtypes = [d for d in dtypes_of(kernel.op) if taken_of[d] or drawn_of[d] < TASTES]
         lacking = [board for board in boards if counts.get(board.name, 0) < layers]
         if not lacking or not dtypes:

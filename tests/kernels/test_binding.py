@@ -55,9 +55,10 @@ def test_every_c_function_is_declared_in_the_header_of_its_kernel() -> None:
 def test_other_element_types_are_refused_by_name() -> None:
     case = random_layer("RELU", DType.FLOAT32, 0)
     assert _refusals(case) == [
-        "the kernel relu_s8_table is for int8 to int8, not float32 to float32",
         None,
         "the kernel relu_s16_portable is for int16 to int16, not float32 to float32",
+        "the kernel relu_s8_table is for int8 to int8, not float32 to float32",
+        "the kernel relu_s8_table_mve needs a core with Helium (MVE)",
     ]
 
 
@@ -94,7 +95,7 @@ def test_factor_out_of_range() -> None:
         kernel.refusal(Let(var=Var(name="q", type=result), call=call), ANY_TARGET)
         for kernel in kernels_for("QUANTIZE")
     ]
-    assert refusals[0] is not None and "between quantisations" in refusals[0]
+    assert sum("between quantisations" in refusal for refusal in refusals if refusal) == 1
 
 
 def test_long_int8_softmax() -> None:

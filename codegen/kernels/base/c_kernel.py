@@ -41,6 +41,7 @@ class Parts:
     in_place: int | None = None
     image_reads: float = 1.0
     """How often each byte of argument 0 is read; every other argument is read once."""
+    instructions: int | None = None
 
 
 class PortableKernel(Kernel):
@@ -114,6 +115,7 @@ class PortableKernel(Kernel):
             structs=parts.structs,
             call_args=parts.call_args,
             headers=(self.header,),
+            instructions=parts.instructions,
             rows=parts.rows,
         )
 

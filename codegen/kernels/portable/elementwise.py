@@ -7,6 +7,7 @@ from codegen.ir.ops import BinaryAttrs
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.base.parameters import activation_range, add_params, mul_multiplier, sub_params
 from codegen.ir.ops.elementwise import CASTS
+from codegen.kernels.base.broadcast import broadcast_fields
 from codegen.kernels.base.c_kernel import (
     ConstantData,
     Parts,
@@ -19,28 +20,10 @@ from codegen.kernels.base.c_kernel import (
 )
 from codegen.kernels.base.overlap import in_place
 from codegen.kernels.base.registry import register
-from codegen.kernels.base.walk import Fields, axes, dense_strides, merge, params
+from codegen.kernels.base.walk import Fields, params
 from codegen.kernels.call import RESULT, CStruct, LiteralArg
 from codegen.kernels.contract import Sharing
 from codegen.kernels.primfunc import PrimFunc
-
-
-def broadcast_fields(let: Let) -> Fields:
-    """Fields of a `cg_broadcast`; without broadcasting it is one loop over all elements."""
-    shape = let.var.type.shape
-    steps: list[tuple[int, ...]] = []
-    for index in (0, 1):
-        given = arg_type(let, index).shape
-        full = (1,) * (len(shape) - len(given)) + given
-        steps.append(
-            tuple(0 if extent == 1 else s for extent, s in zip(full, dense_strides(full), strict=True))
-        )
-    walk = merge(shape, *steps)
-    return (
-        ("extent", axes(walk.extents, 1)),
-        ("lhs_step", axes(walk.steps[0], 0)),
-        ("rhs_step", axes(walk.steps[1], 0)),
-    )
 
 
 class _Binary(PortableKernel):
@@ -177,6 +160,7 @@ register(BinaryF32("ADD", "add_f32"))
 register(AddInteger("SUB", DType.INT8))
 register(AddInteger("SUB", DType.INT16))
 register(BinaryF32("SUB", "sub_f32"))
-register(MulInteger(DType.INT8))
+MUL_S8 = MulInteger(DType.INT8)
+register(MUL_S8)
 register(MulInteger(DType.INT16))
 register(BinaryF32("MUL", "mul_f32"))

@@ -1,6 +1,9 @@
 """Portable kernels of two or three arguments with broadcasting: a C function a family and element type."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
 
 from codegen.ir import DType, Let
 from codegen.ir.ops import Activation, BinaryAttrs
@@ -13,6 +16,7 @@ from codegen.ir.ops.base.parameters import (
     squared_difference_params,
 )
 from codegen.ir.ops.pairwise import COMPARISONS, EXTREMES
+from codegen.kernels.base.broadcast import broadcast_fields
 from codegen.kernels.base.c_kernel import (
     ConstantData,
     Parts,
@@ -26,8 +30,7 @@ from codegen.kernels.base.overlap import in_place
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import Fields, axes, dense_strides, merge, params
 from codegen.kernels.call import PARAMS, RESULT, CStruct, LiteralArg
-from codegen.kernels.contract import Sharing
-from codegen.kernels.portable.elementwise import broadcast_fields
+from codegen.kernels.contract import LinkedConstant, Sharing
 
 FAMILIES_HEADER = "cg_kernels_families.h"
 _LETTERS = {
@@ -77,7 +80,7 @@ class _Pair(FamilyKernel):
         return pair_parts(let, constants, self.numbers(let), sharing=_in_step(let, 0, 1))
 
 
-class _Kind(_Pair):
+class PairKind(_Pair):
     """One of several operators of a family; its number goes into the parameters."""
 
     def __init__(self, op: str, family: str, kind: int, argument: DType, result: DType | None = None) -> None:
@@ -89,7 +92,7 @@ class _Kind(_Pair):
         return params("cg_pair_params", ("shape", broadcast_fields(let)), ("kind", self._kind))
 
 
-class _CompareInt8(_Kind):
+class _CompareInt8(PairKind):
     """Comparisons of int8: both arguments are brought to one scale."""
 
     def numbers(self, let: Let) -> CStruct:
@@ -114,7 +117,7 @@ def _activation(let: Let) -> Activation:
     return attrs.activation if isinstance(attrs, BinaryAttrs) else Activation.NONE
 
 
-class _ArithmeticInt32(_Kind):
+class _ArithmeticInt32(PairKind):
     """int32 without scales: one C function for all."""
 
     def numbers(self, let: Let) -> CStruct:
@@ -203,6 +206,22 @@ class _PreluInteger(_Pair):
         )
 
 
+def positive_table(let: Let) -> LinkedConstant:
+    """Of a PRELU: what values from the zero point on become, whatever their slope, for instruction sets."""
+    value, slope = arg_type(let, 0), arg_type(let, 1)
+    every = np.arange(-128, 128, dtype=np.int8)
+    slopes = np.full(every.shape, slope.zero_point, np.int8)
+    types = replace(value, shape=every.shape), replace(slope, shape=every.shape)
+    result = replace(let.var.type, shape=every.shape)
+    return LinkedConstant(
+        role="positive",
+        data=let.call.op.evaluate(let.call.attrs, (every, slopes), types, result),
+        alignment=1,
+        reads=let.var.type.elements / every.size,
+        layout="results of values from -128 on, where they are not below the zero point",
+    )
+
+
 class Select(PortableKernel):
     """SELECT_V2 on any element type."""
 
@@ -273,12 +292,17 @@ class LogicalNot(PortableKernel):
         )
 
 
+EXTREMES_S8: dict[str, PairKind] = {}
+"""MAXIMUM and MINIMUM of int8, which instruction sets have kernels of."""
 for _number, _extreme in enumerate(EXTREMES):
     for _dtype in _extreme.types:
-        register(_Kind(_extreme.name, "extreme", _number, _dtype))
+        _kernel = PairKind(_extreme.name, "extreme", _number, _dtype)
+        register(_kernel)
+        if _dtype is DType.INT8:
+            EXTREMES_S8[_extreme.name] = _kernel
 for _number, _compare in enumerate(COMPARISONS):
     for _dtype in _compare.types:
-        _class = _CompareInt8 if _dtype is DType.INT8 else _Kind
+        _class = _CompareInt8 if _dtype is DType.INT8 else PairKind
         register(_class(_compare.name, "compare", _number, _dtype, DType.BOOL))
 for _number, _op in enumerate(("ADD", "SUB", "MUL", "DIV", "SQUARED_DIFFERENCE")):
     register(_ArithmeticInt32(_op, "arithmetic", _number, DType.INT32))
@@ -289,7 +313,8 @@ register(_SquaredInteger("SQUARED_DIFFERENCE", "squared_difference", DType.INT16
 register(_FloatPair("SQUARED_DIFFERENCE", "squared_difference", DType.FLOAT32))
 register(_Pair("FLOOR_DIV", "floor_div", DType.FLOAT32))
 register(_Pair("FLOOR_MOD", "floor_mod", DType.FLOAT32))
-register(_PreluInteger("PRELU", "prelu", DType.INT8))
+PRELU_S8 = _PreluInteger("PRELU", "prelu", DType.INT8)
+register(PRELU_S8)
 register(_PreluInteger("PRELU", "prelu", DType.INT16))
 register(_Pair("PRELU", "prelu", DType.FLOAT32))
 register(Select())

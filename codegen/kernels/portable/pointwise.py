@@ -1,7 +1,5 @@
 """Portable kernels of one argument, by element or row: tables, activations, softmax, quantisation."""
 
-import dataclasses
-
 import numpy as np
 
 from codegen.ir import DType, Let, Var
@@ -27,57 +25,15 @@ from codegen.kernels.base.c_kernel import (
 from codegen.kernels.base.overlap import in_place
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
-from codegen.kernels.call import PARAMS, RESULT, ConstantArg, CScalar, CStruct, LiteralArg
-from codegen.kernels.contract import LinkedConstant, Sharing
+from codegen.kernels.call import PARAMS, RESULT, CScalar, CStruct, LiteralArg
+from codegen.kernels.contract import Sharing
 from codegen.kernels.portable import curves
-
-TABLE_LEN = 256
-"""Values an int8 can have."""
 
 MOST_RIGHT_SHIFT = 31
 """That cg_requantize can do."""
 
 SOFTMAX_DEPTH_LIMIT = 4096
 """Rows this long could overflow TFLite's Q12.19 sum of exponentials."""
-
-
-class Table(PortableKernel):
-    """Any function of one int8: its 256 results, as the operator's reference evaluates them, in a table."""
-
-    stem = "lut_s8"
-    argument = result = DType.INT8
-
-    def __init__(self, op: str) -> None:
-        self.op, self.name = op, f"{op.lower()}_s8_table"
-
-    def check(self, let: Let) -> None:
-        """The operator must be able to compute with these quantisations."""
-        self.table(let)
-
-    def table(self, let: Let) -> np.ndarray:
-        """int8[256], indexed by the argument's byte read as unsigned."""
-        every = np.arange(TABLE_LEN, dtype=np.uint8).view(np.int8)
-        argument = dataclasses.replace(arg_type(let, 0), shape=(TABLE_LEN,))
-        result = dataclasses.replace(let.var.type, shape=(TABLE_LEN,))
-        return let.call.op.evaluate(let.call.attrs, (every,), (argument,), result)
-
-    def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """See `PortableKernel.parts`."""
-        value, linked = value_argument(let, 0, "argument", constants)
-        table = LinkedConstant(
-            role="table",
-            data=self.table(let),
-            alignment=1,
-            reads=let.var.type.elements / TABLE_LEN,
-            layout="results for arguments from -128 to 127",
-        )
-        count = LiteralArg(value=let.var.type.elements)
-        return Parts(
-            call_args=(ConstantArg(role="table"), value, RESULT, count),
-            constants=(table, *linked),
-            sharing=in_place(let, 0),
-            rows=row_kernel(let, self.symbol),
-        )
 
 
 class ElementwiseF32(PortableKernel):
@@ -357,8 +313,6 @@ _WITH_NUMBERS = (
 
 _FLOATS = {kernel.op: kernel for kernel in _WITH_NUMBERS}
 for _each in POINTWISE:
-    if DType.INT8 in _each.integers:
-        register(Table(_each.name))
     if _each.floats:
         register(_FLOATS.get(_each.name) or ElementwiseF32(_each.name, f"{_each.name.lower()}_f32"))
 register(RsqrtS16())

@@ -8,7 +8,15 @@ void cg_lut_s8(const int8_t *table, const void *input, void *output, int32_t cou
 {
     const uint8_t *from = (const uint8_t *)input;
     int8_t *to = (int8_t *)output;
-    for (int32_t i = 0; i < count; i++) {
-        to[i] = table[from[i]];
+    for (; count >= 4; count -= 4) {
+        to[0] = table[from[0]];
+        to[1] = table[from[1]];
+        to[2] = table[from[2]];
+        to[3] = table[from[3]];
+        from += 4;
+        to += 4;
+    }
+    for (; count > 0; count--) {
+        *to++ = table[*from++];
     }
 }

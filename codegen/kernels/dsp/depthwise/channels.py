@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.ir import Let
+from codegen.ir import DType, Let
 from codegen.ir.ops import DepthwiseConvAttrs
 from codegen.ir.ops.base.fixed_point import wrap_int32
 from codegen.ir.ops.base.operands import narrow
@@ -44,6 +44,24 @@ class DspDepthwise(FastKernel):
         if attrs.multiplier != 1 or let.var.type.shape[3] < GROUP:
             return f"fast depthwise kernels are for multiplier 1 and at least {GROUP} channels"
         return long_reason(let, attrs.activation, self.operator)
+
+
+def lines_reason(let: Let, name: str) -> str | None:
+    """Why the kernel `name`, which goes through lines, is not for the window of a call, or None."""
+    window = DEPTHWISE.window(let)
+    if window.window != (3, 3) or window.dilation != (1, 1) or window.padding.left > 1:
+        return f"the kernel {name} is for 3x3 windows, dilation 1, at most one column of padding"
+    if window.stride not in ((1, 1), (2, 2)):
+        return f"the kernel {name} is for strides 1 and 2"
+    return None
+
+
+def has_int4(let: Let) -> bool:
+    """Whether a nibble holds each of its weights, and results are rounded as TFLite does."""
+    return let.call.op.name == DEPTHWISE.op and arg_type(let, 1).dtype is DType.INT4
+
+
+OWN_KERNEL = "the weights are int4, which have a kernel of their own"
 
 
 def alignment(window: WindowShape) -> int:

@@ -14,9 +14,9 @@ from codegen.kernels.base.weighted import DEPTHWISE
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, WorkspaceArg
 from codegen.kernels.contract import Workspace
-from codegen.kernels.dsp.depthwise.channels import HEADER, channel_numbers, ends_at_zero
+from codegen.kernels.dsp.depthwise.channels import HEADER, channel_numbers, ends_at_zero, lines_reason
 from codegen.kernels.dsp.depthwise.stripes import ROW_LINES, Tile, row_tile, words
-from codegen.kernels.dsp.depthwise.window3x3 import LEAST_SOURCES, SOURCES, fields, packed, window_reason
+from codegen.kernels.dsp.depthwise.window3x3 import LEAST_SOURCES, SOURCES, fields, packed
 from codegen.kernels.dsp.packing import long_reason
 from codegen.kernels.portable.convolution import DEPTHWISE_S8
 from codegen.kernels.primfunc import PrimFunc
@@ -36,7 +36,7 @@ class DepthwisePlane(FastKernel):
         """Several channels; another window or stride; a scale or range that takes the long way."""
         if arg_type(let, 0).shape[3] != 1:
             return f"the kernel {self.name} is for images of one channel"
-        reason = window_reason(self.name, DEPTHWISE.window(let))
+        reason = lines_reason(let, self.name)
         return reason or long_reason(let, DEPTHWISE.activation(let), DEPTHWISE)
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:

@@ -18,13 +18,16 @@ from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.dsp.depthwise.channels import (
     GROUP,
     HEADER,
+    OWN_KERNEL,
     ChannelNumbers,
     DspDepthwise,
     alignment,
     channel_numbers,
     ends_at_zero,
     even_numbers,
+    has_int4,
     int16_pairs,
+    lines_reason,
 )
 from codegen.kernels.portable.convolution import DEPTHWISE_S8
 from codegen.kernels.portable.qlinear.weighted import QLINEAR_DEPTHWISE_S8
@@ -39,18 +42,29 @@ MOST_TAPS = 49
 """CG_DW_MOST_TAPS."""
 
 
+def has_own_kernel(let: Let) -> bool:
+    """Whether int4 weights of a call have a kernel that reads nibbles: through lines, or nine taps."""
+    window = DEPTHWISE.window(let)
+    is_nine = math.prod(window.window) == UNROLLED_TAPS and window.image[3] % GROUP == 0
+    return is_nine or lines_reason(let, "") is None
+
+
 class DepthwiseTaps(DspDepthwise):
     """Any window, stride, dilation and padding; multiplier 1, at least four channels; int16 weights."""
 
     name = "depthwise_taps_s8_dsp"
+    is_int4 = False
+    """Of its weights."""
     sources: tuple[str, ...] = (
         "kernels/dsp/depthwise_taps_parts_dsp.S",
         "kernels/dsp/depthwise_taps_s8_dsp.c",
     )
 
     def other_reason(self, let: Let) -> str | None:
-        """As `DspDepthwise`; a larger window."""
+        """As `DspDepthwise`; a larger window, int4 weights that have a kernel."""
         reason = super().other_reason(let)
+        if reason is None and has_int4(let) != self.is_int4 and (self.is_int4 or has_own_kernel(let)):
+            return "the weights are not int4" if self.is_int4 else OWN_KERNEL
         if reason is None and math.prod(DEPTHWISE.window(let).window) > MOST_TAPS:
             return f"the kernel {self.name} is for windows of at most {MOST_TAPS} taps"
         return reason

@@ -24,13 +24,16 @@ from codegen.kernels.contract import LinkedConstant, Workspace
 from codegen.kernels.dsp.depthwise.channels import (
     GROUP,
     HEADER,
+    OWN_KERNEL,
     ChannelNumbers,
     DspDepthwise,
     alignment,
     channel_numbers,
     ends_at_zero,
     even_numbers,
+    has_int4,
     int16_pairs,
+    lines_reason,
 )
 from codegen.kernels.dsp.depthwise.stripes import (
     BAND_ROWS,
@@ -67,6 +70,8 @@ class Depthwise3x3(DspDepthwise):
     name = "depthwise3x3_s8_dsp"
     prefix = ""
     """Of its C functions' names, behind `cg_`."""
+    is_int4 = False
+    """Of its weights."""
 
     def symbol(self, let: Let, form: str = "") -> str:
         """Of its C function: where nothing is less than the zero point, the one that saves an instruction."""
@@ -90,12 +95,11 @@ class Depthwise3x3(DspDepthwise):
         return replace(found, workspace=space, reads_row_last=True)
 
     def other_reason(self, let: Let) -> str | None:
-        """As `DspDepthwise`; another window or stride."""
-        reason = super().other_reason(let)
-        if reason is not None:
-            return reason
-        window = DEPTHWISE.window(let)
-        return window_reason(self.name, window)
+        """As `DspDepthwise`; another window or stride, weights of another width."""
+        reason = super().other_reason(let) or lines_reason(let, self.name)
+        if reason is None and has_int4(let) != self.is_int4:
+            return "the weights are not int4" if self.is_int4 else OWN_KERNEL
+        return reason
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`; where the weights let an accumulator grow too large, the portable kernel."""
@@ -211,15 +215,6 @@ class Depthwise3x3InPlaceEven(Depthwise3x3Even, Depthwise3x3InPlace):
         """Instructions of a call."""
         window = DEPTHWISE.window(let)
         return in_place_instructions(window, tile, saved=False) + rounding_instructions(window)
-
-
-def window_reason(kernel: str, window: WindowShape) -> str | None:
-    """Why `kernel` does not take a window through lines of three rows, or None."""
-    if window.window != (3, 3) or window.dilation != (1, 1) or window.padding.left > 1:
-        return f"the kernel {kernel} is for 3x3 windows, dilation 1, at most one column of padding"
-    if window.stride not in ((1, 1), (2, 2)):
-        return f"the kernel {kernel} is for strides 1 and 2"
-    return None
 
 
 def packed(numbers: ChannelNumbers | None) -> LinkedConstant | None:

@@ -4,6 +4,7 @@ from codegen.ir import DType, Let
 from codegen.ir.ops import BinaryAttrs
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.base.parameters import activation_range
+from codegen.kernels.base.broadcast import broadcast_fields
 from codegen.kernels.base.c_kernel import (
     ConstantData,
     Parts,
@@ -17,7 +18,6 @@ from codegen.kernels.base.overlap import in_place
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
 from codegen.kernels.call import RESULT, CStruct, LiteralArg
-from codegen.kernels.portable.elementwise import broadcast_fields
 from codegen.kernels.portable.pointwise import QuantizeF32
 from codegen.kernels.portable.qlinear.weighted import RoundsEven
 

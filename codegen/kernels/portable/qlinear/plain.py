@@ -3,12 +3,12 @@
 from codegen.ir import DType, Let
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.qlinear.plain import KINDS, TRUTHS, TYPES, ConvertAttrs, PlainAttrs
+from codegen.kernels.base.broadcast import broadcast_fields
 from codegen.kernels.base.c_kernel import ConstantData, Parts, arg_type, pair_parts, value_argument
 from codegen.kernels.base.overlap import in_place
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
 from codegen.kernels.call import PARAMS, RESULT, CStruct
-from codegen.kernels.portable.elementwise import broadcast_fields
 from codegen.kernels.portable.qlinear.weighted import RoundsEven
 
 
