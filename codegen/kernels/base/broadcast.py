@@ -104,5 +104,5 @@ class RunKernel(FastKernel):
         )
 
 
-CALL, RUN = 60, 35
+CALL, RUN = 60, 29
 """Instructions of the C around all runs and around each."""

@@ -29,7 +29,7 @@ class ExtremeDsp(RunKernel):
         """See `RunKernel.run_instructions`."""
         del let
         words = count // 8 if aligned else 0
-        return 18 + 12 * words + 8 * (count - 8 * words)
+        return 12 + 12 * words + 8 * (count - 8 * words)
 
 
 class MulDsp(RunKernel):
@@ -62,7 +62,7 @@ class MulDsp(RunKernel):
         """See `RunKernel.run_instructions`."""
         del let
         words = count // 4 if aligned else 0
-        return 20 + 36 * words + 13 * (count - 4 * words)
+        return 12 + 36 * words + 13 * (count - 4 * words)
 
 
 class PreluDsp(RunKernel):
@@ -91,7 +91,7 @@ class PreluDsp(RunKernel):
     def run_instructions(self, let: Let, count: int, *, aligned: bool) -> int:
         """See `RunKernel.run_instructions`: half of the values below the zero point."""
         del let, aligned
-        return 18 + 11 * count
+        return 8 + 11 * count
 
 
 def scale_reason(multiplier: int, shift: int) -> str | None:

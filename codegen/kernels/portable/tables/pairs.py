@@ -79,10 +79,10 @@ class PairTable(PortableKernel):
         return CALL + PIXEL * (elements // channels) + CHANNEL * elements
 
     def _rows(self, let: Let) -> RowKernel | None:
-        """As `row_kernel`, which takes no constants."""
+        """As `row_kernel`, which takes no constants; none by channel: a run may begin within a pixel."""
         result = let.var.type
         is_image = len(result.shape) == 4 and result.shape[0] == 1 and result.dtype is DType.INT8
-        return RowKernel(symbol=self.symbol) if is_image else None
+        return RowKernel(symbol=self.symbol) if is_image and not self.by_channel else None
 
     @staticmethod
     def _places(let: Let) -> tuple[int, int]:
