@@ -13,7 +13,9 @@ SLOWER_PERCENT = 50
 
 NEARLY_PERCENT = 6
 """`--optimize speed` takes a kernel that needs less room for at most so many more instructions of its step,
-where that lowers the peak."""
+where that lowers the peak by `GAIN_PERCENT`."""
+GAIN_PERCENT = 10
+"""Less RAM that is worth these instructions, in percent of the peak."""
 
 
 def alternatives(
@@ -44,6 +46,11 @@ def nearly_as_fast(prim_funcs: Sequence[PrimFunc], binder: Binder) -> dict[int, 
         for step, other in others.items()
         if other is not prim_funcs[step] and _is_fast(other, prim_funcs[step], NEARLY_PERCENT)
     }
+
+
+def pays(lower_bytes: int, bytes_: int) -> bool:
+    """Whether a peak is so much lower that `speed` takes kernels that are nearly as fast for it."""
+    return lower_bytes * 100 <= bytes_ * (100 - GAIN_PERCENT)
 
 
 def nearer(prim_funcs: Sequence[PrimFunc], binder: Binder, planner: Planner[P]) -> P | None:

@@ -255,9 +255,10 @@ class Planning:
                 if nearer is not None:
                     return nearer
             return fewest_bytes.lowest(prims, error, self._fewest_bytes(function, prims), planner)
-        if not isinstance(first, DoesNotFit) and lower.extra_cost > first.extra_cost:
-            # The peaks' sum is lower because dear pools hold more.
-            lower = first
+        if not isinstance(first, DoesNotFit):
+            # The peaks' sum may be lower because dear pools hold more.
+            little = eager and not fewest_bytes.pays(lower.peak_bytes, first.peak_bytes)
+            lower = first if little or lower.extra_cost > first.extra_cost else lower
         if self.choices.optimize != "size" and self.reach != "least":
             return lower
         other = fewest_bytes.lowest(prims, lower, self._fewest_bytes(function, prims), planner)

@@ -21,6 +21,7 @@ from codegen.program.interface import ConstantsMode, Interface, PoolOwner
 from codegen.program.program import Program
 from codegen.search.flash.flash_limit import Asked, Found, within_flash
 from codegen.search.kernels.binding import Binder
+from codegen.search.kernels.fewest_bytes import NEARLY_PERCENT
 from tests.testdata import model_path
 
 KWS = "mlperf_tiny/kws_ref_model"
@@ -85,7 +86,8 @@ def test_a_limit_of_flash_takes_smaller_kernels(optimize: str) -> None:
 
 @pytest.mark.parametrize("flash", [27_784, LIMIT, 29_500, 30_500])
 def test_no_choice_of_kernels_is_cheaper(flash: int) -> None:
-    """Against every choice of the kernels of all steps, one by one."""
+    """Against every choice of the kernels of all steps, one by one. For a much lower peak `speed` takes those
+    that are nearly as fast."""
     program = planned(flash, optimize="speed", compress="off")
     free = planned(None, optimize="speed")
     module = prepared(model_path(KWS), Options()).module
@@ -96,7 +98,7 @@ def test_no_choice_of_kernels_is_cheaper(flash: int) -> None:
         owned = [(prim.name, constant) for prim in choice for constant in prim.constants]
         if size_bytes(merge(owned, free.constants.candidates)) <= flash:
             costs.append(sum(prim.instructions or 0 for prim in choice))
-    assert instructions(program) == min(costs)
+    assert min(costs) <= instructions(program) <= min(costs) * (100 + NEARLY_PERCENT) / 100
 
 
 def _distinct(prims: list[PrimFunc]) -> list[PrimFunc]:
