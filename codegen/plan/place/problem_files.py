@@ -66,7 +66,8 @@ def from_csv(
 ) -> Problem:
     """Problem of CSV rows with half-open live intervals; a column `alignment` is optional.
 
-    Buffers alive at the same time are disjoint. Raises CodegenError E212 naming every wrong line.
+    Buffers alive at the same time are disjoint. Raises CodegenError E212 naming every wrong line, of as many lines
+    as there may be buffers.
     """
     rows = csv.reader(io.StringIO(text, newline=""))
     messages = Messages()
@@ -85,7 +86,7 @@ def from_csv(
                 elif buffer is not None:
                     lines[buffer.id] = rows.line_num
                     buffers.append(buffer)
-            if len(buffers) > MAX_BUFFERS:
+            if len(buffers) + len(messages) > MAX_BUFFERS:
                 break
     except csv.Error as error:
         raise _malformed(f"{name} line {rows.line_num}", str(error)) from error
