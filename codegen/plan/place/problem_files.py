@@ -66,8 +66,8 @@ def from_csv(
 ) -> Problem:
     """Problem of CSV rows with half-open live intervals; a column `alignment` is optional.
 
-    Buffers alive at the same time are disjoint. Raises CodegenError E212 naming every wrong line, of as many lines
-    as there may be buffers.
+    Buffers alive at the same time are disjoint. Raises CodegenError E212 naming every wrong
+    line, of as many lines as there may be buffers.
     """
     rows = csv.reader(io.StringIO(text, newline=""))
     messages = Messages()
