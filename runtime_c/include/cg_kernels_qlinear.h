@@ -55,6 +55,28 @@ void cg_qlinear_mul_s8(const cg_qlinear_pair_params *params, const int8_t *lhs, 
 void cg_qlinear_mul_s8_run(const cg_qlinear_pair_params *params, const int8_t *lhs,
                            const int8_t *rhs, int8_t *output, int32_t count);
 
+typedef struct {
+    int32_t batches;
+    int32_t rows;
+    int32_t columns;
+    int32_t channels;
+    int32_t out_rows;
+    int32_t out_columns;
+    int32_t zero;
+    int32_t out_zero;
+    float scale;
+    float out_scale;
+} cg_qlinear_resize_params;
+
+/*
+ * Each element from four, as real numbers. `rows` and `columns`: the one in front of each of the
+ * result; behind it is the next, or itself if it is the last. Shares are two each, of the one in
+ * front first. No overlap.
+ */
+void cg_qlinear_resize_s8(const cg_qlinear_resize_params *params, const int32_t *rows,
+                          const cg_f32 *row_shares, const int32_t *columns,
+                          const cg_f32 *column_shares, const int8_t *input, int8_t *output);
+
 /* ---- numbers without scales, of any element type ------------------------------------------ */
 
 enum {

@@ -57,6 +57,7 @@ from codegen.ir.ops.qlinear import (
     PlainAttrs,
     QLinearConvAttrs,
     QLinearDepthwiseAttrs,
+    QLinearResizeAttrs,
     QLinearRowsAttrs,
 )
 from codegen.ir.ops.recurrent import LSTM, SVDF_STEPS
@@ -135,6 +136,7 @@ __all__ = [
     "PoolAttrs",
     "QLinearConvAttrs",
     "QLinearDepthwiseAttrs",
+    "QLinearResizeAttrs",
     "QLinearRowsAttrs",
     "ReshapeAttrs",
     "ResizeAttrs",

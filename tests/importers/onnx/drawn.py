@@ -276,18 +276,19 @@ _CHAIN: tuple[tuple[str, str, str, dict[str, Any], tuple[int, ...] | None], ...]
     ("Conv", "x2", "x3", {"pads": [1, 1, 1, 1], "group": 8}, (8, 1, 3, 3)),
     ("Add", "x2 x3", "x4", {}, None),
     ("MaxPool", "x4", "x5", {"kernel_shape": [2, 2], "strides": [2, 2]}, None),
-    ("Conv", "x5", "x6", {}, (12, 8, 1, 1)),
-    ("Sigmoid", "x6", "x7", {}, None),
-    ("Mul", "x6 x7", "x8", {}, None),
-    ("GlobalAveragePool", "x8", "x9", {}, None),
-    ("Flatten", "x9", "x10", {}, None),
-    ("Gemm", "x10", "x11", {"transB": 1}, (10, 12)),
+    ("Resize", "x5", "x6", {"mode": "linear"}, None),
+    ("Conv", "x6", "x7", {}, (12, 8, 1, 1)),
+    ("Sigmoid", "x7", "x8", {}, None),
+    ("Mul", "x7 x8", "x9", {}, None),
+    ("GlobalAveragePool", "x9", "x10", {}, None),
+    ("Flatten", "x10", "x11", {}, None),
+    ("Gemm", "x11", "x12", {"transB": 1}, (10, 12)),
 )
-_SCALES = (2.0**-6.3, 0, 0.061, 0.043, 0.087, 0.087, 0.071, 2.0**-8, 0.05, 0.011, 0.011, 0.017)
+_SCALES = (2.0**-6.3, 0, 0.061, 0.043, 0.087, 0.087, 0.08, 0.071, 2.0**-8, 0.05, 0.011, 0.011, 0.017)
 
 
 def chain() -> Network:
-    """A network of eleven layers: a float32 image in, real numbers of integers out."""
+    """A network of twelve layers: a float32 image in, real numbers of integers out."""
     rng = np.random.default_rng(5)
     draft = Draft(rng, 1)
     draft.dtype = np.int8
@@ -297,6 +298,9 @@ def chain() -> Network:
     draft.real("x0")
     for number, (op, inputs, output, attributes, shape) in enumerate(_CHAIN, 1):
         names = [name if name in unquantised else f"{name}_r" for name in inputs.split()]
+        if op == "Resize":
+            draft.constants["sizes"] = np.array([1, 8, 7, 5])
+            names += ["", "", "sizes"]
         if shape is not None:
             source = draft.constants[f"{inputs}_s"]
             scales = (2.0 ** rng.uniform(-9, -7, shape[0])).astype(np.float32)
@@ -311,7 +315,7 @@ def chain() -> Network:
             draft.nodes.append(make_node(op, names, [output], **attributes))
             continue
         draft.nodes.append(make_node(op, names, [f"{output}_f"], **attributes))
-        zero = {"x2": -128, "x7": -128}.get(output, 7)
+        zero = {"x2": -128, "x8": -128}.get(output, 7)
         draft.meaning(output, np.float32(_SCALES[number]), zero)
         if op in ("MaxPool", "Flatten"):
             draft.constants[f"{output}_z"] = draft.constants[f"{inputs}_z"]
@@ -323,7 +327,7 @@ def chain() -> Network:
         draft.nodes,
         "g",
         [helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [1, 3, 10, 8])],
-        [helper.make_tensor_value_info("x11_r", onnx.TensorProto.FLOAT, [1, 10])],
+        [helper.make_tensor_value_info("x12_r", onnx.TensorProto.FLOAT, [1, 10])],
         [numpy_helper.from_array(data, name) for name, data in draft.constants.items()],
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)

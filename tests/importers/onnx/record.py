@@ -57,7 +57,7 @@ def main() -> None:
     )
     differ = int(np.count_nonzero(first != second))
     sys.stdout.write(f"{first.size:,} elements; integer and float forms differ in {differ}\n")
-    reals = [drawn_reals.network(seed) for seed in drawn_reals.EXACT]
+    reals = [drawn_reals.network(seed) for seed in range(drawn_reals.EXACT)]
     kept = _first(ask([(net.qdq, net) for net in reals]))
     [outputs] = _first(ask([(chain().qdq, chain())]))
     digests = np.array([digest(each) for each in real], np.uint64)

@@ -1,7 +1,7 @@
 """Quantised networks: DequantizeLinear, operator, QuantizeLinear as one integer step; QLinear nodes alike."""
 
+from codegen.importers.onnx.integer.fusing import fused
 from codegen.importers.onnx.integer.groups import Group, groups_of, left_alone
-from codegen.importers.onnx.integer.layers import fused
 from codegen.importers.onnx.integer.nodes import (
     CHANNELS_SINCE,
     NODES,

@@ -24,6 +24,9 @@ TABLES = frozenset(
 
 MEANS = frozenset({"AveragePool", "GlobalAveragePool"})
 
+RESIZED = frozenset({"Resize"})
+"""Operators that read their other arguments as constants."""
+
 ACTIVATIONS = frozenset({"Clip", "Relu"})
 
 
@@ -98,7 +101,7 @@ def _is_stored(makers: Mapping[str, FileNode], node: FileNode, *, with_activatio
     """Whether `node` is an operator that works on integers, and its arguments come from DequantizeLinear."""
     if node.domain or not node.inputs:
         return False
-    alone = node.op in MOVES | TABLES | {"DequantizeLinear"}
+    alone = node.op in MOVES | TABLES | RESIZED | {"DequantizeLinear"}
     if with_activation and alone:
         return False
     count = 2 if node.op in WEIGHTED | PAIRS else 1
@@ -106,7 +109,7 @@ def _is_stored(makers: Mapping[str, FileNode], node: FileNode, *, with_activatio
         count = len(node.inputs)
     if node.op == "DequantizeLinear":
         return True
-    if node.op not in WEIGHTED | PAIRS | MOVES | TABLES | MEANS:
+    if node.op not in WEIGHTED | PAIRS | MOVES | TABLES | MEANS | RESIZED:
         return False
     return len(node.inputs) >= count and all(
         is_op(makers.get(name), "DequantizeLinear") for name in node.inputs[:count]

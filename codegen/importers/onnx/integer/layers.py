@@ -5,7 +5,6 @@ from dataclasses import fields
 
 import numpy as np
 
-from codegen.importers.onnx.integer.groups import MEANS, MOVES, PAIRS, TABLES, Group
 from codegen.importers.onnx.integer.scales import (
     LeftInFloat,
     Target,
@@ -32,74 +31,6 @@ Translators = Mapping[str, Callable[[Site], Value | tuple[Value, ...]]]
 
 _MOST_ONES = 4096
 """Bytes of weights of 1 that an average may take."""
-
-
-def fused(group: Group, site: Site, activation: Site | None, target: Target, others: Translators) -> Value:
-    """The integer step of a group. Raises LeftInFloat with the reason where there is none; `others`: the
-    translators of the operators on real numbers."""
-    op = group.node.op
-    what = _activation(activation, target)
-    if op == "Conv":
-        weights, bias = _weights(site, 1), _bias(site, 2)
-        return conv(site, _given(site, 0), weights, bias, target, what)
-    if op in ("Gemm", "MatMul"):
-        return gemm(site, _given(site, 0), _weights(site, 1), _bias(site, 2), target, what)
-    if op in PAIRS:
-        return pair(site, f"QLINEAR_{op.upper()}", (_given(site, 0), _given(site, 1)), target, what)
-    if op in MEANS:
-        return mean(site, _given(site, 0), target, what)
-    if op in TABLES or op == "DequantizeLinear":
-        return table(site, _given(site, 0), target, others.get(op))
-    if op in MOVES:
-        return move(site, target, others[op])
-    raise LeftInFloat(f"{op} has no integer form")
-
-
-def _given(site: Site, position: int) -> Stored:
-    found = site.given(position)
-    if not isinstance(found, Stored):
-        raise LeftInFloat("an argument is not quantised")
-    return found
-
-
-def _weights(site: Site, position: int) -> Stored:
-    found = _given(site, position)
-    if isinstance(found.value, Computed):
-        raise LeftInFloat("both factors are computed while the model runs")
-    return found
-
-
-def _bias(site: Site, position: int) -> Stored | None:
-    return _given(site, position) if site.has(position) else None
-
-
-def _activation(site: Site | None, target: Target) -> Activation:
-    """The activation behind the operator, which then limits the integers."""
-    if site is None:
-        return Activation.NONE
-    if site.node.op == "Relu":
-        return Activation.RELU
-    low, high = clip_bounds(site)
-    if low != 0.0 or high not in (None, 6.0):
-        raise LeftInFloat(f"a Clip between {low} and {high} is no limit of an integer step, 0 and 6 are")
-    if high is None:
-        return Activation.RELU
-    steps = np.float32(6.0) / np.float32(target.scale)
-    if float(steps) % 1.0 == 0.5:
-        raise LeftInFloat("the limit 6 lies between two integers, where halves round differently")
-    return Activation.RELU6
-
-
-def clip_bounds(site: Site) -> tuple[float | None, float | None]:
-    """The bounds of a Clip."""
-    bounds: list[float | None] = [None, None]
-    for place, name in enumerate(("min", "max")):
-        if site.opset < 11:
-            bounds[place] = site.real(name, 0.0) if site.has_attribute(name) else None
-        elif site.has(place + 1):
-            given = site.known(place + 1, f"the bound {name}")
-            bounds[place] = float(given.reshape(-1)[0]) if given.size == 1 else None
-    return bounds[0], bounds[1]
 
 
 def _factors(image: Stored, weights: Stored, target: Target, channels: int) -> tuple[float, ...]:

@@ -4,11 +4,12 @@ No `.tflite` file has them, so `OPS` does not list them. The rule of those with 
 clip(rint(float32(sum) * scale) + zero point), in float32 and in that order.
 """
 
-from codegen.ir.ops.qlinear import elements, plain, weighted
+from codegen.ir.ops.qlinear import elements, plain, resizing, weighted
 from codegen.ir.ops.qlinear.plain import ConvertAttrs, PlainAttrs
+from codegen.ir.ops.qlinear.resizing import QLinearResizeAttrs
 from codegen.ir.ops.qlinear.weighted import QLinearConvAttrs, QLinearDepthwiseAttrs, QLinearRowsAttrs
 
-OPERATORS = (*weighted.OPERATORS, *elements.OPERATORS, *plain.OPERATORS)
+OPERATORS = (*weighted.OPERATORS, *elements.OPERATORS, *plain.OPERATORS, *resizing.OPERATORS)
 """All of this family."""
 
 __all__ = [
@@ -17,5 +18,6 @@ __all__ = [
     "PlainAttrs",
     "QLinearConvAttrs",
     "QLinearDepthwiseAttrs",
+    "QLinearResizeAttrs",
     "QLinearRowsAttrs",
 ]

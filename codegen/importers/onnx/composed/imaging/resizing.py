@@ -2,69 +2,23 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
 
 from codegen.importers.onnx.composed.choosing import taken
 from codegen.importers.onnx.composed.curves import choice
 from codegen.importers.onnx.composed.windows import along
 from codegen.importers.onnx.layouts import Known, Value
 from codegen.importers.onnx.node_site import Site
+from codegen.importers.onnx.resized_axes import WHERE, Line, Reals, coordinates, lines_of
 from codegen.importers.reporting import Refused
-
-_Reals = NDArray[np.float64]
 
 _MAX_WEIGHTS = 1 << 21
 """Of one axis: what is computed of them is thirty times as large for a moment."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Line:
-    """One axis: extents before and after, the scale between them, the part that is looked at."""
-
-    extent: int
-    wanted: int
-    scale: float
-    begin: float = 0.0
-    end: float = 1.0
-
-
-def _half_pixel(line: Line, x: _Reals) -> _Reals:
-    return (x + 0.5) / line.scale - 0.5
-
-
-def _symmetric(line: Line, x: _Reals) -> _Reals:
-    centre = line.extent / 2 * (1 - line.wanted / (line.scale * line.extent))
-    return centre + _half_pixel(line, x)
-
-
-def _corners(line: Line, x: _Reals) -> _Reals:
-    whole = line.scale * line.extent
-    return x * 0.0 if whole == 1 else x * (line.extent - 1) / (whole - 1)
-
-
-def _crop(line: Line, x: _Reals) -> _Reals:
-    whole, last = line.scale * line.extent, line.extent - 1
-    size = (line.end - line.begin) * last
-    return line.begin * last + (x * 0.0 + size / 2 if whole == 1 else x * size / (whole - 1))
-
-
-_WHERE: Mapping[str, Callable[[Line, _Reals], _Reals]] = MappingProxyType(
-    {
-        "align_corners": _corners,
-        "asymmetric": lambda line, x: x / line.scale,
-        "half_pixel": _half_pixel,
-        "half_pixel_symmetric": _symmetric,
-        "pytorch_half_pixel": lambda line, x: _half_pixel(line, x) if line.wanted > 1 else x * 0.0 - 0.5,
-        "tf_crop_and_resize": _crop,
-    }
-)
-"""Where in the image an element of the result lies."""
-
-_NEAREST: Mapping[str, Callable[[_Reals], _Reals]] = MappingProxyType(
+_NEAREST: Mapping[str, Callable[[Reals], Reals]] = MappingProxyType(
     {
         "ceil": np.ceil,
         "floor": np.floor,
@@ -74,12 +28,12 @@ _NEAREST: Mapping[str, Callable[[_Reals], _Reals]] = MappingProxyType(
 )
 
 
-def _linear(distance: _Reals, a: float) -> _Reals:
+def _linear(distance: Reals, a: float) -> Reals:
     del a
     return np.maximum(1 - np.abs(distance), 0)
 
 
-def _cubic(distance: _Reals, a: float) -> _Reals:
+def _cubic(distance: Reals, a: float) -> Reals:
     """Source: Keys, Cubic convolution interpolation for digital image processing."""
     d = np.abs(distance)
     near = (a + 2) * d**3 - (a + 3) * d**2 + 1
@@ -92,19 +46,19 @@ def resize(site: Site) -> Value:
     value = site.value(0)
     if site.word("mode", "nearest") != "nearest":
         site.need_float(value)
-    lines = _lines(site, value.shape)
-    where = site.word("coordinate_transformation_mode", "half_pixel" if site.opset > 10 else "asymmetric")
+    lines = lines_of(site, value.shape)
+    where = coordinates(site)
     mode, outside = site.word("mode", "nearest"), bool(site.integer("exclude_outside", 0))
     nearest = site.word("nearest_mode", "round_prefer_floor" if site.opset > 10 else "floor")
     slope, smooth = site.real("cubic_coeff_a", -0.75), bool(site.integer("antialias", 0))
     beyond = site.real("extrapolation_value", 0.0)
-    if where not in _WHERE or nearest not in _NEAREST or mode not in ("nearest", "linear", "cubic"):
+    if where not in WHERE or nearest not in _NEAREST or mode not in ("nearest", "linear", "cubic"):
         raise Refused("E301", f"mode {mode} with {where} and {nearest} is not supported")
     inside = np.ones((1,) * len(lines), np.bool_)
     for axis, line in enumerate(lines):
         if line.extent == line.wanted and line.scale == 1 and (line.begin, line.end) == (0, 1):
             continue
-        places = _WHERE[where](line, np.arange(line.wanted, dtype=np.float64))
+        places = WHERE[where](line, np.arange(line.wanted, dtype=np.float64))
         if where == "tf_crop_and_resize":
             own = (places >= 0) & (places <= line.extent - 1)
             inside = inside & own.reshape([-1 if each == axis else 1 for each in range(len(lines))])
@@ -121,8 +75,8 @@ def resize(site: Site) -> Value:
 
 def _matrix(
     line: Line,
-    places: _Reals,
-    curve: Callable[[_Reals, float], _Reals],
+    places: Reals,
+    curve: Callable[[Reals, float], Reals],
     slope: float,
     smooth: bool,
     outside: bool,
@@ -143,41 +97,6 @@ def _matrix(
     columns = np.clip(taps, 0, line.extent - 1).astype(np.int64)
     np.add.at(found, (np.arange(line.wanted)[:, None], columns), weights)
     return found
-
-
-def _lines(site: Site, shape: tuple[int, ...]) -> list[Line]:
-    """What becomes of each axis."""
-    rank = len(shape)
-    new = site.opset > 10
-    axes = tuple(site.axis(axis, rank) for axis in site.integers("axes", tuple(range(rank))))
-    policy = site.word("keep_aspect_ratio_policy", "stretch")
-    lines = [Line(extent=extent, wanted=extent, scale=1.0) for extent in shape]
-    roi = np.array([0.0] * len(axes) + [1.0] * len(axes))
-    if (
-        new
-        and site.has(1)
-        and site.word("coordinate_transformation_mode", "half_pixel").startswith("tf_crop")
-    ):
-        roi = site.known(1, "the part").astype(np.float64)
-    if new and site.has(3) and site.known(3, "the sizes").size:
-        sizes = site.numbers(3, "the sizes")
-        scales = [wanted / shape[axis] for wanted, axis in zip(sizes, axes, strict=True)]
-        if policy != "stretch":
-            common = min(scales) if policy == "not_larger" else max(scales)
-            scales = [common] * len(axes)
-            sizes = tuple(math.floor(common * shape[axis] + 0.5) for axis in axes)
-    else:
-        scales = site.known(2 if new else 1, "the scales").astype(np.float64).reshape(-1).tolist()
-        sizes = tuple(math.floor(shape[axis] * scale) for scale, axis in zip(scales, axes, strict=False))
-    if not len(scales) == len(sizes) == len(axes) or min((*sizes, 1)) < 1 or roi.size != 2 * len(axes):
-        raise Refused("E303", f"sizes {list(sizes)} do not fit {list(shape)}")
-    site.steps.count_known(tuple(sizes))
-    for number, axis in enumerate(axes):
-        begin, end = float(roi[number]), float(roi[number + len(axes)])
-        lines[axis] = Line(
-            extent=shape[axis], wanted=sizes[number], scale=scales[number], begin=begin, end=end
-        )
-    return lines
 
 
 def _upsample(site: Site) -> Value:
