@@ -39,7 +39,7 @@ class Answer:
     """report.json of the run, with types."""
 
 
-class Target:
+class FixtureTarget:
     """A board, or QEMU in its place."""
 
     def __init__(self, place: "LabBoard", folder: Path) -> None:
@@ -74,7 +74,7 @@ class Target:
 
 
 @pytest.fixture
-def target(request: pytest.FixtureRequest, tmp_path: Path) -> Target:
+def target(request: pytest.FixtureRequest, tmp_path: Path) -> FixtureTarget:
     """The board of --codegen-board: `target.run(model, inputs)` gives outputs and report."""
     from codegen.board import check_can_run, load_board
     from codegen.lab.inventory import LabBoard
@@ -83,4 +83,4 @@ def target(request: pytest.FixtureRequest, tmp_path: Path) -> Target:
     port: str | None = request.config.getoption("--codegen-port")
     check_can_run(load_board(board), port)
     probe = request.config.getoption("--codegen-probe")
-    return Target(LabBoard(name="target", board=board, port=port, probe=probe), tmp_path / "codegen")
+    return FixtureTarget(LabBoard(name="target", board=board, port=port, probe=probe), tmp_path / "codegen")

@@ -169,7 +169,7 @@ def lines_of(text: str) -> Mapping[str, int]:
 
     Those of inline tables are not told apart. `text` is TOML.
     """
-    walk = _Walk()
+    walk = _StatementWalk()
     line = 1
     for token in TOML_TOKEN.finditer(text):
         walk.take(token["mark"], token[0], line, is_blank=token["blank"] is not None)
@@ -185,7 +185,7 @@ def line_of(text: str, path: str) -> int | None:
     return lines.get(path)
 
 
-class _Walk:
+class _StatementWalk:
     """The statements of a text, token by token."""
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ from codegen.ir.refusal import ModelRefused
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Problem:
+class ImportProblem:
     """Something that is wrong, as it is said of one place, and what it has in common with others."""
 
     code: str
@@ -29,7 +29,7 @@ class Refused(Exception):
         self, code: str, text: str, advice: str | None = None, *, reason: str | None = None, subject: str = ""
     ) -> None:
         super().__init__(text)
-        self.problem = Problem(code=code, text=text, advice=advice, reason=reason, subject=subject)
+        self.problem = ImportProblem(code=code, text=text, advice=advice, reason=reason, subject=subject)
 
 
 class AlreadyReported(Exception):
@@ -37,12 +37,12 @@ class AlreadyReported(Exception):
 
 
 @dataclass(kw_only=True, slots=True)
-class _Group:
+class _ReasonGroup:
     """One reason and its places, in order of discovery."""
 
     rank: int
     where: str
-    first: Problem
+    first: ImportProblem
     places: dict[str, None] = field(default_factory=dict[str, None])
 
     def message(self, file_name: str) -> Message:
@@ -54,7 +54,7 @@ class _Group:
         return Message(code=code, text=text, where=file_name, help=advice, places=tuple(self.places))
 
 
-class Report:
+class ImportReport:
     """Problems by reason: operators that are missing, then what is wrong with others, then with tensors.
 
     Every place is there once; beyond a limit reasons are only counted.
@@ -62,7 +62,7 @@ class Report:
 
     def __init__(self, file_name: str) -> None:
         self._file_name = file_name
-        self._groups: dict[tuple[str, str, str | None], _Group] = {}
+        self._groups: dict[tuple[str, str, str | None], _ReasonGroup] = {}
         self._dropped = 0
         self._reads: tuple[str, ...] = ()
 
@@ -71,7 +71,7 @@ class Report:
 
     def add(
         self,
-        problem: Problem,
+        problem: ImportProblem,
         *,
         where: str | None = None,
         missing: bool = False,
@@ -89,7 +89,7 @@ class Report:
                 self._dropped += 1
                 return
             rank = 0 if missing else 2 if problem.subject else 1
-            self._groups[key] = _Group(rank=rank, where=place, first=problem)
+            self._groups[key] = _ReasonGroup(rank=rank, where=place, first=problem)
         self._groups[key].places[f"{place}: {problem.subject}" if problem.subject else place] = None
 
     @property

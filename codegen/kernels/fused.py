@@ -25,7 +25,7 @@ from codegen.kernels.call import (
 )
 from codegen.kernels.contract import LinkedConstant, Sharing, Workspace
 from codegen.kernels.primfunc import PrimFunc
-from codegen.kernels.rows import Axis, Image, Run, Stage, accesses, demanded, safe_distance, simulate
+from codegen.kernels.rows import Axis, BlockRun, RowImage, Stage, accesses, demanded, safe_distance, simulate
 
 MOST_ROWS = 32767
 """`cg_stage` counts rows in 16 bits."""
@@ -38,11 +38,11 @@ ROW_WORKSPACE = "rows.workspace"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Layout:
+class BlockLayout:
     """A block as it runs: its stages, the schedule, the columns of each stripe, line buffers in bytes."""
 
     stages: tuple[Stage, ...]
-    run: Run
+    run: BlockRun
     stripes: tuple[tuple[tuple[int, int], ...], ...]
 
     @property
@@ -84,7 +84,7 @@ def workspace(prims: Sequence[PrimFunc]) -> Workspace | None:
     )
 
 
-def layout(prims: Sequence[PrimFunc], stripes: int = 1, streamed: str | None = None) -> Layout:
+def layout(prims: Sequence[PrimFunc], stripes: int = 1, streamed: str | None = None) -> BlockLayout:
     """How these steps run as a block, the result in `stripes` stripes of columns (fewer if it is narrow).
 
     A join asks first for the argument whose choice keeps the fewest bytes, of the first joins at least:
@@ -106,7 +106,7 @@ def layout(prims: Sequence[PrimFunc], stripes: int = 1, streamed: str | None = N
     return best
 
 
-def laid_out(stages: tuple[Stage, ...], stripes: int) -> Layout:
+def laid_out(stages: tuple[Stage, ...], stripes: int) -> BlockLayout:
     """How stages run in so many stripes, sources asked in their order."""
     width = stages[-1].columns.count
     step = -(-width // stripes)
@@ -118,7 +118,7 @@ def laid_out(stages: tuple[Stage, ...], stripes: int) -> Layout:
             (0, s.columns.count) if s.is_delivered else span for s, span in zip(stages, spans, strict=True)
         ]
         stripe_spans.append(tuple(whole))
-    return Layout(stages=stages, run=simulate(stages), stripes=tuple(stripe_spans))
+    return BlockLayout(stages=stages, run=simulate(stages), stripes=tuple(stripe_spans))
 
 
 def outside(prims: Sequence[PrimFunc]) -> tuple[Var, ...]:
@@ -171,14 +171,14 @@ def stage_of(prim: PrimFunc, places: Mapping[str, int]) -> Stage:
     )
 
 
-def sharing(prims: Sequence[PrimFunc], planned: Layout) -> tuple[Sharing, ...]:
+def sharing(prims: Sequence[PrimFunc], planned: BlockLayout) -> tuple[Sharing, ...]:
     """How far the result may reach into each argument."""
     result_bytes = prims[-1].let.var.type.size_bytes
     rules: list[Sharing] = []
     for index, var in enumerate(outside(prims)):
         if all(-1 - index not in stage.sources for stage in planned.stages):
             continue  # delivered row by row: there are no bytes to share
-        image = Image(columns=nhwc(var.type.shape)[2], pixel_bytes=_pixel_bytes(var))
+        image = RowImage(columns=nhwc(var.type.shape)[2], pixel_bytes=_pixel_bytes(var))
         found = safe_distance(*accesses(planned.stages, planned.run, planned.stripes, -1 - index, image))
         least = 1 - var.type.size_bytes
         below = least if found is None else max(found, least)
@@ -187,7 +187,7 @@ def sharing(prims: Sequence[PrimFunc], planned: Layout) -> tuple[Sharing, ...]:
     return tuple(rules)
 
 
-def macs(prims: Sequence[PrimFunc], planned: Layout) -> int:
+def macs(prims: Sequence[PrimFunc], planned: BlockLayout) -> int:
     """Multiply-accumulates of one run: recomputed columns count again, what nobody reads does not count."""
     total = 0
     for index, prim in enumerate(prims, start=len(planned.stages) - len(prims)):
@@ -196,7 +196,7 @@ def macs(prims: Sequence[PrimFunc], planned: Layout) -> int:
     return total
 
 
-def _reads(prims: Sequence[PrimFunc], planned: Layout, streamed: str | None) -> dict[str, float]:
+def _reads(prims: Sequence[PrimFunc], planned: BlockLayout, streamed: str | None) -> dict[str, float]:
     """Bytes of each value that the steps of a block read in one run, recomputed columns each time."""
     found: dict[str, float] = {}
     for stage, prim in enumerate(prims, start=0 if streamed is None else 1):
@@ -208,7 +208,7 @@ def _reads(prims: Sequence[PrimFunc], planned: Layout, streamed: str | None) -> 
     return found
 
 
-def _instructions(prims: Sequence[PrimFunc], planned: Layout) -> int | None:
+def _instructions(prims: Sequence[PrimFunc], planned: BlockLayout) -> int | None:
     """Predicted instructions: those of the steps alone, in proportion to the pixels computed."""
     total = 0
     for index, prim in enumerate(prims, start=len(planned.stages) - len(prims)):
@@ -219,7 +219,9 @@ def _instructions(prims: Sequence[PrimFunc], planned: Layout) -> int | None:
     return total
 
 
-def bind_fused(let: Let, prims: Sequence[PrimFunc], planned: Layout, streamed: str | None = None) -> PrimFunc:
+def bind_fused(
+    let: Let, prims: Sequence[PrimFunc], planned: BlockLayout, streamed: str | None = None
+) -> PrimFunc:
     """The PrimFunc of FUSED `let`, whose steps are bound to `prims`, running as `planned` says."""
     params = narrow(let.call.attrs, FusedAttrs).function.params
     values = [*(param for param in params if param.name == streamed), *(prim.let.var for prim in prims)]
@@ -284,7 +286,7 @@ def bind_fused(let: Let, prims: Sequence[PrimFunc], planned: Layout, streamed: s
 
 
 def _lines(
-    values: Sequence[Var], planned: Layout, params: Sequence[Var], streamed: str | None
+    values: Sequence[Var], planned: BlockLayout, params: Sequence[Var], streamed: str | None
 ) -> tuple[Lines, ...]:
     found: list[Lines] = []
     for value, width, kept in zip(values[:-1], planned.widths, planned.run.kept, strict=False):

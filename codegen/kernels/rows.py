@@ -162,7 +162,7 @@ def schedule(stages: Sequence[Stage]) -> Iterator[tuple[int, int]]:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Run:
+class BlockRun:
     """A block's schedule, and per stage: how many rows it computes, how many must be kept at a time."""
 
     steps: bytes
@@ -177,7 +177,7 @@ class Run:
         return zip(numbers[::2], numbers[1::2], strict=True)
 
 
-def simulate(stages: Sequence[Stage]) -> Run:
+def simulate(stages: Sequence[Stage]) -> BlockRun:
     """Run the schedule and find the least ring heights with which no row is lost before its last read."""
     # Columns and channels do not matter to it: one run serves every number of stripes.
     rows = [replace(stage, columns=stage.rows, pixel_bytes=1, is_elementwise=False) for stage in stages]
@@ -185,7 +185,7 @@ def simulate(stages: Sequence[Stage]) -> Run:
 
 
 @lru_cache(maxsize=4096)
-def _simulate(stages: tuple[Stage, ...]) -> Run:
+def _simulate(stages: tuple[Stage, ...]) -> BlockRun:
     order = tuple(schedule(stages))
     counts = [0] * len(stages)
     for stage, _ in order:
@@ -206,7 +206,7 @@ def _simulate(stages: tuple[Stage, ...]) -> Run:
                     kept[stage] = height
         done[stage] += 1
     steps = array("i", chain.from_iterable(order)).tobytes()
-    return Run(steps=steps, counts=tuple(counts), kept=tuple(kept))
+    return BlockRun(steps=steps, counts=tuple(counts), kept=tuple(kept))
 
 
 NOTHING = np.iinfo(np.int64).max
@@ -225,7 +225,7 @@ def safe_distance(ends: NDArray[np.int64], lows: NDArray[np.int64]) -> int | Non
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Image:
+class RowImage:
     """Extents of an argument or result of the block."""
 
     columns: int
@@ -238,17 +238,17 @@ class Image:
 
 def accesses(
     stages: Sequence[Stage],
-    run: Run,
+    run: BlockRun,
     stripes: Sequence[Sequence[tuple[int, int]]],
     argument: int,
-    image: Image,
+    image: RowImage,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Events as `safe_distance` takes them, for argument `argument` (-1, -2, ...) of extents `image`.
 
     `stripes`: per stripe the columns of each stage (`demanded`).
     """
     last = len(stages) - 1
-    result = Image(columns=stages[last].columns.count, pixel_bytes=stages[last].pixel_bytes)
+    result = RowImage(columns=stages[last].columns.count, pixel_bytes=stages[last].pixel_bytes)
     events: list[tuple[int, int]] = []
     readers = {index for index, stage in enumerate(stages) if argument in stage.sources}
     order = [(index, row) for index, row in run.order if index == last or index in readers]
@@ -268,7 +268,7 @@ def accesses(
 
 
 def _last_stage(
-    stage: Stage, row: int, span: tuple[int, int], image: Image, result: Image
+    stage: Stage, row: int, span: tuple[int, int], image: RowImage, result: RowImage
 ) -> Iterator[tuple[int, int]]:
     """The last stage reads the argument itself: pixel by pixel, all but the last element in place, or all of
     the row's windows until the row is written."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from codegen.page.scales import Line, byte_ticks, round_ticks, short_bytes
+from codegen.page.scales import LevelLine, byte_ticks, round_ticks, short_bytes
 from codegen.report_file import CurvePoint
 
 LEFT, TOP, WIDTH, HEIGHT = 70, 16, 966, 240
@@ -28,8 +28,8 @@ class CurveChart:
     dots: tuple[Dot, ...]
     lines: tuple[tuple[str, str], ...]
     """(kernels, path)."""
-    x_ticks: tuple[Line, ...]
-    y_ticks: tuple[Line, ...]
+    x_ticks: tuple[LevelLine, ...]
+    y_ticks: tuple[LevelLine, ...]
     least: int
     most: int
 
@@ -55,8 +55,8 @@ def curve_chart(points: Sequence[CurvePoint]) -> CurveChart | None:
     return CurveChart(
         dots=dots,
         lines=tuple((sort, _path([dot for dot in dots if dot.point.kernels == sort])) for sort in sorts),
-        x_ticks=tuple(Line(at=x(tick), text=f"+{tick:g} %") for tick in round_ticks(widest)),
-        y_ticks=tuple(Line(at=y(bytes_), text=short_bytes(bytes_)) for bytes_ in byte_ticks(fullest)),
+        x_ticks=tuple(LevelLine(at=x(tick), text=f"+{tick:g} %") for tick in round_ticks(widest)),
+        y_ticks=tuple(LevelLine(at=y(bytes_), text=short_bytes(bytes_)) for bytes_ in byte_ticks(fullest)),
         least=min(point.peak_bytes for point in points),
         most=fullest,
     )

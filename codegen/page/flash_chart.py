@@ -15,7 +15,7 @@ _HEAD_LETTER = 8.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Tile:
+class FlashTile:
     """A constant or a function. `key`: its bytes in the document; `told`: who uses it."""
 
     rect: Rect
@@ -28,7 +28,7 @@ class Tile:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Group:
+class TileGroup:
     """What lies together; `key`: its bytes in the document."""
 
     rect: Rect
@@ -38,11 +38,11 @@ class Group:
     kind: str
     size_bytes: int
     key: str
-    tiles: tuple[Tile, ...]
+    tiles: tuple[FlashTile, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Item:
+class _FlashItem:
     kind: str
     name: str
     told: str
@@ -55,10 +55,10 @@ class _Heap:
     title: str
     size_bytes: int
     key: str
-    items: tuple[_Item, ...]
+    items: tuple[_FlashItem, ...]
 
 
-def flash_groups(report: Report) -> tuple[Group, ...]:
+def flash_groups(report: Report) -> tuple[TileGroup, ...]:
     """The constant pools and the machine code side by side; nothing where the report tells of none."""
     heaps = sorted(_heaps(report), key=lambda heap: -heap.size_bytes)
     heaps = [heap for heap in heaps if heap.size_bytes]
@@ -69,7 +69,7 @@ def flash_groups(report: Report) -> tuple[Group, ...]:
 def _heaps(report: Report) -> Iterator[_Heap]:
     for index, pool in enumerate(report.constants.pools if report.constants else ()):
         items = [
-            _Item(
+            _FlashItem(
                 kind="constant",
                 name=member.name,
                 told=f"read by {', '.join(member.users)}",
@@ -83,7 +83,7 @@ def _heaps(report: Report) -> Iterator[_Heap]:
         )
     if report.elf is not None:
         items = [
-            _Item(
+            _FlashItem(
                 kind="code",
                 name=each.name,
                 told="machine code",
@@ -95,12 +95,12 @@ def _heaps(report: Report) -> Iterator[_Heap]:
         yield _heap("code of the model", report.elf.model_code_bytes, "elf.model_code_bytes", items)
 
 
-def _heap(title: str, size_bytes: int, key: str, items: Sequence[_Item]) -> _Heap:
+def _heap(title: str, size_bytes: int, key: str, items: Sequence[_FlashItem]) -> _Heap:
     largest = sorted((item for item in items if item.size_bytes), key=lambda item: -item.size_bytes)
     return _Heap(title=title, size_bytes=size_bytes, key=key, items=tuple(largest))
 
 
-def _group(heap: _Heap, rect: Rect) -> Group:
+def _group(heap: _Heap, rect: Rect) -> TileGroup:
     inner = Rect(
         x=rect.x,
         y=rect.y + _HEAD,
@@ -109,7 +109,7 @@ def _group(heap: _Heap, rect: Rect) -> Group:
     )
     places = squarified([item.size_bytes for item in heap.items], inner)
     tiles = tuple(
-        Tile(
+        FlashTile(
             rect=place,
             kind=item.kind,
             name=item.name,
@@ -120,7 +120,7 @@ def _group(heap: _Heap, rect: Rect) -> Group:
         )
         for item, place in zip(heap.items, places, strict=True)
     )
-    return Group(
+    return TileGroup(
         rect=rect,
         title=heap.title,
         heading=heap.title if len(heap.title) * _HEAD_LETTER <= rect.width else "",

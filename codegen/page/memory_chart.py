@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from codegen.page.scales import Line, byte_ticks, short_bytes
+from codegen.page.scales import LevelLine, byte_ticks, short_bytes
 from codegen.page.words import name_of
 from codegen.report_file import Buffer, Pool, Step
 
@@ -34,7 +34,7 @@ class Box:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Column:
+class StepColumn:
     """A step on the time axis."""
 
     step: int
@@ -58,18 +58,18 @@ class MemoryChart:
     boxes: tuple[Box, ...]
     shared: tuple[Box, ...]
     """Where a buffer is written over another one."""
-    ticks: tuple[Line, ...]
-    columns: tuple[Column, ...]
+    ticks: tuple[LevelLine, ...]
+    columns: tuple[StepColumn, ...]
     is_named: bool
     """Whether steps have room for their names."""
-    times: tuple[Line, ...]
+    times: tuple[LevelLine, ...]
     """Numbers on the axis, where there are no steps."""
     peak_y: float
     bound_y: float
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Frame:
+class _ChartFrame:
     first: int
     pixels: float
     """A unit of time."""
@@ -104,14 +104,14 @@ def memory_charts(
     for index, pool in enumerate(pools):
         here = [(i, b) for i, b in enumerate(buffers) if b.pool == pool.name]
         if here:
-            frame = _Frame(first=first, pixels=width / max(last - first, 1), extent=pool.peak_bytes)
+            frame = _ChartFrame(first=first, pixels=width / max(last - first, 1), extent=pool.peak_bytes)
             chart = _chart(frame, pool, index, here, steps, measured.get(pool.name), width)
             found.append(chart)
     return tuple(found)
 
 
 def _chart(
-    frame: _Frame,
+    frame: _ChartFrame,
     pool: Pool,
     index: int,
     here: Sequence[tuple[int, Buffer]],
@@ -136,16 +136,16 @@ def _chart(
         bottom=TOP + HEIGHT,
         boxes=tuple(_box(frame, i, buffer, above.get(buffer.id, ())) for i, buffer in ordered),
         shared=tuple(_shared(frame, here)),
-        ticks=tuple(Line(at=frame.y(at), text=short_bytes(at)) for at in byte_ticks(frame.extent)),
+        ticks=tuple(LevelLine(at=frame.y(at), text=short_bytes(at)) for at in byte_ticks(frame.extent)),
         columns=columns,
         is_named=is_named,
-        times=tuple(Line(at=frame.x(first + time), text=str(first + time)) for time in numbers),
+        times=tuple(LevelLine(at=frame.x(first + time), text=str(first + time)) for time in numbers),
         peak_y=frame.y(pool.peak_bytes),
         bound_y=frame.y(min(pool.lower_bound_bytes, pool.peak_bytes)),
     )
 
 
-def _below(columns: Sequence[Column]) -> int:
+def _below(columns: Sequence[StepColumn]) -> int:
     """Pixels for the longest name, turned."""
     return 16 + round(max(len(column.label) for column in columns) * _FONT * _LETTER)
 
@@ -188,7 +188,7 @@ def _area(room: _Room) -> int:
     return (stop - start) * (high - low)
 
 
-def _box(frame: _Frame, index: int, buffer: Buffer, above: Sequence[Buffer]) -> Box:
+def _box(frame: _ChartFrame, index: int, buffer: Buffer, above: Sequence[Buffer]) -> Box:
     place = frame.box(buffer.start, buffer.stop, buffer.offset, buffer.offset + buffer.size_bytes)
     rooms = [(buffer.start, buffer.stop, buffer.offset, buffer.offset + buffer.size_bytes)]
     rooms = list(_seen(buffer, above)) if above else rooms
@@ -209,7 +209,7 @@ def _label(name: str, width: float, height: float) -> tuple[str, bool]:
     return "", False
 
 
-def _shared(frame: _Frame, here: Sequence[tuple[int, Buffer]]) -> Iterator[Box]:
+def _shared(frame: _ChartFrame, here: Sequence[tuple[int, Buffer]]) -> Iterator[Box]:
     by_id = {buffer.id: buffer for _, buffer in here}
     for index, buffer in here:
         for shared in buffer.over:
@@ -220,7 +220,7 @@ def _shared(frame: _Frame, here: Sequence[tuple[int, Buffer]]) -> Iterator[Box]:
             yield Box(**place, kind="shared", index=index)
 
 
-def _columns(frame: _Frame, steps: Sequence[Step]) -> Iterator[Column]:
+def _columns(frame: _ChartFrame, steps: Sequence[Step]) -> Iterator[StepColumn]:
     """Every step; a name or number where there is room for it."""
     free = float("-inf")
     for each in steps:
@@ -231,4 +231,4 @@ def _columns(frame: _Frame, steps: Sequence[Step]) -> Iterator[Column]:
         named = middle - free >= 4 * _FONT or width >= _FONT + 1
         free = middle if named else free
         label = f"{each.step} {each.name}"[:_MOST_LETTERS] if named else ""
-        yield Column(step=each.step, x=x, width=width, label=label)
+        yield StepColumn(step=each.step, x=x, width=width, label=label)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Line:
+class LevelLine:
     """A level line or tick: where it is in the picture, what it says."""
 
     at: float

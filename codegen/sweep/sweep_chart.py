@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from codegen.page.scales import Line, short_bytes
+from codegen.page.scales import LevelLine, short_bytes
 from codegen.sweep.results import Result
 
 LEFT, TOP, WIDTH, HEIGHT = 84, 16, 880, 360
@@ -48,8 +48,8 @@ class SweepChart:
 
     dots: tuple[Dot, ...]
     fronts: tuple[Front, ...]
-    x_ticks: tuple[Line, ...]
-    y_ticks: tuple[Line, ...]
+    x_ticks: tuple[LevelLine, ...]
+    y_ticks: tuple[LevelLine, ...]
     y_field: str
     y_words: str
 
@@ -98,9 +98,9 @@ def sweep_chart(results: Sequence[Result], best_keys: frozenset[str]) -> SweepCh
     return SweepChart(
         dots=tuple(dots),
         fronts=tuple(_fronts(dots)),
-        x_ticks=tuple(Line(at=x(tick), text=short_bytes(tick)) for tick in across.ticks()),
+        x_ticks=tuple(LevelLine(at=x(tick), text=short_bytes(tick)) for tick in across.ticks()),
         y_ticks=tuple(
-            Line(at=y(tick), text=short_bytes(tick) if upwards.is_bytes else f"{tick:,}")
+            LevelLine(at=y(tick), text=short_bytes(tick) if upwards.is_bytes else f"{tick:,}")
             for tick in upwards.ticks()
         ),
         y_field=field,

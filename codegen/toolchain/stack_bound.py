@@ -108,7 +108,7 @@ def _walk(
     compiled: Mapping[str, StackFrame],
     elf: Elf,
     pointed: Mapping[str, Sequence[str]] | None,
-) -> "_Walk":
+) -> "_DepthWalk":
     declared = {
         symbol.name.removeprefix(FRAME_SYMBOL_PREFIX): symbol.address
         for symbol in elf.symbols
@@ -116,10 +116,10 @@ def _walk(
     }
     addresses = {code.name: code.address for code in functions.values()}
     known = {name: tuple(addresses[each] for each in found) for name, found in (pointed or {}).items()}
-    return _Walk(functions, compiled, declared, known)
+    return _DepthWalk(functions, compiled, declared, known)
 
 
-class _Walk:
+class _DepthWalk:
     """One depth-first walk; keeps the deepest path below each function already seen."""
 
     def __init__(

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from codegen.board import load_board
 from codegen.board.link.exchange import Frame, Link, Patience, Splitter, decode, encode
-from codegen.board.link.linked_board import RUNTIME_ABI, Target
-from codegen.board.link.protocol import NO_STEP, VERSION, Kind, RunFlags, State, Status, Table, words
+from codegen.board.link.linked_board import RUNTIME_ABI, LinkedTarget
+from codegen.board.link.protocol import NO_STEP, VERSION, Kind, RunFlags, RunState, Status, Table, words
 from codegen.program.image import Image
 from tests.board import probe
 
@@ -148,7 +148,7 @@ class SimulatedTarget:
         if flags & RunFlags.TRACED:
             return self._pause(0)
         self._flip()
-        return self._event(State.FINISHED, 1, 90)
+        return self._event(RunState.FINISHED, 1, 90)
 
     def _fill(self) -> None:
         self._pool[103:203] = self._pool[: probe.SIZE] + bytes(range(64, 100))
@@ -158,7 +158,7 @@ class SimulatedTarget:
 
     def _pause(self, step: int) -> tuple[int, bytes]:
         self._paused = step
-        return self._event(State.PAUSED, step, 40 + step)
+        return self._event(RunState.PAUSED, step, 40 + step)
 
     def _go_on(self) -> tuple[int, bytes]:
         if self._paused is None:
@@ -167,9 +167,9 @@ class SimulatedTarget:
             self._flip()
             return self._pause(1)
         self._paused = None
-        return self._event(State.FINISHED, 1, 3)
+        return self._event(RunState.FINISHED, 1, 3)
 
-    def _event(self, state: State, step: int, ticks: int) -> tuple[int, bytes]:
+    def _event(self, state: RunState, step: int, ticks: int) -> tuple[int, bytes]:
         return Status.OK, words(state, 0, step if step >= 0 else NO_STEP, ticks, 0)
 
     def _read(self, table: Table, index: int, offset: int, count: int) -> bytes:
@@ -220,7 +220,7 @@ class SimulatedPort:
         return data[: self._power - start], data[self._power - start :]
 
 
-def connect(port: SimulatedPort, *, patience: Patience | None = None, build: bytes = BUILD) -> Target:
+def connect(port: SimulatedPort, *, patience: Patience | None = None, build: bytes = BUILD) -> LinkedTarget:
     """A host that has identified the target behind a port, as a board on a serial port."""
     link = Link(port, patience=patience or Patience(run_seconds=20.0), clock=port.clock)
-    return Target(link, image(build), BOARD, runner="serial")
+    return LinkedTarget(link, image(build), BOARD, runner="serial")

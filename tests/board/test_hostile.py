@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from codegen.board.link.exchange import Frame, Patience, encode
-from codegen.board.link.protocol import VERSION, Kind, State, words
+from codegen.board.link.protocol import VERSION, Kind, RunState, words
 from codegen.errors import CodegenError, ExitCode
 from codegen.program.image import RunResult, Trace
 from tests.board import probe
@@ -117,7 +117,7 @@ def test_names_reach_no_terminal_as_they_are() -> None:
 
 def test_a_run_that_pauses_for_ever() -> None:
     for kind in (Kind.RUN, Kind.CONTINUE):
-        found = told(changed(kind, lambda payload: words(State.PAUSED, 0, 1, 5, 0)))
+        found = told(changed(kind, lambda payload: words(RunState.PAUSED, 0, 1, 5, 0)))
         assert isinstance(found, str) and "E614" in found
 
 

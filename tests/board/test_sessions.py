@@ -20,7 +20,7 @@ import pytest
 
 from codegen.board import boards, load_board, run
 from codegen.board.link.exchange import Link, Patience, Splitter, decode
-from codegen.board.link.linked_board import Target, target_session
+from codegen.board.link.linked_board import LinkedTarget, target_session
 from codegen.board.link.protocol import Kind, RunFlags
 from codegen.board.machines.qemu import Emulator, running
 from codegen.driver.build import Built, build
@@ -124,9 +124,9 @@ def test_a_reset_in_an_exchange_is_seen(image: Image) -> None:
         with running(BOARD, image.path) as emulator:
             port = ResetAfter(emulator, request)
             with pytest.raises(CodegenError, match=r"E613\] the target was reset, or lost power"):
-                Target(Link(port), image, BOARD, runner="serial").run(probe.request("none"))
+                LinkedTarget(Link(port), image, BOARD, runner="serial").run(probe.request("none"))
             assert port.resets == 1
-            again = Target(Link(emulator.port), image, BOARD, runner="serial")
+            again = LinkedTarget(Link(emulator.port), image, BOARD, runner="serial")
             assert again.run(probe.request("none")).cases[0].outputs == (probe.flipped(probe.case("none")),)
 
 
@@ -139,7 +139,7 @@ def test_128_resets_in_an_exchange(image: Image) -> None:
         with running(BOARD, image.path) as emulator:
             port = ResetAfter(emulator, dice.randrange(1, 24), dice.random() * 0.02)
             try:
-                target = Target(Link(port), image, BOARD, runner="serial")
+                target = LinkedTarget(Link(port), image, BOARD, runner="serial")
                 result = target.run(probe.request("none", trace=Trace.RESULTS))
             except CodegenError as error:
                 assert error.exit_code is ExitCode.TARGET

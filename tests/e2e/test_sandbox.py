@@ -11,7 +11,7 @@ import pytest
 from codegen import board as boards
 from codegen import emit, search, toolchain
 from codegen.board import MemoryFault, run_poisoned
-from codegen.board.link.linked_board import Target, target_session
+from codegen.board.link.linked_board import LinkedTarget, target_session
 from codegen.driver.build import plan_model
 from codegen.driver.checks.image_checks import sandbox_board
 from codegen.driver.options import Options
@@ -149,7 +149,7 @@ def _argument_buffers(program: Program, step: int) -> set[str]:
 class Bench:
     """A target whose firmware holds the model several times: right, and wrong in several ways."""
 
-    target: Target
+    target: LinkedTarget
     models: Mapping[str, Wrong]
 
     def run(self, kind: str) -> RunResult:

@@ -5,7 +5,7 @@ import pytest
 
 from codegen.errors import CodegenError
 from codegen.importers.limits import MAX_MESSAGES
-from codegen.importers.reporting import Problem, Report
+from codegen.importers.reporting import ImportProblem, ImportReport
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from tests.importers.samples import Patch, chain, complaint, everything, imported, one_op, quantised, typed
 
@@ -251,10 +251,10 @@ def test_field_list_of_no_length() -> None:
 
 
 def test_number_of_messages_is_bounded() -> None:
-    report = Report("m")
+    report = ImportReport("m")
     for number in range(MAX_MESSAGES + 7):
-        report.add(Problem(code="E301", text=f"problem {number}"))
-        report.add(Problem(code="E301", text="problem 0"))
+        report.add(ImportProblem(code="E301", text=f"problem {number}"))
+        report.add(ImportProblem(code="E301", text="problem 0"))
     with pytest.raises(CodegenError) as caught:
         report.raise_if_any()
     assert len(caught.value.messages) == MAX_MESSAGES + 1

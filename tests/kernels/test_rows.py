@@ -15,7 +15,7 @@ from codegen.kernels import fused, kernels_for
 from codegen.kernels.base.views import joinable, joined, slice_view
 from codegen.kernels.call import ArrayArg, NullArg, ValueArg
 from codegen.kernels.primfunc import PrimFunc
-from codegen.kernels.rows import Axis, Image, Stage, accesses, demanded, safe_distance, schedule, simulate
+from codegen.kernels.rows import Axis, RowImage, Stage, accesses, demanded, safe_distance, schedule, simulate
 from codegen.search.blocks.block_costs import LineFloor
 from tests.kernels.access import nearest
 from tests.kernels.calling import ANY_TARGET, Library, bind
@@ -138,11 +138,11 @@ def test_a_column_between_taps_is_held() -> None:
     assert Axis(count=2, extent=6, window=2, stride=3, dilation=2, pad=1).cover(1, 1) == (0, 0)
 
 
-def _brute_force(planned: fused.Layout, argument: int, image: Image) -> int | None:
+def _brute_force(planned: fused.BlockLayout, argument: int, image: RowImage) -> int | None:
     """Byte by byte: the largest of (byte written + 1 - lowest byte still to be read). A pixel's reads may
     follow its writes, an elementwise stage reads each element before it writes it."""
     stages, last = planned.stages, len(planned.stages) - 1
-    result = Image(columns=stages[last].columns.count, pixel_bytes=stages[last].pixel_bytes)
+    result = RowImage(columns=stages[last].columns.count, pixel_bytes=stages[last].pixel_bytes)
     steps: list[tuple[int | None, int | None]] = []
     for spans in planned.stripes:
         for index, row in planned.run.order:
@@ -174,7 +174,7 @@ def test_distance_is_safe_and_tight(seed: int, stripes: int) -> None:
     if not _leads_on(planned.stages):
         pytest.skip("a step leads nowhere: the search makes no such block")
     for index, var in enumerate(fused.outside(prims)):
-        image = Image(columns=var.type.shape[2], pixel_bytes=var.type.shape[3] * var.type.dtype.size_bytes)
+        image = RowImage(columns=var.type.shape[2], pixel_bytes=var.type.shape[3] * var.type.dtype.size_bytes)
         found = safe_distance(*accesses(planned.stages, planned.run, planned.stripes, -1 - index, image))
         expected = _brute_force(planned, -1 - index, image)
         assert found == expected
@@ -190,7 +190,7 @@ def test_rows_read_until_their_last_write_may_reach_less_far(seed: int) -> None:
     if last.is_elementwise:
         pytest.skip("the first layer slides no window")
     [var] = fused.outside(prims)
-    image = Image(columns=var.type.shape[2], pixel_bytes=var.type.shape[3] * var.type.dtype.size_bytes)
+    image = RowImage(columns=var.type.shape[2], pixel_bytes=var.type.shape[3] * var.type.dtype.size_bytes)
     grouped = (replace(last, reads_row_last=True),)
     found = safe_distance(*accesses(grouped, planned.run, planned.stripes, -1, image))
     worst: int | None = None

@@ -16,7 +16,7 @@ import pytest
 
 from codegen.errors import ExitCode
 from codegen.lab import LabBoard
-from codegen.pytest_plugin import Target
+from codegen.pytest_plugin import FixtureTarget
 from tests.cli.test_verbs import call
 from tests.e2e.test_entry import network
 from tests.e2e.test_real_board import BOARD, TOOL
@@ -131,7 +131,7 @@ def test_the_fixture_on_a_board_behind_a_port(simulated: SimulatedLab) -> None:
     [model] = simulated.models(1)
     port = str(simulated.folder / "steady" / "port")
     place = LabBoard(name="target", board=BOARD, port=port, probe="steady", tool="pyocd")
-    answer = Target(place, simulated.folder / "built").run(model)
+    answer = FixtureTarget(place, simulated.folder / "built").run(model)
     run = answer.report.run
     assert run is not None and run.runner == "serial" and run.cycles and run.instructions is None
     assert [each.shape for each in answer.outputs] == [(1, 10)]

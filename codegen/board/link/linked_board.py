@@ -34,7 +34,7 @@ def target_session(
     patience: Patience = PATIENT,
     plugin: str | None = None,
     progress: Progress = silent,
-) -> Generator["Target", None, None]:
+) -> Generator["LinkedTarget", None, None]:
     """A target running `image`: QEMU (with `plugin`), or the board on `port`, with it in its flash already.
 
     Raises CodegenError: E501 no QEMU, E601, E634, E639 port, E602 no answer, E605 QEMU, E606 counter, E607
@@ -44,19 +44,19 @@ def target_session(
         with running(board, image.path, plugin) as qemu:
             greeted = replace(patience, greeting_seconds=0.0)
             link = Link(qemu.port, patience=greeted, awake=qemu.awake)
-            yield Target(link, image, board, runner="qemu", memory=qemu.memory, progress=progress)
+            yield LinkedTarget(link, image, board, runner="qemu", memory=qemu.memory, progress=progress)
         return
     if board.uart is None:
         raise ValueError(f"board {board.name} has no UART: check_can_run refuses it")
     serial = reach(board, port, board.uart.baud)
     try:
         link = Link(serial, patience=patience)
-        yield Target(link, image, board, runner="serial", progress=progress)
+        yield LinkedTarget(link, image, board, runner="serial", progress=progress)
     finally:
         serial.close()
 
 
-class Target:
+class LinkedTarget:
     """Executes requests. What it finds wrong is a CodegenError; a fault of one model leaves it usable."""
 
     def __init__(

@@ -16,7 +16,7 @@ from codegen.board.link.protocol import (
     Marks,
     ModelInfo,
     RunFlags,
-    State,
+    RunState,
     Table,
 )
 from codegen.errors import CodegenError, Message
@@ -163,7 +163,7 @@ class TargetModel:
         return self._finished(self._start(inputs, RunFlags.PLAIN, paint)).ticks
 
     def _finished(self, event: Event) -> Event:
-        if event.state is not State.FINISHED:
+        if event.state is not RunState.FINISHED:
             raise Malformed("RUN: it paused in a run that was not to be traced")
         return event
 
@@ -174,7 +174,7 @@ class TargetModel:
         for silent in self._silent_behind(last):
             last = silent
             yield last, (None, 0)
-        while event.state is State.PAUSED:
+        while event.state is RunState.PAUSED:
             if event.step is None or event.step <= last:  # else it might pause for ever
                 raise Malformed(f"RUN: it paused at step {event.step}, behind step {last}")
             last = event.step
@@ -220,9 +220,9 @@ class TargetModel:
         event = Event.parse(reply, self.info.steps)
         if event.fault is not None:
             raise model_fault(event.fault, self._place(event.step), self._image.symbols)
-        if event.state is State.REFUSED:
+        if event.state is RunState.REFUSED:
             raise refusal(event.status, self._place(event.step), self._regions)
-        if event.state is State.FINISHED and event.status:
+        if event.state is RunState.FINISHED and event.status:
             raise CodegenError(
                 Message(
                     code="E611",

@@ -51,7 +51,7 @@ class RunFlags(enum.IntFlag):
     NEXT = 32
 
 
-class State(enum.IntEnum):
+class RunState(enum.IntEnum):
     """How far a run is."""
 
     FINISHED = 0
@@ -110,7 +110,7 @@ def version_of(payload: bytes) -> int:
     return int.from_bytes(payload[:4], "little") if len(payload) >= 4 else 0
 
 
-class _Reader:
+class _ReplyReader:
     """Takes a reply apart, field by field; raises Malformed."""
 
     def __init__(self, reply: str, payload: bytes) -> None:
@@ -163,7 +163,7 @@ class Identity:
     @classmethod
     def parse(cls, payload: bytes) -> "Identity":
         """Of a target of this VERSION. Raises Malformed."""
-        reader = _Reader("IDENTIFY", payload)
+        reader = _ReplyReader("IDENTIFY", payload)
         return cls(
             version=reader.number("version"),
             abi=reader.number("ABI"),
@@ -193,7 +193,7 @@ class ModelInfo:
     @classmethod
     def parse(cls, payload: bytes) -> "ModelInfo":
         """Raises Malformed. How many of each there may be, the request knows."""
-        reader = _Reader("MODEL", payload)
+        reader = _ReplyReader("MODEL", payload)
         inputs, outputs, pools, steps = (
             reader.number(name, 0, 0xFFFF) for name in ("inputs", "outputs", "pools", "steps")
         )
@@ -215,7 +215,7 @@ class Entry:
     @classmethod
     def parse(cls, payload: bytes) -> "Entry":
         """Raises Malformed."""
-        reader = _Reader("ENTRY", payload)
+        reader = _ReplyReader("ENTRY", payload)
         size, peak = reader.number("size"), reader.number("peak")
         present = bool(reader.number("present", 0, 1))
         return cls(size_bytes=size, peak_bytes=peak, present=present, name=reader.name("the name"))
@@ -238,7 +238,7 @@ class Fault:
     @classmethod
     def parse(cls, payload: bytes) -> "Fault":
         """Raises Malformed."""
-        reader = _Reader("a fault", payload)
+        reader = _ReplyReader("a fault", payload)
         exception, pc, lr, psr, sp, cfsr, hfsr, mmfar, bfar = (
             reader.number(name)
             for name in ("exception", "pc", "lr", "psr", "sp", "cfsr", "hfsr", "mmfar", "bfar")
@@ -253,7 +253,7 @@ class Fault:
 class Event:
     """Why a run gave way: `ticks` counts since it was started or continued."""
 
-    state: State
+    state: RunState
     status: int
     step: int | None
     ticks: int
@@ -262,12 +262,12 @@ class Event:
     @classmethod
     def parse(cls, payload: bytes, steps: int) -> "Event":
         """Of a model of so many steps. Raises Malformed."""
-        reader = _Reader("RUN", payload)
-        state, status = State(reader.number("state", 0, len(State) - 1)), reader.number("status")
+        reader = _ReplyReader("RUN", payload)
+        state, status = RunState(reader.number("state", 0, len(RunState) - 1)), reader.number("status")
         step, ticks = reader.number("step"), reader.number("ticks", 0, _MOST_TICKS, 8)
         if step != NO_STEP and step >= steps:
             raise Malformed(f"RUN: it is at step {step:,}, the model has {steps:,} steps")
-        rest = reader.bytes_of("the fault", 36 if state is State.FAULTED else 0)
+        rest = reader.bytes_of("the fault", 36 if state is RunState.FAULTED else 0)
         reader.end()
         return cls(
             state=state,
@@ -291,7 +291,7 @@ class Marks:
     @classmethod
     def parse(cls, payload: bytes, pool_bytes: int) -> "Marks":
         """Of a pool of so many bytes. Raises Malformed."""
-        reader = _Reader("MARKS", payload)
+        reader = _ReplyReader("MARKS", payload)
         marks = cls(
             peak_bytes=reader.number("peak", 0, pool_bytes),
             intact=bool(reader.number("intact", 0, 1)),

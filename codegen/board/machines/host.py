@@ -73,7 +73,7 @@ def run_host(image: Image, board: Board, request: RunRequest, progress: Progress
     """
     del board
     with loaded(image.path) as (ffi, library):
-        model = _Model(ffi, library, request)
+        model = _LoadedModel(ffi, library, request)
         cases = model.sequence(progress) if request.sequence else tuple(model.cases(progress))
         trace = model.trace(request.cases[0]) if request.trace is Trace.RESULTS else ()
     return RunResult(runner="host", cases=cases, trace=trace, sequence=request.sequence)
@@ -100,7 +100,7 @@ def loaded(path: Path) -> Generator[tuple[Any, Any]]:
             ffi.dlclose(library)
 
 
-class _Model:
+class _LoadedModel:
     """One model of a loaded library, ready to run cases."""
 
     def __init__(self, ffi: Any, library: Any, request: RunRequest) -> None:

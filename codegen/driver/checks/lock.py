@@ -24,7 +24,7 @@ Figures = Mapping[str, object]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Model:
+class _LockedModel:
     """What a lock file has of a model."""
 
     stack_bytes: int | None
@@ -38,7 +38,7 @@ class _Lock:
     """What a lock file must have; what else it has is compared, too."""
 
     lock: Literal[1]
-    models: Mapping[str, _Model]
+    models: Mapping[str, _LockedModel]
     pools: Mapping[str, int]
     constants: Mapping[str, int]
     model_code_bytes: int

@@ -62,7 +62,7 @@ def shared_structs(
         for struct in prim.structs:
             if (prim.name, struct.suffix) in local:
                 continue
-            content = (struct.c_type, struct.is_array, _Values(prim, constants, names).of(struct.fields))
+            content = (struct.c_type, struct.is_array, _FieldValues(prim, constants, names).of(struct.fields))
             if content not in first:
                 first[content] = _own_name(prim, struct.suffix)
                 texts.append(struct_text(prim, struct, constants, names))
@@ -92,7 +92,7 @@ def struct_text(
 
     Raises ValueError for a field that C cannot express.
     """
-    fields = _Values(prim, constants, names, sizes).of(struct.fields)
+    fields = _FieldValues(prim, constants, names, sizes).of(struct.fields)
     name = _own_name(prim, struct.suffix)
     return statement(
         "c/steps/structs.c.j2", "definition", struct.c_type, name, struct.is_array, fields, indent
@@ -146,7 +146,7 @@ def _pointers(value: object) -> Iterator[ConstantPointer | ChosenPointer | Struc
         yield from _pointers(inner)
 
 
-class _Values:
+class _FieldValues:
     """What the template writes for the fields of a struct."""
 
     def __init__(

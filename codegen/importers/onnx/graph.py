@@ -18,14 +18,14 @@ from codegen.importers.onnx.integer import (
     target_of,
     with_quantization,
 )
-from codegen.importers.onnx.layouts import Computed, Known, Steps, Stored, Value, identity
+from codegen.importers.onnx.layouts import Computed, Known, StepList, Stored, Value, identity
 from codegen.importers.onnx.node_site import Site
 from codegen.importers.onnx.node_types import REAL, TRANSLATORS
 from codegen.importers.onnx.rewriting.folding import folded
 from codegen.importers.onnx.rewriting.functions import MAX_DEPTH, Inliner, defined, given
 from codegen.importers.onnx.rewriting.older import as_of_seven
 from codegen.importers.printable_names import identifiers, printable
-from codegen.importers.reporting import AlreadyReported, Problem, Refused, Report
+from codegen.importers.reporting import AlreadyReported, ImportProblem, ImportReport, Refused
 from codegen.ir import DType, Function, Module, Source, TensorType, Var
 from codegen.ir.ops import OPS, USER, ReshapeAttrs
 from codegen.ir.ops.qlinear.plain import TYPES
@@ -61,8 +61,8 @@ class _Translation:
 
     def __init__(self, graph: FileGraph, file_name: str, extents: Extents) -> None:
         self._graph, self._extents = graph, extents
-        self._report = Report(file_name)
-        self.steps = Steps()
+        self._report = ImportReport(file_name)
+        self.steps = StepList()
         self._values: dict[str, Value | Stored | None] = {
             name: Known(data=data) for name, data in graph.constants.items()
         }
@@ -291,7 +291,7 @@ class _Translation:
     def _results(self, taken: set[str]) -> tuple[Var, ...]:
         """Graph outputs in the model's order of axes, each its own value (`taken`: those of the inputs)."""
         if not self._graph.outputs:
-            self._report.add(Problem(code="E303", text="the model has no outputs"))
+            self._report.add(ImportProblem(code="E303", text="the model has no outputs"))
         found: list[Var] = []
         for position, output in enumerate(self._graph.outputs):
             self.steps.source = Source(

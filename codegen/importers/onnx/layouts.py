@@ -80,7 +80,7 @@ def moved(data: np.ndarray, axes: Axes) -> np.ndarray:
     return np.array(np.transpose(data, inverse), order="C")
 
 
-class Steps:
+class StepList:
     """The steps of a model so far, and its constants."""
 
     def __init__(self) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from codegen.importers.limits import MAX_RANK
 from codegen.importers.onnx.file.reader import FileBody, FileNode
-from codegen.importers.onnx.layouts import Computed, Known, Steps, Stored, Value, identity
+from codegen.importers.onnx.layouts import Computed, Known, StepList, Stored, Value, identity
 from codegen.importers.printable_names import printable
 from codegen.importers.reporting import AlreadyReported, Refused
 from codegen.ir import Arg, DType
@@ -24,7 +24,7 @@ class Site:
         opset: int,
         values: Mapping[str, Value | Stored | None],
         uses: Mapping[str, int],
-        steps: Steps,
+        steps: StepList,
     ) -> None:
         self.node, self.opset, self.steps = node, opset, steps
         self._values, self._uses = values, uses

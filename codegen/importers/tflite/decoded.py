@@ -12,8 +12,8 @@ import numpy as np
 from tflite.TensorType import TensorType as TypeCode
 
 from codegen.importers.limits import MAX_TENSOR_BYTES
-from codegen.importers.reporting import Problem, Refused
-from codegen.importers.tflite.control import Inlined
+from codegen.importers.reporting import ImportProblem, Refused
+from codegen.importers.tflite.control import InlinedGraph
 from codegen.importers.tflite.file.reader import FileModel, FileTensor
 from codegen.importers.tflite.operators.translators import DECODE
 
@@ -32,10 +32,10 @@ _LOOK_UP_TABLE = 0
 _UNCOMPRESSED = "use the file from before the compression"
 
 
-def decoded(model: FileModel) -> Inlined:
+def decoded(model: FileModel) -> InlinedGraph:
     """`model` without TFLM_DECODE; one that cannot go stays, with the reason."""
     tensors, buffers = list(model.tensors), list(model.buffers)
-    refusals: dict[int, Problem] = {}
+    refusals: dict[int, ImportProblem] = {}
 
     def replaced(inputs: Sequence[int], outputs: Sequence[int]) -> None:
         if not outputs or len(inputs) != 2 * len(outputs):
@@ -60,9 +60,9 @@ def decoded(model: FileModel) -> Inlined:
             except Refused as refused:
                 refusals[operator.index] = refused.problem
     if len(kept) == len(model.operators):
-        return Inlined(model=model, refusals=refusals)
+        return InlinedGraph(model=model, refusals=refusals)
     now = replace(model, tensors=tuple(tensors), operators=tuple(kept), buffers=tuple(buffers))
-    return Inlined(model=now, refusals=refusals)
+    return InlinedGraph(model=now, refusals=refusals)
 
 
 def _content(tensor: FileTensor, buffers: Sequence[np.ndarray]) -> np.ndarray:

@@ -2,13 +2,13 @@
 
 from collections.abc import Container
 
-from codegen.importers.reporting import AlreadyReported, Refused, Report
+from codegen.importers.reporting import AlreadyReported, ImportReport, Refused
 from codegen.importers.tflite.operators.site import Values
 from codegen.ir import Var
 
 
 def graph_output(
-    values: Values, report: Report, inputs: Container[int], index: int, places: tuple[int, int]
+    values: Values, report: ImportReport, inputs: Container[int], index: int, places: tuple[int, int]
 ) -> Var:
     """Tensor `index` as an output; `places`: where it is listed, and where the same tensor is listed first.
 

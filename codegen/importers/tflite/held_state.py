@@ -18,8 +18,8 @@ from codegen.importers.tflite.operators.recurrent import (
     new_state,
     state_type,
 )
-from codegen.importers.tflite.operators.site import Site, Step, Translated, Values, source
-from codegen.importers.tflite.operators.steps import Chain, chain
+from codegen.importers.tflite.operators.site import Site, Translated, Values, source
+from codegen.importers.tflite.operators.steps import Chain, Parts, chain
 from codegen.importers.tflite.operators.svdf import SVDF, WINDOW, svdf, window_type
 from codegen.importers.tflite.variables import Variables
 from codegen.ir import TensorType, Var
@@ -34,7 +34,7 @@ class HeldState(ABC):
         """The operator's results."""
 
     @abstractmethod
-    def kept(self, made: Sequence[Chain], done: dict[Step, Var]) -> tuple[Chain, ...]:
+    def kept(self, made: Sequence[Chain], done: Parts) -> tuple[Chain, ...]:
         """Say which values are the state of the next inference; gives the steps that this takes. `done`: what
         those of the results, `made`, have computed."""
 
@@ -60,7 +60,7 @@ class _Lstm(HeldState):
         """See `HeldState.translate`."""
         return (lstm(site, self._cell),)
 
-    def kept(self, made: Sequence[Chain], done: dict[Step, Var]) -> tuple[Chain, ...]:
+    def kept(self, made: Sequence[Chain], done: Parts) -> tuple[Chain, ...]:
         """Those that take the state out of the step's result."""
         del done
         both = next(let for let in made[0] if let.call.op.name == LSTM)
@@ -91,7 +91,7 @@ class _Svdf(HeldState):
         """See `HeldState.translate`."""
         return (svdf(site),)
 
-    def kept(self, made: Sequence[Chain], done: dict[Step, Var]) -> tuple[Chain, ...]:
+    def kept(self, made: Sequence[Chain], done: Parts) -> tuple[Chain, ...]:
         """None: the window is shifted where it is."""
         del done
         shifted = next(let for let in made[0] if let.call.op is SHIFT)
@@ -122,7 +122,7 @@ class _Stream(HeldState):
         self._next = found.states
         return found.parts
 
-    def kept(self, made: Sequence[Chain], done: dict[Step, Var]) -> tuple[Chain, ...]:
+    def kept(self, made: Sequence[Chain], done: Parts) -> tuple[Chain, ...]:
         """One chain a state."""
         del made
         chains: list[Chain] = []

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from codegen.errors import CodegenError, Message
 from codegen.importers.graph_inputs import InputSignature
-from codegen.importers.reporting import Problem, Report
+from codegen.importers.reporting import ImportProblem, ImportReport
 from codegen.importers.tflite.file.reader import FileModel, kind_of, operator_codes, read
 from codegen.importers.tflite.operators.translators import imported_ops
 from codegen.importers.tflite.problems import unsupported
@@ -35,7 +35,7 @@ def opened(data: bytes, file_name: str, kernels: Sequence[UserKernel]) -> FileMo
 
 def _missing_kinds(data: bytes, file_name: str, kernels: Sequence[UserKernel]) -> tuple[Message, ...]:
     """What is said of the kinds of operators that a file lists and nothing imports."""
-    report = Report(file_name)
+    report = ImportReport(file_name)
     declared_ops = {kernel.op for kernel in kernels}
     try:
         codes = operator_codes(data, file_name)
@@ -47,7 +47,7 @@ def _missing_kinds(data: bytes, file_name: str, kernels: Sequence[UserKernel]) -
     return report.messages
 
 
-def missing_kind(name: str, custom_name: str, *, outputs: int) -> Problem:
+def missing_kind(name: str, custom_name: str, *, outputs: int) -> ImportProblem:
     """What is said of an operator that nothing imports."""
     text, advice = unsupported(name, custom_name, outputs)
-    return Problem(code="E301", text=text, advice=advice)
+    return ImportProblem(code="E301", text=text, advice=advice)

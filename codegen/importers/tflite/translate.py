@@ -8,16 +8,16 @@ import numpy as np
 from codegen.importers.budget import Budget
 from codegen.importers.graph_inputs import NO_EXTENTS, Extents
 from codegen.importers.printable_names import identifiers
-from codegen.importers.reporting import AlreadyReported, Problem, Refused, Report
-from codegen.importers.tflite.control import Inlined, inlined
+from codegen.importers.reporting import AlreadyReported, ImportProblem, ImportReport, Refused
+from codegen.importers.tflite.control import InlinedGraph, inlined
 from codegen.importers.tflite.decoded import decoded
 from codegen.importers.tflite.file.reader import FileModel, FileOperator, read
 from codegen.importers.tflite.graph_outputs import graph_output
 from codegen.importers.tflite.held_state import held_state
 from codegen.importers.tflite.opening import missing_kind, opened
 from codegen.importers.tflite.operators import translators
-from codegen.importers.tflite.operators.site import FOLDED, Site, Step, Translated, Values, is_folded, source
-from codegen.importers.tflite.operators.steps import Chain, chain, check_types, evaluated, result_shape
+from codegen.importers.tflite.operators.site import FOLDED, Site, Translated, Values, is_folded, source
+from codegen.importers.tflite.operators.steps import Chain, Parts, chain, check_types, evaluated, result_shape
 from codegen.importers.tflite.operators.translators import (
     ASSIGN,
     HOLDERS,
@@ -68,7 +68,7 @@ class _Translation:
 
     def __init__(
         self,
-        flat: Inlined,
+        flat: InlinedGraph,
         kernels: Sequence[UserKernel],
         subgraph: Callable[[int], FileModel],
         extents: Extents,
@@ -79,7 +79,7 @@ class _Translation:
         self._extents = extents
         self._inputs = frozenset(model.inputs)
         self._kernels = {kernel.op: kernel for kernel in kernels}
-        self._report = Report(model.file_name)
+        self._report = ImportReport(model.file_name)
         self.tensors = Tensors(model)
         if extents:
             self.tensors.declare_open()
@@ -125,13 +125,13 @@ class _Translation:
         others = sorted({index for index in self._model.entry_subgraphs if index != 0})
         if others:
             text = f"the file has several entry points (also subgraph {others[0]}), supported is one"
-            self._report.add(Problem(code="E301", text=text, advice="convert a single signature"))
+            self._report.add(ImportProblem(code="E301", text=text, advice="convert a single signature"))
 
     def _params(self) -> tuple[Var, ...]:
         inputs = self._model.inputs
         if not inputs:
             text = "the model has no inputs, so its outputs are constants"
-            self._report.add(Problem(code="E301", text=text))
+            self._report.add(ImportProblem(code="E301", text=text))
         origins, variables = [self._tensor_name(index) for index in inputs], self._variables.names
         names = identifiers([*origins, *variables], [op.short for op in (*OPS.values(), USER)])
         self._identifiers = dict(zip(variables, names[len(inputs) :], strict=True))
@@ -200,7 +200,7 @@ class _Translation:
             self._report.add(self._refusals.get(operator.index, missing), where=str(origin), missing=True)
         elif operator.kind in {*TRANSLATORS, *(FOLDED if folded else ())} and len(operator.outputs) != 1:
             text = f"has {len(operator.outputs)} outputs, needs 1"
-            self._report.add(Problem(code="E303", text=text), where=str(origin))
+            self._report.add(ImportProblem(code="E303", text=text), where=str(origin))
             known = False
         kinds = [
             None if not known and self._is_handle(index) else self._new_value(index, str(origin))
@@ -218,7 +218,7 @@ class _Translation:
     def _on_holder(self, site: Site, kinds: list[TensorType | None]) -> None:
         """Translate an operator that keeps state of its own."""
         chains: list[Chain] | None = None
-        done: dict[Step, Var] = {}
+        done: Parts = {}
         try:
             held = held_state(site.operator, self._values, self._variables, self._identifiers)
             chains = self._translated(site, held.translate, done)
@@ -317,7 +317,7 @@ class _Translation:
         self,
         site: Site,
         translate: Callable[[Site], tuple[Translated, ...]] | None = None,
-        done: dict[Step, Var] | None = None,
+        done: Parts | None = None,
     ) -> list[Chain] | None:
         """The operator's steps for each output, and in `done` what they have computed; None if it was
         refused (and that reported)."""
@@ -369,9 +369,7 @@ class _Translation:
         assert kernel is not None, "asked for known operators only"
         return (translators.call(site, kernel),)
 
-    def _chain(
-        self, site: Site, position: int, found: Translated, result: TensorType, done: dict[Step, Var]
-    ) -> Chain:
+    def _chain(self, site: Site, position: int, found: Translated, result: TensorType, done: Parts) -> Chain:
         """The steps of output `position`; values between them count for the budget too."""
         origin = source(site.operator, self.tensors, position)
         ending = f"_{position}" if len(site.operator.outputs) > 1 or site.operator.kind in SPLITTERS else ""
@@ -384,7 +382,7 @@ class _Translation:
         """Graph outputs: computed from the inputs, each its own tensor."""
         outputs = self._model.outputs
         if not outputs:
-            self._report.add(Problem(code="E303", text="the model has no outputs"))
+            self._report.add(ImportProblem(code="E303", text="the model has no outputs"))
         results: list[Var] = []
         firsts: dict[int, int] = {}
         for position, index in enumerate(outputs):

@@ -30,7 +30,7 @@ _Stored = Callable[[np.ndarray, TensorType, TensorType], np.ndarray]
 """Stored integers of a type to those of another."""
 
 
-class Function(Pointwise):
+class ScalarFunction(Pointwise):
     """One function: on float32, and on the integer types that `stored` is given for."""
 
     def __init__(
@@ -227,19 +227,19 @@ def _gelu_by_tanh(value: np.ndarray) -> np.ndarray:
 
 
 OPERATORS: tuple[Op, ...] = (
-    Function("ABS", "abs", np.abs, _abs_stored, DType.INT8, DType.INT16),
-    Function("CEIL", "ceil", np.ceil),
-    Function("COS", "cos", _wide(np.cos)),
-    Function("ELU", "elu", _elu, _elu_stored, DType.INT8),
-    Function("EXP", "exp", _wide(np.exp)),
-    Function("FLOOR", "floor", np.floor),
+    ScalarFunction("ABS", "abs", np.abs, _abs_stored, DType.INT8, DType.INT16),
+    ScalarFunction("CEIL", "ceil", np.ceil),
+    ScalarFunction("COS", "cos", _wide(np.cos)),
+    ScalarFunction("ELU", "elu", _elu, _elu_stored, DType.INT8),
+    ScalarFunction("EXP", "exp", _wide(np.exp)),
+    ScalarFunction("FLOOR", "floor", np.floor),
     Gelu(),
-    Function("HARD_SWISH", "hardswish", _hard_swish, _hard_swish_stored, DType.INT8),
-    Function("LOG", "log", _wide(np.log)),
-    Function("NEG", "neg", np.negative, _neg_stored, DType.INT8),
-    Function("ROUND", "round", _round),
-    Function("RSQRT", "rsqrt", _rsqrt, _rsqrt_stored, DType.INT8, DType.INT16),
-    Function("SIN", "sin", _wide(np.sin)),
-    Function("SQRT", "sqrt", np.sqrt),
+    ScalarFunction("HARD_SWISH", "hardswish", _hard_swish, _hard_swish_stored, DType.INT8),
+    ScalarFunction("LOG", "log", _wide(np.log)),
+    ScalarFunction("NEG", "neg", np.negative, _neg_stored, DType.INT8),
+    ScalarFunction("ROUND", "round", _round),
+    ScalarFunction("RSQRT", "rsqrt", _rsqrt, _rsqrt_stored, DType.INT8, DType.INT16),
+    ScalarFunction("SIN", "sin", _wide(np.sin)),
+    ScalarFunction("SQRT", "sqrt", np.sqrt),
 )
 """All of this family."""

@@ -90,7 +90,7 @@ def _activate(values: np.ndarray, activation: Activation, result: TensorType) ->
     return np.clip(values, *limits).astype(result.dtype.numpy)
 
 
-class _Pool(Op):
+class _PoolOperator(Op):
     """What both pools share: shape rule and type rule."""
 
     attrs_type = PoolAttrs
@@ -121,7 +121,7 @@ class _Pool(Op):
             activation_range(narrow(attrs, PoolAttrs).activation, result)
 
 
-class AveragePool2D(_Pool):
+class AveragePool2D(_PoolOperator):
     """AVERAGE_POOL_2D(image NHWC) -> NHWC; padding is not counted."""
 
     name = "AVERAGE_POOL_2D"
@@ -133,7 +133,7 @@ class AveragePool2D(_Pool):
         return average_pool(narrow(attrs, PoolAttrs), values, result)
 
 
-class MaxPool2D(_Pool):
+class MaxPool2D(_PoolOperator):
     """MAX_POOL_2D(image NHWC) -> NHWC."""
 
     name = "MAX_POOL_2D"

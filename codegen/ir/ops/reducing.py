@@ -41,7 +41,7 @@ from codegen.ir.ops.pooling import Mean
 from codegen.ir.types import DType, TensorType
 
 
-class Sum(Mean):
+class ReduceSum(Mean):
     """SUM over axes: a MEAN that is not divided."""
 
     name = "SUM"
@@ -334,7 +334,7 @@ ARGS = (Arg("ARG_MAX", "argmax", np.argmax), Arg("ARG_MIN", "argmin", np.argmin)
 """Both in the order of the C kernels' kinds."""
 
 OPERATORS: tuple[Op, ...] = (
-    Sum(),
+    ReduceSum(),
     *EXTREMES,
     *ARGS,
     BatchMatMul(),

@@ -13,7 +13,7 @@ from codegen.kernels.primfunc import PrimFunc
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Form:
+class SourceForm:
     """`source` does what `largest` does without calling anything of the sources `without`."""
 
     largest: str
@@ -23,10 +23,10 @@ class Form:
     """C function of `largest` -> that of `source`."""
 
 
-_FORMS: list[Form] = []
+_FORMS: list[SourceForm] = []
 
 
-def register_form(form: Form) -> None:
+def register_form(form: SourceForm) -> None:
     """Add a form; of two that fit a build the one that was added first is taken."""
     _FORMS.append(form)
 
@@ -39,14 +39,14 @@ def in_smallest_forms(prims: Sequence[Sequence[PrimFunc]]) -> tuple[tuple[PrimFu
     return tuple(tuple(_renamed(prim, forms, names) for prim in each) for each in prims)
 
 
-def _fits(form: Form, linked: Sequence[Collection[str]]) -> bool:
+def _fits(form: SourceForm, linked: Sequence[Collection[str]]) -> bool:
     """Whether PrimFuncs, each with the sources it is linked with, need `form.largest`, and no more of it than
     the form has. Another kernel's sources do not count: it may share one of `without`."""
     own = [sources for sources in linked if form.largest in sources]
     return bool(own) and all(form.without.isdisjoint(sources) for sources in own)
 
 
-def _renamed(prim: PrimFunc, forms: Mapping[str, Form], names: Mapping[str, str]) -> PrimFunc:
+def _renamed(prim: PrimFunc, forms: Mapping[str, SourceForm], names: Mapping[str, str]) -> PrimFunc:
     if forms.keys().isdisjoint(prim.sources):
         return prim
     reverse = prim.reverse
@@ -65,7 +65,7 @@ def _renamed(prim: PrimFunc, forms: Mapping[str, Form], names: Mapping[str, str]
     )
 
 
-def _sources(sources: Sequence[str], forms: Mapping[str, Form]) -> tuple[str, ...]:
+def _sources(sources: Sequence[str], forms: Mapping[str, SourceForm]) -> tuple[str, ...]:
     return tuple(forms[source].source if source in forms else source for source in sources)
 
 

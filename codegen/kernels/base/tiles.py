@@ -10,7 +10,7 @@ from codegen.kernels.base.window import WindowShape
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Tiling:
+class PixelTiling:
     """`rows` of results, each in tiles of so many pixels."""
 
     rows: int
@@ -29,15 +29,15 @@ def row_tiles(pixels: int, most: int) -> tuple[int, ...]:
     return tuple(min(most, pixels - start) for start in range(0, pixels, most))
 
 
-def tiling(window: WindowShape, most: int, *, joins_rows: bool = True) -> Tiling:
+def tiling(window: WindowShape, most: int, *, joins_rows: bool = True) -> PixelTiling:
     """Tiles of at most `most` pixels; `joins_rows`: where only pixels are read, all are one row."""
     batch, height, width, _ = window.result
     if joins_rows and window.is_pointwise:
-        return Tiling(rows=1, tiles=row_tiles(batch * height * width, most), is_one_row=True)
-    return Tiling(rows=batch * height, tiles=row_tiles(width, most))
+        return PixelTiling(rows=1, tiles=row_tiles(batch * height * width, most), is_one_row=True)
+    return PixelTiling(rows=batch * height, tiles=row_tiles(width, most))
 
 
-def tiled_below(window: WindowShape, found: Tiling) -> int | None:
+def tiled_below(window: WindowShape, found: PixelTiling) -> int | None:
     """Least safe distance in elements from the start of the result up to the start of the image, where the
     windows of a tile are read before its first result is written; None: any overlap is safe.
 
@@ -77,7 +77,7 @@ class TiledPrice:
     edge: TilePrice
     """Where one reaches into the padding."""
 
-    def instructions(self, window: WindowShape, found: Tiling) -> int:
+    def instructions(self, window: WindowShape, found: PixelTiling) -> int:
         """Of one inference."""
         total = self.layer + found.rows * _sum(self.products, found.tiles)
         if found.is_one_row:

@@ -12,7 +12,7 @@ from codegen.ir.ops.base.fixed_point import wrap_int32
 from codegen.ir.ops.base.parameters import activation_range
 from codegen.ir.ops.convolution import weight_zero_point
 from codegen.kernels.base.c_kernel import PortableKernel, arg_type, row_kernel
-from codegen.kernels.base.forms import Form, register_form
+from codegen.kernels.base.forms import SourceForm, register_form
 from codegen.kernels.base.overlap import forward_sharing
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.tiles import tiled_below
@@ -288,7 +288,7 @@ for most, (suffix, tiles) in itertools.product(
     (1, 2), {INT8_STREAM.suffix: _TILE_SOURCES, JOINED_STREAM.suffix: _JOINED_TILE_SOURCES}.items()
 ):
     register_form(
-        Form(
+        SourceForm(
             largest=f"kernels/dsp/conv2d_{suffix}_dsp.c",
             source=f"kernels/dsp/conv2d_{most}_{suffix}_dsp.c",
             without=frozenset(tiles[4]) - frozenset(tiles[most]),

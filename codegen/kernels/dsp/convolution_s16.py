@@ -17,7 +17,7 @@ from codegen.ir.ops.base.parameters import activation_range, has_wide_accumulato
 from codegen.kernels.base.c_kernel import ConstantData, FastKernel, arg_type
 from codegen.kernels.base.overlap import NOTHING, forward_sharing
 from codegen.kernels.base.registry import register
-from codegen.kernels.base.tiles import Tiling, tiled_below
+from codegen.kernels.base.tiles import PixelTiling, tiled_below
 from codegen.kernels.base.weighted import (
     CONVOLUTION,
     bias_data,
@@ -139,7 +139,7 @@ class TiledConvS16(_Int16):
         values = channels.weights.shape[1]
         layer = Layer(channels=len(channels.weights), values=values, is_clamped=limits != (-32768, 32767))
         row = tiles(window.result[2])
-        found = Tiling(rows=window.result[0] * window.result[1], tiles=row)
+        found = PixelTiling(rows=window.result[0] * window.result[1], tiles=row)
         pairs = (len(channels.weights) + 1) // 2
         space = Workspace(
             name="pixels",

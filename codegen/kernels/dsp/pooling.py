@@ -10,7 +10,7 @@ from codegen.ir import DType, Let
 from codegen.kernels.base.c_kernel import FastKernel, row_kernel
 from codegen.kernels.base.registry import register
 from codegen.kernels.call import Reverse
-from codegen.kernels.portable.pooling import Pool, pool_window
+from codegen.kernels.portable.pooling import Pool2D, pool_window
 from codegen.kernels.primfunc import PrimFunc
 from codegen.targets.arm import DSP
 
@@ -27,7 +27,7 @@ class AveragePool(FastKernel):
 
     op, name, symbol = "AVERAGE_POOL_2D", "avg_pool2d_s8_dsp", "cg_avg_pool2d_s8_dsp"
     kernel_set = DSP
-    portable = Pool("AVERAGE_POOL_2D", "avg_pool2d_s8", DType.INT8)
+    portable = Pool2D("AVERAGE_POOL_2D", "avg_pool2d_s8", DType.INT8)
 
     def other_reason(self, let: Let) -> str | None:
         """A large window."""

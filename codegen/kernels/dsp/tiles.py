@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.ir.ops import Padding2D
-from codegen.kernels.base.tiles import Tiling, patch_line_bytes, tiling
+from codegen.kernels.base.tiles import PixelTiling, patch_line_bytes, tiling
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.dsp.packing import GROUP, groups
 
@@ -14,7 +14,7 @@ def reads_words(window: WindowShape) -> bool:
     return window.image[3] % GROUP == 0
 
 
-def dsp_tiling(window: WindowShape, most: int) -> Tiling:
+def dsp_tiling(window: WindowShape, most: int) -> PixelTiling:
     """Tiles of `most` pixels; rows are joined where pixels are read by words."""
     return tiling(window, most, joins_rows=reads_words(window))
 

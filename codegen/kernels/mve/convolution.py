@@ -144,7 +144,7 @@ class FewPixels(_Product):
         )
 
 
-class Pointwise(_Product):
+class PointwiseConv(_Product):
     """Windows of one pixel, stride 1: three pixels at a time where they lie."""
 
     group, way = 2, "pointwise"
@@ -235,6 +235,6 @@ def _pointwise_rows(let: Let, symbol: str, window: WindowShape) -> RowKernel | N
 
 for _portable in (CONV_2D_S8, FULLY_CONNECTED_S8, QLINEAR_CONV_2D_S8, QLINEAR_FULLY_CONNECTED_S8):
     register(FewPixels(_portable))
-    register(Pointwise(_portable))
+    register(PointwiseConv(_portable))
 for _portable in (CONV_2D_S8, DEPTHWISE_S8, QLINEAR_CONV_2D_S8, QLINEAR_DEPTHWISE_S8):
     register(Windows(_portable))

@@ -43,7 +43,7 @@ IN_PLACE_TAPS = 4
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Packed:
+class PackedDepthwise:
     """What the two kernels do not have in common."""
 
     loop: str
@@ -81,7 +81,7 @@ class _Depthwise(FastKernel):
         _, shifts = scaling_of(self.operator.scaling(let))
         return "a channel's scale is not below one half" if bool((shifts > -1).any()) else None
 
-    def call(self, let: Let, name: str, stem: str, packed: Packed, space: Workspace) -> PrimFunc:
+    def call(self, let: Let, name: str, stem: str, packed: PackedDepthwise, space: Workspace) -> PrimFunc:
         """The PrimFunc of the function `stem`, its row function, and `<stem>_reverse`."""
         window = self.operator.window(let)
         prim = PrimFunc(
@@ -120,7 +120,7 @@ class Depthwise(_Depthwise):
         limits = activation_range(layer.activation, let.var.type)
         taps = window.window[0] * window.window[1]
         size = 4 * taps + (window.image[3] if window.is_padded else 0)
-        packed = Packed(
+        packed = PackedDepthwise(
             loop="depthwise_pixels",
             stream=depthwise_stream(channels),
             layer=depthwise_struct(channels, let.var.type.zero_point, limits),
@@ -158,7 +158,7 @@ class DepthwiseSmall(_Depthwise):
         most = (SMALL_SPAN - _span(window)) // stride + 1
         stripe = -(-width // -(-width // most))
         columns = (stripe - 1) * stride + _span(window)
-        packed = Packed(
+        packed = PackedDepthwise(
             loop="depthwise_stripe",
             stream=small_stream(channels, window.window),
             layer=small_struct(channels, let.var.type.zero_point, limits, stripe),
@@ -206,7 +206,7 @@ class DepthwiseInPlaceMve(_Depthwise):
         batch, height, width, depth = window.image
         columns = width + _span(window) - 1
         stream = small_stream(channels, window.window, IN_PLACE_TAPS - window.window[0])
-        packed = Packed(
+        packed = PackedDepthwise(
             loop="depthwise_replace",
             stream=stream,
             layer=small_struct(channels, let.var.type.zero_point, limits, width),

@@ -17,7 +17,7 @@ from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ValueArg
 from codegen.kernels.mve.convolution import HEADER, reverse_of
 from codegen.kernels.mve.groups import striped_sharing
 from codegen.kernels.portable.elementwise import AddInteger
-from codegen.kernels.portable.pooling import Pool, pool_window
+from codegen.kernels.portable.pooling import Pool2D, pool_window
 from codegen.kernels.primfunc import PrimFunc
 from codegen.targets.arm import MVE
 
@@ -132,7 +132,7 @@ class PoolMve(FastKernel):
         self.op, self.name = op, f"{stem}_s8_mve"
         self.symbol, self.channels = f"cg_{stem}_s8_mve", channels
         self.reverse_symbol = f"cg_{stem}_reverse_s8_mve"
-        self.portable = Pool(op, f"{stem}_s8", DType.INT8)
+        self.portable = Pool2D(op, f"{stem}_s8", DType.INT8)
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`."""

@@ -8,7 +8,7 @@ from codegen.targets.core_family import KernelSet
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Form:
+class RoundingForm:
     """One of the two: names of its functions and files."""
 
     kernel_set: KernelSet
@@ -26,10 +26,10 @@ class Form:
         return f"kernels/mve/{self.prefix}{stem}_s8_mve.c", f"kernels/mve/{loop}_{self.loop}s8_mve.S"
 
 
-_AS_TFLITE = Form(kernel_set=MVE)
-_EVEN = Form(kernel_set=ROUNDING_MVE, prefix="qlinear_", loop="even_")
+_AS_TFLITE = RoundingForm(kernel_set=MVE)
+_EVEN = RoundingForm(kernel_set=ROUNDING_MVE, prefix="qlinear_", loop="even_")
 
 
-def form_of(operator: WeightedOperator) -> Form:
+def form_of(operator: WeightedOperator) -> RoundingForm:
     """The form that rounds as an operator does."""
     return _EVEN if operator.rounds_even else _AS_TFLITE

@@ -9,7 +9,7 @@ from codegen.ir import Let
 from codegen.kernels.base.c_kernel import FastKernel
 from codegen.kernels.base.registry import register
 from codegen.kernels.block import RowKernel
-from codegen.kernels.portable.tables import PAIR_TABLES, TABLES, PairTable, Table
+from codegen.kernels.portable.tables import PAIR_TABLES, TABLES, PairTable, ResultTable
 from codegen.kernels.primfunc import PrimFunc
 from codegen.targets.arm import MVE
 
@@ -20,7 +20,7 @@ class LookupMve(FastKernel):
     kernel_set, takes_constants = MVE, True
     symbol = "cg_lut_s8_mve"
 
-    def __init__(self, portable: Table | PairTable) -> None:
+    def __init__(self, portable: ResultTable | PairTable) -> None:
         self.portable, self.op = portable, portable.op
         self.name = f"{portable.name}_mve"
 

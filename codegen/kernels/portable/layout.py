@@ -109,7 +109,7 @@ class Pad(PortableKernel):
         )
 
 
-class _Gather(PortableKernel):
+class _StridedCopy(PortableKernel):
     """Shared by TRANSPOSE and STRIDED_SLICE: strided blocks of the argument, densely written."""
 
     stem = "gather"
@@ -132,7 +132,7 @@ class _Gather(PortableKernel):
         )
 
 
-class Transpose(_Gather):
+class Transpose(_StridedCopy):
     """TRANSPOSE by any permutation."""
 
     op, name = "TRANSPOSE", "transpose_portable"
@@ -144,7 +144,7 @@ class Transpose(_Gather):
         return block_walk(let.var.type.shape, chosen, 0, let.var.type.dtype.size_bytes)
 
 
-class StridedSlice(_Gather):
+class StridedSlice(_StridedCopy):
     """STRIDED_SLICE with steps of either sign."""
 
     op, name = "STRIDED_SLICE", "strided_slice_portable"
@@ -157,7 +157,7 @@ class StridedSlice(_Gather):
         return block_walk(attrs.counts, moves, first, let.var.type.dtype.size_bytes)
 
 
-class BroadcastTo(_Gather):
+class BroadcastTo(_StridedCopy):
     """BROADCAST_TO any shape: steps of 0 along the axes that repeat."""
 
     op, name = "BROADCAST_TO", "broadcast_to_portable"

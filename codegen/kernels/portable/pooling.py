@@ -44,7 +44,7 @@ def pool_window(let: Let) -> WindowShape:
     )
 
 
-class Pool(PortableKernel):
+class Pool2D(PortableKernel):
     """Both pools; padding is not counted."""
 
     def __init__(self, op: str, stem: str, dtype: DType, *, halves_up: bool = False) -> None:
@@ -238,13 +238,13 @@ class Resize(PortableKernel):
         )
 
 
-register(Pool("AVERAGE_POOL_2D", "avg_pool2d_s8", DType.INT8))
-register(Pool("AVERAGE_POOL_2D", "avg_pool2d_u8", DType.INT8, halves_up=True))
-register(Pool("AVERAGE_POOL_2D", "avg_pool2d_s16", DType.INT16))
-register(Pool("AVERAGE_POOL_2D", "avg_pool2d_f32", DType.FLOAT32))
-register(Pool("MAX_POOL_2D", "max_pool2d_s8", DType.INT8))
-register(Pool("MAX_POOL_2D", "max_pool2d_s16", DType.INT16))
-register(Pool("MAX_POOL_2D", "max_pool2d_f32", DType.FLOAT32))
+register(Pool2D("AVERAGE_POOL_2D", "avg_pool2d_s8", DType.INT8))
+register(Pool2D("AVERAGE_POOL_2D", "avg_pool2d_u8", DType.INT8, halves_up=True))
+register(Pool2D("AVERAGE_POOL_2D", "avg_pool2d_s16", DType.INT16))
+register(Pool2D("AVERAGE_POOL_2D", "avg_pool2d_f32", DType.FLOAT32))
+register(Pool2D("MAX_POOL_2D", "max_pool2d_s8", DType.INT8))
+register(Pool2D("MAX_POOL_2D", "max_pool2d_s16", DType.INT16))
+register(Pool2D("MAX_POOL_2D", "max_pool2d_f32", DType.FLOAT32))
 register(MeanInteger("mean_s8", DType.INT8))
 register(MeanInteger("mean_s16", DType.INT16))
 register(MeanF32())

@@ -43,7 +43,7 @@ FAR = np.int64(1) << 62
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Scale:
+class Rescaling:
     """From accumulators to stored results: per channel multiplier and shift as TFLite applies them."""
 
     multipliers: Integers
@@ -87,7 +87,7 @@ class Fit:
     """0: results are all on one side of the zero point, or halves do not matter."""
 
 
-def fit(scale: Scale, least: Integers, most: Integers) -> Fit:
+def fit(scale: Rescaling, least: Integers, most: Integers) -> Fit:
     """The numbers of channels whose accumulators are in [least, most], [O] each."""
     if scale.low == scale.high:
         return _always(scale.low, len(least))
@@ -96,7 +96,7 @@ def fit(scale: Scale, least: Integers, most: Integers) -> Fit:
     able &= (least << left >= -INT32) & (most << left < INT32)
     first, last = (scale.stored(np.where(able, ends, 0)) for ends in (least, most))
     constant = able & (first == last)
-    found = _Search(scale, np.where(able, least, 0), np.where(able, most, 0), able & ~constant)
+    found = _RescalingSearch(scale, np.where(able, least, 0), np.where(able, most, 0), able & ~constant)
     found.run()
     chosen = found.found
     return Fit(
@@ -117,10 +117,10 @@ def _always(result: int, count: int) -> Fit:
     return Fit(is_long=~every, is_constant=every, offset=nothing + (result << FRACTION), **numbers)
 
 
-class _Search:
+class _RescalingSearch:
     """Numbers for the channels `wanted`; the others are not looked at."""
 
-    def __init__(self, scale: Scale, least: Integers, most: Integers, wanted: NDArray[np.bool_]) -> None:
+    def __init__(self, scale: Rescaling, least: Integers, most: Integers, wanted: NDArray[np.bool_]) -> None:
         self._scale = scale
         self._steps = np.arange(scale.low + 1, scale.high + 1, dtype=np.int64)[None, :]
         shift = np.where(wanted, np.maximum(-scale.shifts, 0), 0)[:, None]
@@ -217,7 +217,7 @@ class Channels:
     """[O, K], in the order in which a window's values are read."""
     bias: Integers
     """[O], the image's zero point folded in; as wide as it may be before it wraps."""
-    scale: Scale
+    scale: Rescaling
 
     @property
     def fit(self) -> Fit:
@@ -236,7 +236,7 @@ def channels_of(layer: WeightedLayer, result: TensorType) -> Channels:
     return Channels(
         weights=layer.weights,
         bias=layer.folded_bias,
-        scale=Scale(
+        scale=Rescaling(
             multipliers=multipliers.astype(np.int64),
             shifts=shifts.astype(np.int64),
             zero=result.zero_point,
@@ -247,7 +247,7 @@ def channels_of(layer: WeightedLayer, result: TensorType) -> Channels:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class Packed:
+class PackedChannels:
     """Channels as words: int32 `biases` [O], `numbers` [O, 4]; int8 `weights` [O, K padded]."""
 
     biases: NDArray[np.int32]
@@ -264,7 +264,7 @@ def padded(values: int) -> int:
     return -(-values // GROUP) * GROUP
 
 
-def packed(channels: Channels, *, lanes: bool) -> Packed:
+def packed(channels: Channels, *, lanes: bool) -> PackedChannels:
     """The words of all channels; `lanes`: biases take back what tile kernels add."""
     found = channels.fit
     count, values = channels.weights.shape
@@ -279,7 +279,7 @@ def packed(channels: Channels, *, lanes: bool) -> Packed:
     short = (found.limit << LOW | found.low, found.high, found.offset, found.kink)
     long = (codes, channels.scale.multipliers, np.zeros_like(codes), np.full_like(codes, LONG))
     numbers = np.where(found.is_long[:, None], np.stack(long, axis=1), np.stack(short, axis=1))
-    return Packed(
+    return PackedChannels(
         biases=wrap_int32(bias).astype(np.int32),
         weights=weights,
         numbers=wrap_int32(numbers).astype(np.int32),
@@ -288,13 +288,13 @@ def packed(channels: Channels, *, lanes: bool) -> Packed:
     )
 
 
-def stream(channels: Packed) -> NDArray[np.int32]:
+def stream(channels: PackedChannels) -> NDArray[np.int32]:
     """The words of `cg_conv_weights_v6m.stream`."""
     words = channels.weights.view("<i4")
     return np.concatenate([channels.biases[:, None], words, channels.numbers], axis=1).reshape(-1)
 
 
-def groups(channels: Packed, values: int, outputs: int) -> NDArray[np.int32]:
+def groups(channels: PackedChannels, values: int, outputs: int) -> NDArray[np.int32]:
     """The words of `cg_fc_weights_v6m.stream`: `outputs` channels of `values` weights interleaved."""
     count = len(channels.biases)
     whole = -(-count // outputs)

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from codegen.kernels.base.tiles import TiledPrice, tiling
 from codegen.kernels.base.window import WindowShape
-from codegen.kernels.v6m.packing import Packed
+from codegen.kernels.v6m.packing import PackedChannels
 
 FURTHER_CALL = 60
 """In C for each call but the first of a fully connected layer by groups of outputs."""
@@ -23,7 +23,7 @@ KINK = 2.4
 """For each result that may round apart."""
 
 
-def conv_instructions(window: WindowShape, channels: Packed, most: int) -> int:
+def conv_instructions(window: WindowShape, channels: PackedChannels, most: int) -> int:
     """Of one inference of a convolution in tiles of `most` pixels."""
     lines, taps = window.window
     values = lines * taps * window.image[3]
@@ -45,7 +45,7 @@ def _paired(count: int, values: int) -> int:
     return 10 + (13 if count > 2 else 8) * values
 
 
-def _tile(channels: Packed, values: int, count: int) -> float:
+def _tile(channels: PackedChannels, values: int, count: int) -> float:
     """All channels of one paired tile."""
     outputs, row = channels.weights.shape
     pixels = 4 if count > 2 else 2
@@ -66,7 +66,7 @@ FILLED = 4
 """For each word of lines filled once."""
 
 
-def depthwise_instructions(window: WindowShape, channels: Packed) -> int:
+def depthwise_instructions(window: WindowShape, channels: PackedChannels) -> int:
     """Of one inference of a depthwise convolution."""
     batch, _, width, depth = window.image
     outputs, row = channels.weights.shape
@@ -85,7 +85,7 @@ def depthwise_instructions(window: WindowShape, channels: Packed) -> int:
     return round(total + bands * across.count * channels.long * 2 * LONG_RESULT)
 
 
-def depthwise_in_place_instructions(window: WindowShape, channels: Packed) -> int:
+def depthwise_in_place_instructions(window: WindowShape, channels: PackedChannels) -> int:
     """Of one inference of a depthwise convolution that replaces its image."""
     batch, height, width, depth = window.image
     rows = window.window[0]
@@ -112,7 +112,7 @@ def _moved_bands(window: WindowShape, kept: int) -> int:
     return sum(last and this for last, this in pairwise(inside))
 
 
-def fully_connected_instructions(channels: Packed, inputs: int) -> int:
+def fully_connected_instructions(channels: PackedChannels, inputs: int) -> int:
     """Of one inference of a fully connected layer of one row."""
     outputs = len(channels.biases)
     group = 70 + 68 * (inputs // 4) + 20 * (inputs % 4)

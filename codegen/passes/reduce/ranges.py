@@ -300,7 +300,7 @@ class Condensed:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class _Axis:
+class _ChosenAxis:
     chosen: Indices
     """Positions that windows of the chosen results read, window after window; `extent` for padding."""
     same: Indices
@@ -359,14 +359,14 @@ def _runs(lines: Sequence[np.ndarray]) -> tuple[Indices, Indices]:
     return np.flatnonzero(begins), np.cumsum(begins) - 1
 
 
-def _axis(axis: WindowAxis, count: int, kinds: Indices) -> _Axis:
+def _axis(axis: WindowAxis, count: int, kinds: Indices) -> _ChosenAxis:
     results, taps = np.arange(count)[:, None], np.arange(axis.window)
     read = results * axis.stride - axis.before + taps * axis.dilation
     read[(read < 0) | (read >= axis.extent)] = axis.extent
     reads = np.append(kinds, -1)[read]
     starts, run_of = _runs([reads])
     _, chosen, same = np.unique(reads[starts], axis=0, return_index=True, return_inverse=True)
-    return _Axis(chosen=read[starts[chosen]].reshape(-1), same=same.reshape(-1)[run_of])
+    return _ChosenAxis(chosen=read[starts[chosen]].reshape(-1), same=same.reshape(-1)[run_of])
 
 
 def _shaped(arg: _Arg, shape: tuple[int, ...]) -> _Arg:

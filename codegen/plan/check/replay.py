@@ -19,16 +19,16 @@ from codegen.program.program import BufferSlice, MemoryLayout, Program, Steps
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Bytes:
+class _ByteRange:
     """A range of bytes of a pool."""
 
     pool: str
     start: int
     stop: int
 
-    def part(self, start: int, stop: int) -> "_Bytes":
+    def part(self, start: int, stop: int) -> "_ByteRange":
         """Bytes [start, stop) of these."""
-        return _Bytes(pool=self.pool, start=self.start + start, stop=self.start + stop)
+        return _ByteRange(pool=self.pool, start=self.start + start, stop=self.start + stop)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -129,8 +129,8 @@ def _inference(
     return found
 
 
-def _copied(copy: Staged) -> _Bytes:
-    return _Bytes(pool=copy.pool, start=copy.offset, stop=copy.offset + copy.size_bytes)
+def _copied(copy: Staged) -> _ByteRange:
+    return _ByteRange(pool=copy.pool, start=copy.offset, stop=copy.offset + copy.size_bytes)
 
 
 def _copy(staged: Sequence[Staged], step: int | None, memory: "_Memory") -> None:
@@ -164,8 +164,8 @@ class _Places:
         self._sizes = {buffer.id: buffer.size_bytes for buffer in layout.problem.buffers}
         self._limits = {pool.name: pool.limit_bytes for pool in layout.problem.pools}
         self._plan = layout.plan
-        self.values: dict[str, _Bytes] = {}
-        self.workspaces: dict[tuple[str, str], _Bytes] = {}
+        self.values: dict[str, _ByteRange] = {}
+        self.workspaces: dict[tuple[str, str], _ByteRange] = {}
         for var in steps.function.variables():
             part = layout.slices.get(var.name)
             if (part is None) != (var.name in callers):
@@ -187,7 +187,7 @@ class _Places:
                 if found is not None:
                     self.workspaces[key] = found
 
-    def _bytes(self, name: str, part: BufferSlice, expected: int) -> _Bytes | None:
+    def _bytes(self, name: str, part: BufferSlice, expected: int) -> _ByteRange | None:
         buffer, offset, size = part.buffer, part.offset_bytes, part.size_bytes
         place = self._plan.placements.get(buffer)
         if place is None or buffer not in self._sizes:
@@ -201,7 +201,7 @@ class _Places:
         elif place.offset < 0 or start + size > self._limits.get(place.pool, -1):
             self.faults.append(f"{name}: leaves pool {place.pool}")
         else:
-            return _Bytes(pool=place.pool, start=start, stop=start + size)
+            return _ByteRange(pool=place.pool, start=start, stop=start + size)
         return None
 
     def extents(self, pools: Sequence[Pool], staged: Sequence[Staged]) -> dict[str, int]:
@@ -234,7 +234,7 @@ class _Memory:
         self._owners: list[str] = [""]
         self._tag_of: dict[str, int] = {}
 
-    def write(self, owner: str, part: _Bytes | None) -> None:
+    def write(self, owner: str, part: _ByteRange | None) -> None:
         """`owner` fills `part`."""
         if owner not in self._tag_of:
             self._tag_of[owner] = len(self._owners)
@@ -243,7 +243,7 @@ class _Memory:
             self._tags[part.pool][part.start : part.stop] = self._tag_of[owner]
 
     def damage(
-        self, what: str, pieces: _Pieces | None, part: _Bytes | None, sharer: str = ""
+        self, what: str, pieces: _Pieces | None, part: _ByteRange | None, sharer: str = ""
     ) -> Iterator[str]:
         """A sentence if bytes of `part` belong neither to who wrote the pieces nor to `sharer` any more.
 
@@ -344,7 +344,7 @@ def _in_use(
         yield from memory.damage(f"result {result}", pieces[result], places.values.get(result))
 
 
-def _may_share(prim: PrimFunc, index: int, result: _Bytes | None, argument: _Bytes | None) -> bool:
+def _may_share(prim: PrimFunc, index: int, result: _ByteRange | None, argument: _ByteRange | None) -> bool:
     """Whether the kernel may write its result here while it still reads argument `index` there."""
     if result is None or argument is None or result.pool != argument.pool:
         return False

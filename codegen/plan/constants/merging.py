@@ -238,7 +238,7 @@ def _filling(items: Sequence[AnyItem]) -> list[AnyItem]:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Kind:
+class _Padding:
     """Items that pad alike: by alignment and size modulo the largest alignment."""
 
     alignment: int
@@ -248,11 +248,11 @@ class _Kind:
 def _exact(items: Sequence[AnyItem]) -> list[AnyItem] | None:
     """An order with the least padding; None if that would take too long."""
     widest = max(item.alignment for item in items)
-    kinds: dict[_Kind, list[AnyItem]] = {}
+    kinds: dict[_Padding, list[AnyItem]] = {}
     for item in items:
-        kinds.setdefault(_Kind(alignment=item.alignment, rest=item.size_bytes % widest), []).append(item)
+        kinds.setdefault(_Padding(alignment=item.alignment, rest=item.size_bytes % widest), []).append(item)
     # Whole multiples of the largest alignment go first: there they pad nothing and move nothing.
-    first = kinds.pop(_Kind(alignment=widest, rest=0), [])
+    first = kinds.pop(_Padding(alignment=widest, rest=0), [])
     order = list(kinds)
     counts = tuple(len(kinds[kind]) for kind in order)
     states = widest

@@ -34,7 +34,7 @@ _NARROWEST, _WIDEST = 560, 1400
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Frame:
+class _PoolFrame:
     """Where a pool's chart lies, and its scales."""
 
     top: float
@@ -91,7 +91,7 @@ def picture(
     for pool in pools:
         here = [b for b in holding if plan.placements[b.id].pool == pool]
         peak = peak_bytes(problem, plan, pool)
-        frame = _Frame(top=top, width=width, first=first, duration=max(last - first, 1), extent=peak)
+        frame = _PoolFrame(top=top, width=width, first=first, duration=max(last - first, 1), extent=peak)
         body += _chart(frame, pool, here, plan, names)
         body += _step_axis(frame, times, steps, core1) if steps else _number_axis(frame)
         top += _HEIGHT + _STEP_LABELS + _BETWEEN
@@ -145,7 +145,7 @@ def _core1_legend(core1: Collection[int], right: float) -> list[str]:
 
 
 def _chart(
-    frame: _Frame, pool: str, buffers: Sequence[Buffer], plan: MemoryPlan, names: Mapping[str, str]
+    frame: _PoolFrame, pool: str, buffers: Sequence[Buffer], plan: MemoryPlan, names: Mapping[str, str]
 ) -> list[str]:
     bottom, right = frame.y(0), _LEFT + frame.width
     bound = plan.lower_bounds.get(pool, 0)
@@ -184,7 +184,7 @@ def _ticks(extent: int) -> range:
     return range(0, extent + 1, step)
 
 
-def _rectangle(frame: _Frame, buffer: Buffer, plan: MemoryPlan, name: str, over: Sequence[str]) -> str:
+def _rectangle(frame: _PoolFrame, buffer: Buffer, plan: MemoryPlan, name: str, over: Sequence[str]) -> str:
     """A buffer's life; its tooltip tells what it is written over while that is still read."""
     offset = plan.placements[buffer.id].offset
     x, y = frame.x(buffer.start), frame.y(offset + buffer.size_bytes)
@@ -215,7 +215,7 @@ def _covered_from(buffer: Buffer, others: Sequence[Buffer], plan: MemoryPlan) ->
 
 
 def _name(
-    frame: _Frame, buffer: Buffer, free_until: int, plan: MemoryPlan, names: Mapping[str, str]
+    frame: _PoolFrame, buffer: Buffer, free_until: int, plan: MemoryPlan, names: Mapping[str, str]
 ) -> list[str]:
     """The name of a buffer inside the part of its rectangle that nothing covers, if there is room."""
     offset = plan.placements[buffer.id].offset
@@ -243,7 +243,7 @@ def _label(name: str, size_text: str, width: float, height: float) -> tuple[str,
     return None
 
 
-def _line(frame: _Frame, offset: int, text: str, colour: str, row: int) -> list[str]:
+def _line(frame: _PoolFrame, offset: int, text: str, colour: str, row: int) -> list[str]:
     """A line across the chart, named to its right; `row` keeps two names apart that would touch."""
     y, right = frame.y(offset), _LEFT + frame.width
     name_y = max(y, frame.top + row * (_FONT + 4)) + 4
@@ -255,7 +255,7 @@ def _line(frame: _Frame, offset: int, text: str, colour: str, row: int) -> list[
 
 
 def _step_axis(
-    frame: _Frame, times: Sequence[tuple[int, int]], steps: Sequence[str], core1: Collection[int]
+    frame: _PoolFrame, times: Sequence[tuple[int, int]], steps: Sequence[str], core1: Collection[int]
 ) -> list[str]:
     """Step names under the chart, turned; as many as there is room for."""
     bottom = frame.y(0)
@@ -276,7 +276,7 @@ def _step_axis(
     return found
 
 
-def _number_axis(frame: _Frame) -> list[str]:
+def _number_axis(frame: _PoolFrame) -> list[str]:
     bottom = frame.y(0)
     return [
         f'<path d="M{frame.x(frame.first + time):.1f} {bottom:.1f}v4" stroke="#333333"/>'

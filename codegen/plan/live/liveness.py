@@ -94,7 +94,7 @@ def liveness(
     for step, prim in enumerate(prim_funcs):
         if prim.in_place is not None and not replaceable.may(step):
             raise ValueError(f"{prim.name}: the argument it replaces is needed later")
-    values = _Values(prim_funcs, function, edge)
+    values = _AnchoredValues(prim_funcs, function, edge)
     owned_by_caller: frozenset[str] = frozenset()
     if edge.is_callers:
         _check_caller(function, values.ties)
@@ -151,7 +151,7 @@ def _whole(buffer: Buffer) -> Occupancy:
     )
 
 
-class _Values:
+class _AnchoredValues:
     """Variables that share bytes: each has an anchor (root variable, byte offset in it)."""
 
     def __init__(self, prim_funcs: Sequence[PrimFunc], function: Function, edge: Edge) -> None:
@@ -215,7 +215,7 @@ def _check_caller(function: Function, found: Ties) -> None:
     messages.raise_if_any()
 
 
-def _check_streamed(prim_funcs: Sequence[PrimFunc], values: _Values, streamed: str) -> None:
+def _check_streamed(prim_funcs: Sequence[PrimFunc], values: _AnchoredValues, streamed: str) -> None:
     """Nobody may want the whole of it."""
     readers = [
         prim
@@ -285,7 +285,7 @@ def _pools(
 
 
 def _value_buffer(
-    root: str, values: _Values, spans: _Spans, pool_candidates: PoolCandidates, minimum_alignment: int
+    root: str, values: _AnchoredValues, spans: _Spans, pool_candidates: PoolCandidates, minimum_alignment: int
 ) -> Buffer:
     start, stop = values.lifetime(root, spans)
     kind = BufferKind.IO if root in values.io_roots else BufferKind.ACTIVATION

@@ -145,13 +145,13 @@ class Backward(OrderSearch):
 
 
 @dataclass(frozen=True, slots=True)
-class _State:
+class _OrderState:
     rest: int
     live: int
     peak: int
     last: tuple[int, ...]
     """StepMasks that may be undone next."""
-    later: "_State | None"
+    later: "_OrderState | None"
     step: int
 
     def rank(self) -> tuple[int, int, int]:
@@ -175,12 +175,12 @@ def beam(
     `start` is the state after the order, `goal` the one before it, `live` the bytes alive in `start`,
     `last` the steps that may come last. `late` ends it without one.
     """
-    states = [_State(start, live, 0, tuple(last), None, -1)]
+    states = [_OrderState(start, live, 0, tuple(last), None, -1)]
     looked_at = 0
     while states and states[0].rest != goal:
         if late():
             return None, looked_at
-        following: dict[int, _State] = {}
+        following: dict[int, _OrderState] = {}
         for state in states:
             looked_at += 1
             for step in state.last:
@@ -190,21 +190,21 @@ def beam(
                 known = following.get(new.rest)
                 if known is None or new.peak < known.peak:
                     following[new.rest] = new
-        states = sorted(following.values(), key=_State.rank)[:width]
+        states = sorted(following.values(), key=_OrderState.rank)[:width]
     if not states:
         return None, looked_at
     order: list[int] = []
-    state: _State | None = states[0]
+    state: _OrderState | None = states[0]
     while state is not None and state.step >= 0:
         order.append(state.step)
         state = state.later
     return tuple(order), looked_at
 
 
-def _undone(steps: StepMasks, state: _State, step: int) -> _State:
+def _undone(steps: StepMasks, state: _OrderState, step: int) -> _OrderState:
     rest = state.rest | (1 << step)
     before = state.live - steps.delta(step, rest)
     last = [other for other in state.last if other != step]
     last += [other for other in steps.predecessors[step] if steps.after[other] & rest == steps.after[other]]
     peak = max(state.peak, before + steps.rise(step, rest))
-    return _State(rest, before, peak, tuple(last), state, step)
+    return _OrderState(rest, before, peak, tuple(last), state, step)

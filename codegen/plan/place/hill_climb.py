@@ -36,7 +36,7 @@ def hill_climb(problem: Problem) -> MemoryPlan:
     Raises DoesNotFit if a pool is too small for the best plan found.
     """
     begun = time.monotonic()
-    search = _Search(problem, begun)
+    search = _HillClimb(problem, begun)
     orders = [order_by_size(problem), order_by_conflicts(problem)]
     for order in orders:
         search.consider(Layout(search.instance), order)
@@ -52,7 +52,7 @@ def hill_climb(problem: Problem) -> MemoryPlan:
     )
 
 
-class _Search:
+class _HillClimb:
     def __init__(self, problem: Problem, begun: float) -> None:
         self.instance = Instance(problem)
         self.random = random.Random(problem.limits.seed)

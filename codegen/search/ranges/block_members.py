@@ -11,7 +11,7 @@ from codegen.ir.ranged import Unlike
 from codegen.kernels.base.registry import Kernel, kernels_for
 from codegen.kernels.block import Block, BlockStage, Count, Lines
 from codegen.kernels.call import CallArg, LiteralArg
-from codegen.kernels.fused import Layout, bind_fused, can_fuse, laid_out, stages_of
+from codegen.kernels.fused import BlockLayout, bind_fused, can_fuse, laid_out, stages_of
 from codegen.kernels.primfunc import PrimFunc
 from codegen.search.kernels.binding import Binder, step_key
 from codegen.search.ranges.unlike import KernelUnlike
@@ -30,7 +30,7 @@ def block_at(let: Let, block: Block, binder: Binder) -> PrimFunc:
     return bind_fused(let, inner, planned)
 
 
-def _layout_like(prims: Sequence[PrimFunc], block: Block) -> Layout | None:
+def _layout_like(prims: Sequence[PrimFunc], block: Block) -> BlockLayout | None:
     """How these steps run as `block` does, whose steps they are at other sizes: stages are asked in its
     order, lines hold as many rows as its lines at least. None where there are fewer stripes."""
     stages = tuple(

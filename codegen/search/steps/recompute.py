@@ -94,7 +94,7 @@ def _next(variant: Variant, needs: Sequence[Need], once: Collection[str]) -> Ite
     """Variants with one more late use served by recomputation, of values that wait through a peak."""
     most = _height(needs)[0]
     peaks = [need for need in needs if need.bytes == most]
-    graph = _Graph(variant, once)
+    graph = _UseGraph(variant, once)
     for step in range(len(variant.prim_funcs)):
         uses = graph.uses(step)
         for early, late in pairwise(uses):
@@ -103,7 +103,7 @@ def _next(variant: Variant, needs: Sequence[Need], once: Collection[str]) -> Ite
                     yield _again(variant, chain, late)
 
 
-class _Graph:
+class _UseGraph:
     """Who computes what, and until when it is needed."""
 
     def __init__(self, variant: Variant, once: Collection[str]) -> None:

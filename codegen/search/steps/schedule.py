@@ -73,10 +73,10 @@ def order_graph(function: Function, prim_funcs: Sequence[PrimFunc], edge: Edge) 
     """The steps of `function` as an order graph; raises ValueError if the PrimFuncs do not fit it."""
     if [prim.let.var.name for prim in prim_funcs] != [let.var.name for let in function.body]:
         raise ValueError(f"{function.name}: the PrimFuncs are not the steps of the function")
-    return _Graph(function, prim_funcs, edge).graph()
+    return _OffsetGraph(function, prim_funcs, edge).graph()
 
 
-class _Graph:
+class _OffsetGraph:
     """Variables as (value, byte offset in it), and the steps over them."""
 
     def __init__(self, function: Function, prim_funcs: Sequence[PrimFunc], edge: Edge) -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from codegen import resources
 from codegen.board.link import exchange
-from codegen.board.link.protocol import Kind, RunFlags, State, Status, Table, words
+from codegen.board.link.protocol import Kind, RunFlags, RunState, Status, Table, words
 from codegen.board.machines.ports import SerialPort, SocketPort
 from codegen.errors import CodegenError, ExitCode
 
@@ -115,7 +115,7 @@ def c_numbers() -> dict[str, int]:
     return found
 
 
-@pytest.mark.parametrize("numbers", [Kind, Table, Status, State], ids=lambda numbers: numbers.__name__)
+@pytest.mark.parametrize("numbers", [Kind, Table, Status, RunState], ids=lambda numbers: numbers.__name__)
 def test_both_ends_count_alike(numbers: type[enum.IntEnum]) -> None:
     theirs = c_numbers()
     assert {each.name: each.value for each in numbers} == {

@@ -13,7 +13,7 @@ import pytest
 
 from codegen.board import boards, load_board, run
 from codegen.board.link.exchange import Link, Patience
-from codegen.board.link.linked_board import Target, target_session
+from codegen.board.link.linked_board import LinkedTarget, target_session
 from codegen.board.machines.ports import SocketPort
 from codegen.board.machines.qemu import running
 from codegen.errors import CodegenError, ExitCode
@@ -33,7 +33,7 @@ LEAST_FREE_LINK_STACK_BYTES = 32
 class Bench:
     board: Board
     image: Image
-    target: Target
+    target: LinkedTarget
 
     def request(self, *kinds: str, model: int = 0, trace: Trace = Trace.NONE) -> RunRequest:
         pool = self.board.region(self.board.data_region).pool_name
@@ -200,7 +200,7 @@ def without_counts(result: RunResult) -> RunResult:
 def test_spoiled_bytes_change_nothing(bench: Bench) -> None:
     with running(bench.board, bench.image.path) as emulator:
         noisy = Noisy(emulator.port, mean=400)
-        target = Target(Link(noisy, patience=HURRIED), bench.image, bench.board, runner="qemu")
+        target = LinkedTarget(Link(noisy, patience=HURRIED), bench.image, bench.board, runner="qemu")
         quiet, spoiled = (
             each.run(bench.request("none", trace=Trace.RESULTS)) for each in (bench.target, target)
         )

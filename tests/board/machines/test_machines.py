@@ -21,7 +21,7 @@ import pytest
 
 from codegen.board import load_board, session
 from codegen.board.link.exchange import Link
-from codegen.board.link.linked_board import Target
+from codegen.board.link.linked_board import LinkedTarget
 from codegen.board.machines.host import MemoryFault, run_host, run_poisoned
 from codegen.board.machines.qemu import Debugger, running
 from codegen.errors import CodegenError, ExitCode
@@ -347,7 +347,7 @@ def test_inputs_past_the_link_give_what_those_through_it_give(name: str, tmp_pat
     wanted = probe.request("none", "none", pool=pool)
     with running(board, image.path) as emulator:
         first, second, third = (
-            Target(Link(emulator.port), image, board, runner="qemu", memory=memory).run(wanted)
+            LinkedTarget(Link(emulator.port), image, board, runner="qemu", memory=memory).run(wanted)
             for memory in (None, emulator.memory, None)
         )
     assert [case.outputs for case in first.cases] == [case.outputs for case in second.cases]

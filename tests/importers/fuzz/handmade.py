@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from codegen.importers.tflite.writing.writer import ModelBuilder
-from codegen.importers.tflite.writing.writer_options import OPTIONS, Kind
+from codegen.importers.tflite.writing.writer_options import OPTIONS, OptionStorage
 from tests.importers.fuzz.mutations import OPTION_NUMBERS
 from tests.importers.samples import one_op
 
@@ -26,14 +26,14 @@ def option_files() -> Iterator[tuple[str, bytes]]:
     """Every integer field of every operator's options at 0, -1, 2^15 and 2^31 - 1."""
     for op, table in OPTIONS.items():
         for field, option in table.fields.items():
-            if option.kind not in (Kind.INT, Kind.INTS):
+            if option.kind not in (OptionStorage.INT, OptionStorage.INTS):
                 continue
             result, constants = _LAYERS.get(op, (_IMAGE, ()))
             paddings: tuple[dict[str, Any], ...] = ({},)
             if "padding" in table.fields:
                 paddings = ({"padding": "SAME"}, {"padding": "VALID"})
             for number in OPTION_NUMBERS:
-                value = [number] if option.kind is Kind.INTS else number
+                value = [number] if option.kind is OptionStorage.INTS else number
                 for padding in paddings:
                     name = " ".join([op, f"{field}={number}", *padding.values()])
                     shape = _result(op, field, number, padding, result)

@@ -29,7 +29,7 @@ class Vector:
 class Node:
     """A table: field number -> bytes of a scalar, a text, a vector, a table, a list of tables."""
 
-    layout: flatbuffer.Table | None
+    layout: flatbuffer.SchemaTable | None
     fields: "dict[int, Value]" = field(default_factory=lambda: dict[int, Value]())
 
     def nodes(self, number: int) -> "list[Node]":
@@ -81,7 +81,7 @@ class _Reader:
         self.sites.targets.append(found)
         return found
 
-    def table(self, layout: flatbuffer.Table | None, at: int) -> Node:
+    def table(self, layout: flatbuffer.SchemaTable | None, at: int) -> Node:
         known = self._seen.get((at, layout.name if layout else ""))
         if known is not None:
             return known

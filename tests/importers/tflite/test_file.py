@@ -36,7 +36,7 @@ from tests.testdata import golden, index, model_path
 SIZES = {"Bool": 1, "Int8": 1, "Uint8": 1, "Int32": 4, "Uint32": 4, "Float32": 4, "Int64": 8, "Uint64": 8}
 
 
-def _tables(table: flatbuffer.Table) -> Iterator[flatbuffer.Table]:
+def _tables(table: flatbuffer.SchemaTable) -> Iterator[flatbuffer.SchemaTable]:
     yield table
     for _, field in table.fields.values():
         if isinstance(field, flatbuffer.Child | flatbuffer.Children) and field.layout is not None:
@@ -69,7 +69,7 @@ def _expected(field: flatbuffer.Field) -> str:
 
 
 @pytest.mark.parametrize("table", list(_tables(flatbuffer.MODEL)), ids=lambda table: table.name)
-def test_field_numbers_and_kinds(table: flatbuffer.Table) -> None:
+def test_field_numbers_and_kinds(table: flatbuffer.SchemaTable) -> None:
     schema = getattr(importlib.import_module(f"tflite.{table.name}"), table.name)
     for number, (name, field) in table.fields.items():
         accessor = "".join(part.capitalize() for part in name.split("_"))

@@ -89,8 +89,8 @@ def _option_values(operator: FileOperator) -> dict[str, Any]:
     words = {
         kind: {code: word for word, code in codes.items()}
         for kind, codes in (
-            (writer_options.Kind.PADDING, writer_options.PADDINGS),
-            (writer_options.Kind.ACTIVATION, writer_options.ACTIVATIONS),
+            (writer_options.OptionStorage.PADDING, writer_options.PADDINGS),
+            (writer_options.OptionStorage.ACTIVATION, writer_options.ACTIVATIONS),
         )
     }
     for option, field in table.fields.items():
@@ -100,7 +100,11 @@ def _option_values(operator: FileOperator) -> dict[str, Any]:
             found[option] = [int(getattr(options, word)(position)) for position in range(count)]
         else:
             value: Any = getattr(options, word)()
-            value = value.decode() if field.kind is writer_options.Kind.TEXT and value is not None else value
+            value = (
+                value.decode()
+                if field.kind is writer_options.OptionStorage.TEXT and value is not None
+                else value
+            )
             if value is not None:
                 found[option] = words[field.kind][value] if field.kind in words else value
     return found

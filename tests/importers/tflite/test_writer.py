@@ -7,7 +7,7 @@ import pytest
 import tflite
 
 from codegen.importers.tflite.writing.writer import ModelBuilder
-from codegen.importers.tflite.writing.writer_options import OPTIONS, Kind, builtin_code
+from codegen.importers.tflite.writing.writer_options import OPTIONS, OptionStorage, builtin_code
 from tests.importers.samples import schema_word
 
 SCHEMA: Any = cast(Any, tflite)
@@ -77,14 +77,14 @@ def test_every_option_of_every_operator_lands_in_its_schema_field(name: str) -> 
     expected: dict[str, Any] = {}
     for number, (option, field) in enumerate(table.fields.items()):
         values = {
-            Kind.INT: (number + 2, number + 2),
-            Kind.BOOL: (field.default == 0, field.default == 0),
-            Kind.FLOAT: (0.5 + number, 0.5 + number),
-            Kind.INTS: ((4, 5, 6), [4, 5, 6]),
-            Kind.PADDING: ("VALID", 1),
-            Kind.ACTIVATION: ("relu6", 3),
-            Kind.TYPE: ("int64", 4),
-            Kind.TEXT: (f"name{number}", f"name{number}".encode()),
+            OptionStorage.INT: (number + 2, number + 2),
+            OptionStorage.BOOL: (field.default == 0, field.default == 0),
+            OptionStorage.FLOAT: (0.5 + number, 0.5 + number),
+            OptionStorage.INTS: ((4, 5, 6), [4, 5, 6]),
+            OptionStorage.PADDING: ("VALID", 1),
+            OptionStorage.ACTIVATION: ("relu6", 3),
+            OptionStorage.TYPE: ("int64", 4),
+            OptionStorage.TEXT: (f"name{number}", f"name{number}".encode()),
         }
         given[option], expected[option] = values[field.kind]
     model = ModelBuilder()
@@ -96,7 +96,7 @@ def test_every_option_of_every_operator_lands_in_its_schema_field(name: str) -> 
     options.Init(operator.BuiltinOptions().Bytes, operator.BuiltinOptions().Pos)
     for option, value in expected.items():
         word = schema_word(option)
-        if table.fields[option].kind is Kind.INTS:
+        if table.fields[option].kind is OptionStorage.INTS:
             assert list(getattr(options, f"{word}AsNumpy")()) == value
         else:
             assert getattr(options, word)() == value

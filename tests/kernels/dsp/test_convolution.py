@@ -12,7 +12,7 @@ from codegen.ir.ops.base.fixed_point import multiply_by_quantized_multiplier
 from codegen.ir.ops.base.parameters import activation_range
 from codegen.kernels import kernels_for
 from codegen.kernels.base.c_kernel import arg_type
-from codegen.kernels.base.tiles import Tiling, tiled_below
+from codegen.kernels.base.tiles import PixelTiling, tiled_below
 from codegen.kernels.base.weighted import CONVOLUTION, DEPTHWISE, FULLY_CONNECTED, WeightedLayer
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.dsp.convolution import DspTiled
@@ -339,7 +339,7 @@ def test_convolutions_distance_against_a_simulation(seed: int) -> None:
             worst = end - lowest if worst is None else max(worst, end - lowest)
         for element in reads:
             lowest = element if lowest is None else min(lowest, element)
-    assert tiled_below(window, Tiling(rows=batch * down.count, tiles=tiles(across.count))) == worst
+    assert tiled_below(window, PixelTiling(rows=batch * down.count, tiles=tiles(across.count))) == worst
     assert height * width * depth > 0
 
 

@@ -15,7 +15,7 @@ from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.v6m.convolution import V6mTiled
 from codegen.kernels.v6m.depthwise import V6mDepthwiseLines, banded_below, by_column
 from codegen.kernels.v6m.fully_connected import V6mFullyConnected, grouped_below
-from codegen.kernels.v6m.packing import LANES, LONG, Packed, channels_of, groups, packed, stream
+from codegen.kernels.v6m.packing import LANES, LONG, PackedChannels, channels_of, groups, packed, stream
 from tests.kernels.builders import random_layer
 from tests.kernels.dsp.conv_layers import conv_layer, shaped_layer
 from tests.kernels.layers import Layer
@@ -36,7 +36,7 @@ def tiled(layer: Layer) -> V6mTiled | None:
     return None
 
 
-def packed_of(layer: Layer, *, lanes: bool) -> Packed | None:
+def packed_of(layer: Layer, *, lanes: bool) -> PackedChannels | None:
     kernel = tiled(layer)
     if kernel is None:
         return None

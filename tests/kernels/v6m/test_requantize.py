@@ -8,12 +8,12 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from codegen.ir.ops.base.fixed_point import multiply_by_quantized_multiplier
-from codegen.kernels.v6m.packing import FRACTION, LIMIT, LOW, Fit, Scale, fit
+from codegen.kernels.v6m.packing import FRACTION, LIMIT, LOW, Fit, Rescaling, fit
 
 Integers = NDArray[np.int64]
 
 
-def kernel(found: Fit, scale: Scale, sums: Integers) -> Integers:
+def kernel(found: Fit, scale: Rescaling, sums: Integers) -> Integers:
     """What the kernels compute on 32 bits, of sums [channel, many] in short channels."""
 
     def column(numbers: Integers) -> NDArray[np.uint32]:
@@ -28,15 +28,15 @@ def kernel(found: Fit, scale: Scale, sums: Integers) -> Integers:
     return np.where(x > column(found.limit), np.where(below, scale.low, scale.high), result)
 
 
-def reference(scale: Scale, sums: Integers) -> Integers:
+def reference(scale: Rescaling, sums: Integers) -> Integers:
     scaled = multiply_by_quantized_multiplier(sums.T, scale.multipliers, scale.shifts).T
     return np.clip(scaled + scale.zero, scale.low, scale.high)
 
 
-def drawn(rng: Generator, channels: int, shifts: tuple[int, int]) -> Scale:
+def drawn(rng: Generator, channels: int, shifts: tuple[int, int]) -> Rescaling:
     zero = int(rng.choice([-128, 127, 0, *rng.integers(-128, 128, 4)]))
     low, high = (-128, 127) if rng.random() < 0.5 else (zero, min(127, zero + int(rng.integers(1, 256))))
-    return Scale(
+    return Rescaling(
         multipliers=rng.integers(1 << 30, 1 << 31, channels),
         shifts=rng.integers(*shifts, channels, endpoint=True),
         zero=zero,
@@ -45,7 +45,7 @@ def drawn(rng: Generator, channels: int, shifts: tuple[int, int]) -> Scale:
     )
 
 
-def near_steps(rng: Generator, scale: Scale, least: Integers, most: Integers) -> Integers:
+def near_steps(rng: Generator, scale: Rescaling, least: Integers, most: Integers) -> Integers:
     """Sums [channel, many]: ends, random ones, and all within 3 of where a result would round up."""
     count = len(least)
     factor = scale.multipliers.astype(np.float64) * 2.0 ** (scale.shifts - 31)
@@ -76,7 +76,7 @@ def test_results_are_those_of_two_roundings(seed: int) -> None:
 @given(st.integers(1 << 30, (1 << 31) - 1), st.integers(-9, -4), st.integers(-128, 127), st.booleans())
 def test_every_accumulator(multiplier: int, shift: int, zero: int, relu: bool) -> None:
     """All of a channel whose sums take 18 bits."""
-    scale = Scale(
+    scale = Rescaling(
         multipliers=np.array([multiplier]),
         shifts=np.array([shift]),
         zero=zero,
@@ -112,14 +112,16 @@ def test_numbers_fit_their_words() -> None:
 
 
 def test_sums_that_may_wrap_go_the_long_way() -> None:
-    scale = Scale(multipliers=np.full(3, 1 << 30), shifts=np.array([-8, -8, 1]), zero=0, low=-128, high=127)
+    scale = Rescaling(
+        multipliers=np.full(3, 1 << 30), shifts=np.array([-8, -8, 1]), zero=0, low=-128, high=127
+    )
     least = np.array([-(1 << 31) - 1, -1000, -1000])
     most = np.array([1000, 1 << 31, 1 << 30])
     assert fit(scale, least, most).is_long.all()
 
 
 def test_a_multiplier_of_zero_is_constant() -> None:
-    scale = Scale(
+    scale = Rescaling(
         multipliers=np.zeros(2, np.int64), shifts=np.zeros(2, np.int64), zero=-7, low=-128, high=127
     )
     found = fit(scale, np.array([-1000, 5]), np.array([1000, 1 << 30]))

@@ -15,7 +15,7 @@ from codegen.ir.builder import Builder
 from codegen.ir.ops import OPS, Attrs, BinaryAttrs
 from codegen.ir.rules import Place
 from codegen.kernels import fused
-from codegen.kernels.rows import Run, Stage, simulate
+from codegen.kernels.rows import BlockRun, Stage, simulate
 from codegen.passes import place_values
 from codegen.plan.live.liveness import liveness
 from codegen.plan.place.bounds import lower_bound
@@ -197,7 +197,7 @@ def test_joins_that_wait_are_seen_without_a_simulation(
     the rows that wait for its other side alone were more than such a block may keep. (Of 60 ADDs 1,306.)"""
     count = 0
 
-    def counted(stages: Sequence[Stage]) -> Run:
+    def counted(stages: Sequence[Stage]) -> BlockRun:
         nonlocal count
         count += 1
         return simulate(stages)

@@ -32,7 +32,7 @@ Function = Callable[[Real], Real]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Layer:
+class _Direction:
     """One direction: weights by gate (`units` rows each), biases of the input's and of the hidden part."""
 
     units: int
@@ -48,7 +48,7 @@ class _Layer:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Kind:
+class _CellKind:
     """What a node type has: gates of its weights, its usual functions, whether there is a cell state."""
 
     gates: int
@@ -93,7 +93,7 @@ def _function(site: Site, name: str, alpha: float | None, beta: float | None) ->
     return found
 
 
-def _functions(site: Site, kind: _Kind, directions: int) -> tuple[list[tuple[Function, ...]], bool]:
+def _functions(site: Site, kind: _CellKind, directions: int) -> tuple[list[tuple[Function, ...]], bool]:
     """Activations by direction, and whether they are the usual ones."""
     names = site.words("activations", kind.functions * directions)
     if len(names) != len(kind.functions) * directions:
@@ -144,7 +144,7 @@ def _lengths(site: Site, sequence: Value) -> np.ndarray | None:
     return None if bool(np.all(found == moments)) else found
 
 
-def _layers(site: Site, kind: _Kind, sequence: Value, count: int) -> tuple[list[_Layer], bool]:
+def _layers(site: Site, kind: _CellKind, sequence: Value, count: int) -> tuple[list[_Direction], bool]:
     """The layers of all directions, and whether an LSTM's are what its operator computes."""
     weights, recurrent = site.known(1, "the weights"), site.known(2, "the recurrent weights")
     if recurrent.ndim != 3 or recurrent.shape[0] != count:
@@ -163,7 +163,7 @@ def _layers(site: Site, kind: _Kind, sequence: Value, count: int) -> tuple[list[
     clip = site.real("clip", 0.0)
     lengths = _lengths(site, sequence)
     layers = [
-        _Layer(
+        _Direction(
             units=units,
             weights=weights[index],
             recurrent=recurrent[index],
@@ -209,7 +209,7 @@ def _product(site: Site, value: Value, weights: np.ndarray, bias: np.ndarray | N
     return (Real(site, found) + Real(site, Known(data=bias.reshape(1, -1)))).value
 
 
-def _bounded(layer: _Layer, x: Real) -> Real:
+def _bounded(layer: _Direction, x: Real) -> Real:
     return x.at_least(-layer.clip).at_most(layer.clip) if layer.clip > 0 else x
 
 
@@ -217,14 +217,14 @@ States = tuple[Value, Value | None]
 """Hidden and cell state, each [batch, units]."""
 
 
-def _rnn(site: Site, layer: _Layer, x: Value, states: States) -> States:
+def _rnn(site: Site, layer: _Direction, x: Value, states: States) -> States:
     bias = layer.bias + layer.recurrent_bias
     sums = Real(site, _product(site, x, layer.weights, bias))
     sums += Real(site, _product(site, states[0], layer.recurrent, None))
     return layer.functions[0](_bounded(layer, sums)).value, None
 
 
-def _gru(site: Site, layer: _Layer, x: Value, states: States) -> States:
+def _gru(site: Site, layer: _Direction, x: Value, states: States) -> States:
     """Gates: update, reset, hidden."""
     units, hidden = layer.units, Real(site, states[0])
     two = 2 * units
@@ -250,7 +250,7 @@ def _gru(site: Site, layer: _Layer, x: Value, states: States) -> States:
     return ((1.0 - update) * fresh + update * hidden).value, None
 
 
-def _lstm(site: Site, layer: _Layer, x: Value, states: States) -> States:
+def _lstm(site: Site, layer: _Direction, x: Value, states: States) -> States:
     """Gates: input, output, forget, cell; peepholes: input, output, forget."""
     hidden, cell_value = states
     assert cell_value is not None, "an LSTM has a cell state"
@@ -273,10 +273,12 @@ def _lstm(site: Site, layer: _Layer, x: Value, states: States) -> States:
     return (shown * third(now)).value, now.value
 
 
-Cell = Callable[[Site, _Layer, Value, States], States]
+Cell = Callable[[Site, _Direction, Value, States], States]
 
 
-def _unrolled(site: Site, cell: Cell, layer: _Layer, sequence: Value, start: States, *, all_: bool) -> _Ran:
+def _unrolled(
+    site: Site, cell: Cell, layer: _Direction, sequence: Value, start: States, *, all_: bool
+) -> _Ran:
     moments, batch = sequence.shape[:2]
     if moments > MAX_MOMENTS:
         text = f"is unrolled, and its sequence has {moments} moments: up to {MAX_MOMENTS} are supported"
@@ -301,7 +303,7 @@ def _unrolled(site: Site, cell: Cell, layer: _Layer, sequence: Value, start: Sta
     return _Ran(every=stacked(site, every, 0) if all_ else None, hidden=states[0], cell=states[1])
 
 
-def _whole_lstm(site: Site, layer: _Layer, sequence: Value, start: States) -> _Ran:
+def _whole_lstm(site: Site, layer: _Direction, sequence: Value, start: States) -> _Ran:
     """One step for all moments."""
     steps, units = site.steps, layer.units
     moments, batch, inputs = sequence.shape
@@ -331,7 +333,7 @@ def _whole_lstm(site: Site, layer: _Layer, sequence: Value, start: States) -> _R
     )
 
 
-def _recurrent(kind: _Kind, cell: Cell) -> Callable[[Site], tuple[Value, ...]]:
+def _recurrent(kind: _CellKind, cell: Cell) -> Callable[[Site], tuple[Value, ...]]:
     def translate(site: Site) -> tuple[Value, ...]:
         sequence, word = site.value(0), site.word("direction", "forward")
         site.need_float(sequence)
@@ -359,7 +361,7 @@ def _recurrent(kind: _Kind, cell: Cell) -> Callable[[Site], tuple[Value, ...]]:
     return translate
 
 
-def _starts(site: Site, kind: _Kind, index: int, shape: tuple[int, int], is_batch_first: bool) -> States:
+def _starts(site: Site, kind: _CellKind, index: int, shape: tuple[int, int], is_batch_first: bool) -> States:
     hidden = _start(site, 5, index, shape, is_batch_first)
     return hidden, _start(site, 6, index, shape, is_batch_first) if kind.has_cell else None
 
@@ -388,8 +390,8 @@ def _results(site: Site, ran: list[_Ran], is_batch_first: bool) -> tuple[Value, 
 
 NODES: Mapping[str, Callable[[Site], tuple[Value, ...]]] = MappingProxyType(
     {
-        "GRU": _recurrent(_Kind(gates=3, functions=("Sigmoid", "Tanh")), _gru),
-        "LSTM": _recurrent(_Kind(gates=4, functions=("Sigmoid", "Tanh", "Tanh"), has_cell=True), _lstm),
-        "RNN": _recurrent(_Kind(gates=1, functions=("Tanh",)), _rnn),
+        "GRU": _recurrent(_CellKind(gates=3, functions=("Sigmoid", "Tanh")), _gru),
+        "LSTM": _recurrent(_CellKind(gates=4, functions=("Sigmoid", "Tanh", "Tanh"), has_cell=True), _lstm),
+        "RNN": _recurrent(_CellKind(gates=1, functions=("Tanh",)), _rnn),
     }
 )

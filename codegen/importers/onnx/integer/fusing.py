@@ -6,13 +6,15 @@ from codegen.importers.onnx.integer import layers
 from codegen.importers.onnx.integer.groups import MEANS, MOVES, PAIRS, RESIZED, TABLES, Group
 from codegen.importers.onnx.integer.layers import Translators
 from codegen.importers.onnx.integer.resizing import resized
-from codegen.importers.onnx.integer.scales import LeftInFloat, Target
+from codegen.importers.onnx.integer.scales import IntegerTarget, LeftInFloat
 from codegen.importers.onnx.layouts import Computed, Stored, Value
 from codegen.importers.onnx.node_site import Site
 from codegen.ir.ops import Activation
 
 
-def fused(group: Group, site: Site, activation: Site | None, target: Target, others: Translators) -> Value:
+def fused(
+    group: Group, site: Site, activation: Site | None, target: IntegerTarget, others: Translators
+) -> Value:
     """The integer step of a group. Raises LeftInFloat with the reason where there is none; `others`: the
     translators of the operators on real numbers."""
     op = group.node.op
@@ -53,7 +55,7 @@ def _bias(site: Site, position: int) -> Stored | None:
     return _given(site, position) if site.has(position) else None
 
 
-def _activation(site: Site | None, target: Target) -> Activation:
+def _activation(site: Site | None, target: IntegerTarget) -> Activation:
     """The activation behind the operator, which then limits the integers."""
     if site is None:
         return Activation.NONE

@@ -6,8 +6,8 @@ from dataclasses import fields
 import numpy as np
 
 from codegen.importers.onnx.integer.scales import (
+    IntegerTarget,
     LeftInFloat,
-    Target,
     computed,
     every_real,
     looked_up,
@@ -33,7 +33,7 @@ _MOST_ONES = 4096
 """Bytes of weights of 1 that an average may take."""
 
 
-def _factors(image: Stored, weights: Stored, target: Target, channels: int) -> tuple[float, ...]:
+def _factors(image: Stored, weights: Stored, target: IntegerTarget, channels: int) -> tuple[float, ...]:
     """onnxruntime's scale of a sum: (image * weights) / result, in float32 and in that order."""
     with np.errstate(all="ignore"):
         scales = np.float32(image.scale) * weights.scale.astype(np.float32) / np.float32(target.scale)
@@ -86,7 +86,7 @@ def conv(
     image: Stored,
     weights: Stored,
     bias: Stored | None,
-    target: Target,
+    target: IntegerTarget,
     activation: Activation = Activation.NONE,
 ) -> Value:
     """Conv of integers."""
@@ -115,7 +115,7 @@ def gemm(
     image: Stored,
     weights: Stored,
     bias: Stored | None,
-    target: Target,
+    target: IntegerTarget,
     activation: Activation = Activation.NONE,
 ) -> Value:
     """Gemm, or MatMul by constant weights, of integers."""
@@ -144,7 +144,7 @@ def pair(
     site: Site,
     op: str,
     operands: tuple[Stored, Stored],
-    target: Target,
+    target: IntegerTarget,
     activation: Activation = Activation.NONE,
 ) -> Value:
     """Add, Sub or Mul of integers; one of them may be a constant."""
@@ -170,7 +170,7 @@ def _eight_bits(operand: Stored) -> tuple[Value, Quantization]:
     return value, Quantization(scales=(float(operand.scale),), zero_points=(zero,))
 
 
-def mean(site: Site, image: Stored, target: Target, activation: Activation = Activation.NONE) -> Value:
+def mean(site: Site, image: Stored, target: IntegerTarget, activation: Activation = Activation.NONE) -> Value:
     """An average of integers: a sum of products by 1, whose scale has the count in it."""
     value, steps = computed(image), site.steps
     if len(value.shape) != 4:
@@ -209,7 +209,10 @@ def mean(site: Site, image: Stored, target: Target, activation: Activation = Act
 
 
 def table(
-    site: Site, value: Stored, target: Target, function: Callable[[Site], Value | tuple[Value, ...]] | None
+    site: Site,
+    value: Stored,
+    target: IntegerTarget,
+    function: Callable[[Site], Value | tuple[Value, ...]] | None,
 ) -> Value:
     """A function of one element: its results for all 256."""
     where = computed(value)
@@ -222,7 +225,7 @@ def table(
     return looked_up(site.steps, where, rounded(real, target), target.quantization)
 
 
-def move(site: Site, target: Target, function: Callable[[Site], Value | tuple[Value, ...]]) -> Value:
+def move(site: Site, target: IntegerTarget, function: Callable[[Site], Value | tuple[Value, ...]]) -> Value:
     """A move of integers; parts that are quantised otherwise than the result are brought to it first."""
     integers: dict[int, Value] = {}
     for position in range(len(site.node.inputs)):
@@ -234,7 +237,7 @@ def move(site: Site, target: Target, function: Callable[[Site], Value | tuple[Va
     return made
 
 
-def _same(site: Site, value: Computed, found: Stored, target: Target) -> Value:
+def _same(site: Site, value: Computed, found: Stored, target: IntegerTarget) -> Value:
     if value.var.type.quantization == target.quantization:
         return value
     return looked_up(site.steps, value, rounded(every_real(found), target), target.quantization)

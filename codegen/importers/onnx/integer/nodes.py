@@ -10,8 +10,8 @@ from codegen.importers.onnx.file.reader import FileGraph
 from codegen.importers.onnx.integer import layers
 from codegen.importers.onnx.integer.groups import is_op
 from codegen.importers.onnx.integer.scales import (
+    IntegerTarget,
     LeftInFloat,
-    Target,
     axes_of,
     computed,
     every_real,
@@ -22,7 +22,7 @@ from codegen.importers.onnx.integer.scales import (
     stored_at,
     target_at,
 )
-from codegen.importers.onnx.layouts import Computed, Known, Steps, Stored, Value
+from codegen.importers.onnx.layouts import Computed, Known, StepList, Stored, Value
 from codegen.importers.onnx.node_site import Site, value_type
 from codegen.importers.reporting import Refused
 from codegen.ir import DType, Quantization, TensorType
@@ -32,7 +32,7 @@ CHANNELS_SINCE = 13
 """Opset that knows an axis of scales; onnxruntime's quantiser writes one into older models all the same."""
 
 
-def target_of(site: Site) -> Target:
+def target_of(site: Site) -> IntegerTarget:
     """What a QuantizeLinear gives. Raises Refused for other types and for blocks."""
     if site.integer("block_size", 0):
         raise Refused("E301", "quantisation in blocks is not supported")
@@ -50,7 +50,7 @@ def quantize_linear(site: Site) -> Value:
     return _quantized(site, site.value(0), target_of(site))
 
 
-def _quantized(site: Site, value: Value, target: Target) -> Value:
+def _quantized(site: Site, value: Value, target: IntegerTarget) -> Value:
     if value_type(value) != DType.FLOAT32.value:
         raise Refused("E301", f"works on {value_type(value)}, supported is float32")
     if isinstance(value, Known):
@@ -218,7 +218,7 @@ def _meaning(scale: np.ndarray | None, zero: np.ndarray | None) -> Quantization 
     return Quantization(scales=(number,), zero_points=(offset,))
 
 
-def other_sign(steps: Steps, value: Computed) -> Computed:
+def other_sign(steps: StepList, value: Computed) -> Computed:
     """uint8 as int8 with 128 less, or int8 as uint8 with 128 more; what it means stays."""
     was, kind = value.var.type.quantization, value.var.type.dtype
     to, more = (DType.INT8, -128) if kind is DType.UINT8 else (DType.UINT8, 128)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from codegen.importers.onnx.integer.layers import Translators, move, table
-from codegen.importers.onnx.integer.scales import LeftInFloat, Target, computed
+from codegen.importers.onnx.integer.scales import IntegerTarget, LeftInFloat, computed
 from codegen.importers.onnx.layouts import Stored, Value
 from codegen.importers.onnx.node_site import Site
 from codegen.importers.onnx.resized_axes import WHERE, Line, coordinates, lines_of
@@ -14,7 +14,7 @@ _PLACES = ("align_corners", "asymmetric", "half_pixel", "pytorch_half_pixel")
 """Ways to find places that onnxruntime computes in float32 throughout."""
 
 
-def resized(site: Site, image: Stored, target: Target, others: Translators) -> Value:
+def resized(site: Site, image: Stored, target: IntegerTarget, others: Translators) -> Value:
     """Resize to the nearest is a move; a linear one of rows and columns mixes four elements."""
     mode = site.word("mode", "nearest")
     if mode == "nearest":
@@ -26,7 +26,7 @@ def resized(site: Site, image: Stored, target: Target, others: Translators) -> V
     return _linear(site, image, target)
 
 
-def _linear(site: Site, image: Stored, target: Target) -> Value:
+def _linear(site: Site, image: Stored, target: IntegerTarget) -> Value:
     value = computed(image)
     if coordinates(site) not in _PLACES or site.integer("antialias", 0) or site.integer("exclude_outside", 0):
         raise LeftInFloat(f"a linear Resize has an integer form for {', '.join(_PLACES)}, without antialias")

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from codegen.importers.onnx.layouts import Axes, Computed, Known, Steps, Stored, Value, identity
+from codegen.importers.onnx.layouts import Axes, Computed, Known, StepList, Stored, Value, identity
 from codegen.importers.onnx.node_site import Site
 from codegen.importers.reporting import Refused
 from codegen.ir import DType, Quantization
@@ -19,7 +19,7 @@ class LeftInFloat(Exception):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Target:
+class IntegerTarget:
     """What integers a step has to give: int8, or uint8 that is held with 128 less."""
 
     scale: float
@@ -47,7 +47,7 @@ def zero_at(site: Site, position: int, default: str = "uint8") -> np.ndarray:
     return found.reshape(()) if found.size == 1 else found
 
 
-def target_at(site: Site, position: int) -> Target:
+def target_at(site: Site, position: int) -> IntegerTarget:
     """Scale and zero point of a result, inputs `position` and the next."""
     scale, zero = scale_at(site, position), zero_at(site, position + 1)
     if scale.ndim or zero.ndim:
@@ -55,7 +55,7 @@ def target_at(site: Site, position: int) -> Target:
     if str(zero.dtype) not in ("int8", "uint8"):
         text = f"a result of type {zero.dtype} is not supported, supported are int8 and uint8"
         raise Refused("E301", text, "quantise activations to 8 bits")
-    return Target(scale=float(scale), zero=int(zero) - _less(zero))
+    return IntegerTarget(scale=float(scale), zero=int(zero) - _less(zero))
 
 
 def _less(zero: np.ndarray) -> int:
@@ -96,7 +96,7 @@ def stored(site: Site, value: Value, scale: np.ndarray, zero_position: int, axis
     if value.var.type.dtype is not DType.INT8 or str(zero.dtype) not in ("int8", "uint8"):
         text = f"integers of type {value.var.type.dtype.value} with a zero point of {zero.dtype}"
         raise Refused("E301", f"{text} are not supported, supported are int8 and uint8")
-    wanted = Target(scale=float(scale), zero=int(zero) - _less(zero))
+    wanted = IntegerTarget(scale=float(scale), zero=int(zero) - _less(zero))
     if value.var.type.quantization != wanted.quantization:
         value = looked_up(site.steps, value, _BYTES, wanted.quantization)
     number = np.array(wanted.zero, np.int64)
@@ -104,7 +104,7 @@ def stored(site: Site, value: Value, scale: np.ndarray, zero_position: int, axis
 
 
 def looked_up(
-    steps: Steps,
+    steps: StepList,
     value: Computed,
     table: np.ndarray,
     quantization: Quantization | None,
@@ -122,7 +122,7 @@ def every_real(value: Stored) -> np.ndarray:
     return (_BYTES.astype(np.int64) - value.zero).astype(np.float32) * value.scale
 
 
-def rounded(real: np.ndarray, target: Target) -> np.ndarray:
+def rounded(real: np.ndarray, target: IntegerTarget) -> np.ndarray:
     """Real numbers as int8, as QuantizeLinear gives them."""
     with np.errstate(all="ignore"):
         units = np.rint(real.astype(np.float32) / np.float32(target.scale)).astype(np.float64)

@@ -4,6 +4,6 @@ In: records of a file. Out: records of one subgraph without IF and WHILE, and wh
 refused. Start with `inlining`; `known` computes what decides branches and trip counts.
 """
 
-from codegen.importers.tflite.control.inlining import Inlined, inlined
+from codegen.importers.tflite.control.inlining import InlinedGraph, inlined
 
-__all__ = ["Inlined", "inlined"]
+__all__ = ["InlinedGraph", "inlined"]

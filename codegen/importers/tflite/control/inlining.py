@@ -11,7 +11,7 @@ from tflite.WhileOptions import WhileOptions
 
 from codegen.errors import CodegenError
 from codegen.importers.limits import MAX_OPERATORS, MAX_TENSORS
-from codegen.importers.reporting import Problem, Refused
+from codegen.importers.reporting import ImportProblem, Refused
 from codegen.importers.tflite.control import known
 from codegen.importers.tflite.control.filled import Filled, Rows, cut, cut_of, is_whole, joined, joins_rows
 from codegen.importers.tflite.file.reader import FileModel, FileOperator, FileTensor
@@ -30,17 +30,17 @@ _NO_STATE = "assign variables outside of the branches"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Inlined:
+class InlinedGraph:
     """A subgraph without calls of others, and what is wrong with those that are left, by operator."""
 
     model: FileModel
-    refusals: Mapping[int, Problem]
+    refusals: Mapping[int, ImportProblem]
 
 
-def inlined(model: FileModel, subgraph: Callable[[int], FileModel]) -> Inlined:
+def inlined(model: FileModel, subgraph: Callable[[int], FileModel]) -> InlinedGraph:
     """`model` with IF and WHILE replaced by what they run; `subgraph`: any of the file by its number."""
     if not any(operator.name in CONTROL_OPS for operator in model.operators):
-        return Inlined(model=model, refusals={})
+        return InlinedGraph(model=model, refusals={})
     return _Inliner(model, subgraph).run()
 
 
@@ -57,14 +57,14 @@ class _Inliner:
         self._graphs: dict[int, FileModel] = {}
         self._constants: dict[tuple[int, int], int] = {}
         """Tensors of subgraphs that nothing there computes, by subgraph and number."""
-        self._refusals: dict[int, Problem] = {}
+        self._refusals: dict[int, ImportProblem] = {}
         self._visits = 0
         self._filled: dict[int, Filled] = {}
         """Lists whose rows are followed, by tensor."""
         self._joined: set[int] = set()
         """Those of them that an operator computes."""
 
-    def run(self) -> Inlined:
+    def run(self) -> InlinedGraph:
         """See `inlined`."""
         mapping = {index: index for index in range(len(self._model.tensors))}
         for operator in self._model.operators:
@@ -75,14 +75,16 @@ class _Inliner:
                 self._refuse(operator, refused.problem, mark)
             except CodegenError as error:
                 first = error.messages[0]
-                self._refuse(operator, Problem(code=first.code, text=first.text, advice=first.help), mark)
+                self._refuse(
+                    operator, ImportProblem(code=first.code, text=first.text, advice=first.help), mark
+                )
         outputs = tuple(self._whole(mapping.get(index, index)) for index in self._model.outputs)
         for index, found in zip(self._model.outputs, outputs, strict=True):
             if found != index:
                 self._tensors[found] = replace(self._tensors[found], name=self._model.tensors[index].name)
-        return Inlined(model=replace(self._now(), outputs=outputs), refusals=self._refusals)
+        return InlinedGraph(model=replace(self._now(), outputs=outputs), refusals=self._refusals)
 
-    def _refuse(self, operator: FileOperator, problem: Problem, mark: int) -> None:
+    def _refuse(self, operator: FileOperator, problem: ImportProblem, mark: int) -> None:
         self._drop(mark)
         self._operators.append(operator)
         self._refusals[operator.index] = problem

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from codegen.errors import CodegenError
-from codegen.importers.reporting import AlreadyReported, Refused, Report
+from codegen.importers.reporting import AlreadyReported, ImportReport, Refused
 from codegen.importers.tflite.file.reader import FileModel, FileOperator
 from codegen.importers.tflite.operators.site import FOLDED, Site, Translated, Values, source
 from codegen.importers.tflite.operators.steps import chain, evaluated
@@ -34,7 +34,7 @@ def results(model: FileModel, operator: FileOperator, known: Known) -> list[np.n
     """The few numbers that an operator gives for known arguments; None where it has others."""
     if not operator.outputs or any(index != -1 and index not in known for index in operator.inputs):
         return None
-    tensors, report = Tensors(model), Report(model.file_name)
+    tensors, report = Tensors(model), ImportReport(model.file_name)
     try:
         for index in operator.inputs:
             if index != -1:

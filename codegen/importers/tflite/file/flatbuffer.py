@@ -40,14 +40,14 @@ class Scalars:
 class Child:
     """An offset to a table; `layout` None: only whether it is there matters."""
 
-    layout: "Table | None" = None
+    layout: "SchemaTable | None" = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Children:
     """An offset to a vector of at most `limit` tables, of which the first `visited` are read."""
 
-    layout: "Table"
+    layout: "SchemaTable"
     limit: int
     visited: int | None = None
 
@@ -57,14 +57,14 @@ class Choice:
     """An offset to a table whose kind field `tag` (one byte) tells; unlisted kinds are not read."""
 
     tag: int
-    layouts: "Mapping[int, Table]"
+    layouts: "Mapping[int, SchemaTable]"
 
 
 Field = Scalar | Text | Scalars | Child | Children | Choice
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Table:
+class SchemaTable:
     """A table of the schema; `fields` by number, with the schema's name for messages."""
 
     name: str
@@ -75,8 +75,8 @@ _BYTE, _INT, _LONG = Scalar(size_bytes=1), Scalar(size_bytes=4), Scalar(size_byt
 _BYTES, _INTS = Scalars(size_bytes=1), Scalars(size_bytes=4)
 
 
-def _numbers(name: str, *fields: tuple[str, Field]) -> Table:
-    return Table(name=name, fields=dict(enumerate(fields)))
+def _numbers(name: str, *fields: tuple[str, Field]) -> SchemaTable:
+    return SchemaTable(name=name, fields=dict(enumerate(fields)))
 
 
 _ACTIVATION = ("fused_activation_function", _BYTE)
@@ -85,7 +85,7 @@ _BIAS_TYPE = ("quantized_bias_type", _BYTE)
 _DILATION = (("dilation_w_factor", _INT), ("dilation_h_factor", _INT))
 _CENTRES = (("align_corners", _BYTE), ("half_pixel_centers", _BYTE))
 
-OPTIONS: Mapping[int, Table] = {
+OPTIONS: Mapping[int, SchemaTable] = {
     1: _numbers("Conv2DOptions", *_WINDOW, _ACTIVATION, *_DILATION, _BIAS_TYPE),
     2: _numbers("DepthwiseConv2DOptions", *_WINDOW, ("depth_multiplier", _INT), _ACTIVATION, *_DILATION),
     5: _numbers("Pool2DOptions", *_WINDOW, ("filter_width", _INT), ("filter_height", _INT), _ACTIVATION),
@@ -102,7 +102,9 @@ OPTIONS: Mapping[int, Table] = {
     10: _numbers("ConcatenationOptions", ("axis", _INT), _ACTIVATION),
     11: _numbers("AddOptions", _ACTIVATION, ("pot_scale_int16", _BYTE)),
     12: _numbers("L2NormOptions", _ACTIVATION),
-    15: Table(name="ResizeBilinearOptions", fields=dict(enumerate(_CENTRES, 2))),  # 0 and 1: older files
+    15: SchemaTable(
+        name="ResizeBilinearOptions", fields=dict(enumerate(_CENTRES, 2))
+    ),  # 0 and 1: older files
     17: _numbers("ReshapeOptions", ("new_shape", _INTS)),
     19: _numbers("SpaceToDepthOptions", ("block_size", _INT)),
     21: _numbers("MulOptions", _ACTIVATION),
@@ -154,7 +156,7 @@ _OPERATOR_CODE = _numbers(
     ("builtin_code", _INT),
 )
 
-_QUANTIZATION = Table(
+_QUANTIZATION = SchemaTable(
     name="QuantizationParameters",
     fields={
         2: ("scale", _INTS),
@@ -164,7 +166,7 @@ _QUANTIZATION = Table(
     },
 )
 
-_TENSOR = Table(
+_TENSOR = SchemaTable(
     name="Tensor",
     fields={
         0: ("shape", _INTS),
@@ -178,7 +180,7 @@ _TENSOR = Table(
     },
 )
 
-_OPERATOR = Table(
+_OPERATOR = SchemaTable(
     name="Operator",
     fields={
         0: ("opcode_index", _INT),
@@ -192,7 +194,7 @@ _OPERATOR = Table(
     },
 )
 
-_SUBGRAPH = Table(
+_SUBGRAPH = SchemaTable(
     name="SubGraph",
     fields={
         0: ("tensors", Children(layout=_TENSOR, limit=limits.MAX_TENSORS)),
@@ -204,17 +206,17 @@ _SUBGRAPH = Table(
 
 _BUFFER = _numbers("Buffer", ("data", _BYTES), ("offset", _LONG), ("size", _LONG))
 
-_SIGNATURE = Table(name="SignatureDef", fields={4: ("subgraph_index", _INT)})
+_SIGNATURE = SchemaTable(name="SignatureDef", fields={4: ("subgraph_index", _INT)})
 
 _CODES = ("operator_codes", Children(layout=_OPERATOR_CODE, limit=limits.MAX_OPERATOR_CODES))
 
-OPERATOR_CODES = Table(name="Model", fields={1: _CODES})
+OPERATOR_CODES = SchemaTable(name="Model", fields={1: _CODES})
 """Root table of a file of which nothing but the kinds of operators is read."""
 
 
-def model_table(subgraphs: int) -> Table:
+def model_table(subgraphs: int) -> SchemaTable:
     """Root table of a TFLite file of which so many subgraphs are read."""
-    return Table(
+    return SchemaTable(
         name="Model",
         fields={
             0: ("version", _INT),
@@ -237,7 +239,7 @@ _U32 = struct.Struct("<I")
 _HELP = "the file is damaged or cut short: export or download it again"
 
 
-def verify(data: bytes, root: Table, file_name: str) -> None:
+def verify(data: bytes, root: SchemaTable, file_name: str) -> None:
     """Check all tables, vectors and strings reachable from `root` in `data`.
 
     Raises CodegenError: E302 where an offset or a length leaves the file, E305 beyond a limit.
@@ -252,7 +254,7 @@ class _Verifier:
         self._seen: set[tuple[int, str]] = set()
         self._name_bytes = 0
 
-    def root(self, layout: Table) -> None:
+    def root(self, layout: SchemaTable) -> None:
         self._need(0, 8, "the header")
         self._table(layout, self._u32(0))
 
@@ -272,7 +274,7 @@ class _Verifier:
     def _u32(self, position: int) -> int:
         return int(_U32.unpack_from(self._data, position)[0])
 
-    def _table(self, layout: Table, position: int) -> None:
+    def _table(self, layout: SchemaTable, position: int) -> None:
         if (position, layout.name) in self._seen:
             return
         self._seen.add((position, layout.name))

@@ -224,7 +224,7 @@ def _head(
 
     `shift` is where the old file will start; old positions are in the old file.
     """
-    out = _Bytes()
+    out = _GrowingBytes()
     out.words(0)
     out.raw(data[4:8])
     vtable_bytes = 4 + 2 * _MODEL_FIELDS
@@ -250,7 +250,7 @@ def _head(
     return bytes(out.data)
 
 
-def _vector(out: "_Bytes", field: int, targets: Sequence[int]) -> int:
+def _vector(out: "_GrowingBytes", field: int, targets: Sequence[int]) -> int:
     """A vector of `targets` and one more, whose position is returned to be patched."""
     out.patch(field, out.here - field)
     out.words(len(targets) + 1)
@@ -261,7 +261,7 @@ def _vector(out: "_Bytes", field: int, targets: Sequence[int]) -> int:
     return last
 
 
-def _write_buffer(out: "_Bytes", reference: int, payload: bytes) -> None:
+def _write_buffer(out: "_GrowingBytes", reference: int, payload: bytes) -> None:
     """A `Buffer` table with `data` only; the schema wants its bytes aligned to 16."""
     out.align(4, ahead=6)
     out.raw(struct.pack("<HHH", 6, 8, 4))
@@ -275,7 +275,7 @@ def _write_buffer(out: "_Bytes", reference: int, payload: bytes) -> None:
     out.raw(payload)
 
 
-def _write_entry(out: "_Bytes", reference: int, buffer: int) -> None:
+def _write_entry(out: "_GrowingBytes", reference: int, buffer: int) -> None:
     """A `Metadata` table: name and buffer number."""
     out.align(4, ahead=8)
     out.raw(struct.pack("<HHHH", 8, 12, 4, 8))
@@ -288,7 +288,7 @@ def _write_entry(out: "_Bytes", reference: int, buffer: int) -> None:
     out.raw(METADATA.encode() + b"\0")
 
 
-class _Bytes:
+class _GrowingBytes:
     """Bytes that grow; all words are 32 bits, little-endian."""
 
     def __init__(self) -> None:

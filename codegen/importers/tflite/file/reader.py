@@ -107,7 +107,7 @@ def read(data: bytes, file_name: str, subgraph: int = 0) -> FileModel:
     Raises CodegenError: E302 for a damaged file, E305 beyond a limit, E303 for a number that points nowhere.
     """
     verify(data, model_table(min(max(subgraph, 0), limits.MAX_SUBGRAPHS) + 1), file_name)
-    return _Reader(data, file_name).model(subgraph)
+    return _SchemaReader(data, file_name).model(subgraph)
 
 
 def operator_codes(data: bytes, file_name: str) -> tuple[tuple[str, str], ...]:
@@ -117,7 +117,7 @@ def operator_codes(data: bytes, file_name: str) -> tuple[tuple[str, str], ...]:
     """
     verify(data, OPERATOR_CODES, file_name)
     model = cast(Any, Model.GetRootAs(data, 0))
-    reader = _Reader(data, file_name)
+    reader = _SchemaReader(data, file_name)
     codes = (reader.code(model.OperatorCodes(index)) for index in range(model.OperatorCodesLength()))
     return tuple((name, custom_name if name == _CUSTOM else "") for name, custom_name in codes)
 
@@ -127,7 +127,7 @@ def _decode(name: bytes | None) -> str:
     return printable(name[:1024].decode("utf-8", errors="replace")) if name else ""
 
 
-class _Reader:
+class _SchemaReader:
     """The schema package has no type stubs: its objects are `Any` here and nowhere else."""
 
     def __init__(self, data: bytes, file_name: str) -> None:

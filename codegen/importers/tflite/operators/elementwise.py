@@ -14,7 +14,7 @@ from tflite.SoftmaxOptions import SoftmaxOptions
 from tflite.SubOptions import SubOptions
 
 from codegen.importers.reporting import Refused
-from codegen.importers.tflite.operators.site import Site, Step, Translated
+from codegen.importers.tflite.operators.site import InnerStep, Site, Translated
 from codegen.importers.tflite.tensors import as_in_file
 from codegen.ir import Arg, DType, TensorType
 from codegen.ir.ops import (
@@ -131,7 +131,7 @@ def cast(site: Site) -> Translated:
 
 def _cast_unsigned(site: Site, value: Arg) -> Translated:
     """CAST of the numbers that the file has: what is held as int8 becomes uint8 before, or int8 after."""
-    given: Arg | Step = value
+    given: Arg | InnerStep = value
     if site.is_unsigned(0):
         turned = Translated(op="QUANTIZE", args=(value,), attrs=Attrs())
         given = turned.giving(as_in_file(value.type))

@@ -20,7 +20,7 @@ from tflite.UnpackOptions import UnpackOptions
 from codegen.importers.limits import MAX_RANK
 from codegen.importers.reporting import Refused
 from codegen.importers.tflite.operators.shaping import axis_of
-from codegen.importers.tflite.operators.site import Site, Step, Translated
+from codegen.importers.tflite.operators.site import InnerStep, Site, Translated
 from codegen.ir import Arg
 from codegen.ir.ops import (
     Attrs,
@@ -33,32 +33,32 @@ from codegen.ir.ops import (
     TransposeAttrs,
 )
 
-_Value = Arg | Step
+_Value = Arg | InnerStep
 Shape = tuple[int, ...]
 
 
-def _shaped(op: str, value: _Value, attrs: Attrs, shape: Shape) -> Step:
+def _shaped(op: str, value: _Value, attrs: Attrs, shape: Shape) -> InnerStep:
     """A step on one value that keeps its element type."""
     quantization = value.type.quantization
     if quantization is not None and quantization.axis is not None:
         raise Refused("E301", "its operand is quantised per channel, supported is per tensor")
     if min(shape, default=1) < 1:
         raise Refused("E303", f"shape {list(value.type.shape)} cannot become {list(shape)}")
-    return Step(op=op, args=(value,), attrs=attrs, type=replace(value.type, shape=shape))
+    return InnerStep(op=op, args=(value,), attrs=attrs, type=replace(value.type, shape=shape))
 
 
-def reshaped(value: _Value, shape: Shape) -> Step:
+def reshaped(value: _Value, shape: Shape) -> InnerStep:
     """`value` in another shape."""
     return _shaped("RESHAPE", value, ReshapeAttrs(shape=shape), shape)
 
 
-def transposed(value: _Value, permutation: Sequence[int]) -> Step:
+def transposed(value: _Value, permutation: Sequence[int]) -> InnerStep:
     """`value` with its axes in another order."""
     shape = tuple(value.type.shape[axis] for axis in permutation)
     return _shaped("TRANSPOSE", value, TransposeAttrs(permutation=tuple(permutation)), shape)
 
 
-def sliced(value: _Value, begins: Sequence[int], counts: Sequence[int], shape: Shape) -> Step:
+def sliced(value: _Value, begins: Sequence[int], counts: Sequence[int], shape: Shape) -> InnerStep:
     """`counts` neighbours of `value` along each axis, in `shape`."""
     strides = (1,) * len(counts)
     attrs = StridedSliceAttrs(begins=tuple(begins), strides=strides, counts=tuple(counts), shape=shape)
@@ -114,7 +114,7 @@ def reverse(site: Site) -> Translated:
     return _reversed(value, axes)
 
 
-def _reversed(value: _Value, axes: set[int]) -> Step:
+def _reversed(value: _Value, axes: set[int]) -> InnerStep:
     shape = value.type.shape
     attrs = StridedSliceAttrs(
         begins=tuple(extent - 1 if axis in axes else 0 for axis, extent in enumerate(shape)),
@@ -230,7 +230,7 @@ def mirror_pad(site: Site) -> Translated:
                 "E303", f"axis {axis} has {shape[axis]} elements, too few to mirror {before}, {after}"
             )
         value = _mirrored(value, axis, (before, after), apart)
-    return value if isinstance(value, Step) else reshaped(value, shape)
+    return value if isinstance(value, InnerStep) else reshaped(value, shape)
 
 
 def _mirrored(value: _Value, axis: int, amounts: tuple[int, int], apart: int) -> _Value:
@@ -244,10 +244,10 @@ def _mirrored(value: _Value, axis: int, amounts: tuple[int, int], apart: int) ->
     if len(parts) == 1:
         return value
     result = replace(value.type, shape=(*shape[:axis], shape[axis] + sum(amounts), *shape[axis + 1 :]))
-    return Step(op="CONCATENATION", args=parts, attrs=ConcatAttrs(axis=axis), type=result)
+    return InnerStep(op="CONCATENATION", args=parts, attrs=ConcatAttrs(axis=axis), type=result)
 
 
-def _backwards(value: _Value, axis: int, first: int, count: int) -> Step:
+def _backwards(value: _Value, axis: int, first: int, count: int) -> InnerStep:
     shape = value.type.shape
     counts = (*shape[:axis], count, *shape[axis + 1 :])
     attrs = StridedSliceAttrs(

@@ -10,7 +10,7 @@ from tflite.UnidirectionalSequenceLSTMOptions import UnidirectionalSequenceLSTMO
 
 from codegen.importers.reporting import AlreadyReported, Refused
 from codegen.importers.tflite.operators.rearranging import reshaped, sliced
-from codegen.importers.tflite.operators.site import Site, Step, Translated
+from codegen.importers.tflite.operators.site import InnerStep, Site, Translated
 from codegen.ir import ConstRef, DType, TensorType, Var
 from codegen.ir.ops import LstmAttrs
 from codegen.ir.ops.recurrent import LSTM_TYPES, state_elements
@@ -92,7 +92,7 @@ def lstm(site: Site, cell: TensorType) -> Translated:
         time_major=bool(options.TimeMajor()),
     )
     held, count = state.type.elements, site.result.elements
-    both = Step(
+    both = InnerStep(
         op=LSTM,
         args=(
             sequence,

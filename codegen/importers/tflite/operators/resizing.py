@@ -18,7 +18,7 @@ from tflite.TransposeConvOptions import TransposeConvOptions
 from codegen.importers.limits import MAX_SIDE
 from codegen.importers.reporting import Refused
 from codegen.importers.tflite.operators.rearranging import reshaped, sliced, transposed
-from codegen.importers.tflite.operators.site import Site, Step, Translated
+from codegen.importers.tflite.operators.site import InnerStep, Site, Translated
 from codegen.importers.tflite.operators.windows import extents_of, positive, same_padding
 from codegen.ir import Arg, DType, TensorType
 from codegen.ir.ops import (
@@ -34,7 +34,7 @@ from codegen.ir.ops import (
 from codegen.ir.ops.base.taps import WindowAxis
 from codegen.ir.ops.convolution import weight_zero_point
 
-_Value = Arg | Step
+_Value = Arg | InnerStep
 _Kind = type[ResizeBilinearOptions | ResizeNearestNeighborOptions]
 
 
@@ -75,7 +75,7 @@ def resize_nearest(site: Site) -> Translated:
     if all(repeats):
         spread = reshaped(value, (batch, height, 1, width, 1, channels))
         wider = (batch, height, times[0], width, times[1], channels)
-        repeated = Step(
+        repeated = InnerStep(
             op="BROADCAST_TO",
             args=(spread,),
             attrs=BroadcastToAttrs(shape=wider),
@@ -86,7 +86,7 @@ def resize_nearest(site: Site) -> Translated:
     result: _Value = value
     for axis in order:
         result = _taken(site, result, 1 + axis, chosen[axis])
-    return result if isinstance(result, Step) else reshaped(result, result.type.shape)
+    return result if isinstance(result, InnerStep) else reshaped(result, result.type.shape)
 
 
 def _nearest(attrs: ResizeAttrs, axis: int, extent: int) -> list[int]:
@@ -119,9 +119,11 @@ def _taken(site: Site, value: _Value, axis: int, indices: Sequence[int]) -> _Val
             counts=counts,
             shape=counts,
         )
-        return Step(op="STRIDED_SLICE", args=(value,), attrs=attrs, type=replace(value.type, shape=counts))
+        return InnerStep(
+            op="STRIDED_SLICE", args=(value,), attrs=attrs, type=replace(value.type, shape=counts)
+        )
     listed = site.made(np.array(indices, np.int32))
-    return Step(
+    return InnerStep(
         op="GATHER",
         args=(value, listed),
         attrs=GatherAttrs(axis=axis),
@@ -143,7 +145,7 @@ class _Phase:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Axis:
+class _TransposedAxis:
     """One axis of a TRANSPOSE_CONV: result o gathers weight k of element i where o = i * stride + k - pad."""
 
     extent: int
@@ -192,7 +194,7 @@ def transpose_conv(site: Site) -> Translated:
         raise Refused(
             "E303", f"the result's shape {list(shape)} has not {batch} images of {channels} channels"
         )
-    convolution = _Convolution(
+    convolution = _TransposedConvolution(
         image=image, weights=weights, bias=bias, attrs=ConvAttrs(activation=activation), result=site.result
     )
     phases = [
@@ -204,7 +206,7 @@ def transpose_conv(site: Site) -> Translated:
         return _cropped(phases[0], shape)
     parts = (1, batch, rows.count, columns.count, channels)
     whole = (rows.stride, columns.stride, *parts[1:])
-    joined = Step(
+    joined = InnerStep(
         op="CONCATENATION",
         args=tuple(reshaped(phase, parts) for phase in phases),
         attrs=ConcatAttrs(axis=0),
@@ -215,7 +217,7 @@ def transpose_conv(site: Site) -> Translated:
     return _cropped(reshaped(placed, side), shape)
 
 
-def _cropped(value: Step, shape: Sequence[int]) -> Step:
+def _cropped(value: InnerStep, shape: Sequence[int]) -> InnerStep:
     """The first rows and columns of it."""
     if value.type.shape == tuple(shape):
         return value
@@ -224,7 +226,7 @@ def _cropped(value: Step, shape: Sequence[int]) -> Step:
 
 def _transposed_axes(
     options: Any, image: TensorType, weights: TensorType, result: tuple[int, int]
-) -> tuple[_Axis, _Axis]:
+) -> tuple[_TransposedAxis, _TransposedAxis]:
     """Rows and columns; SAME padding is that of a convolution of the result."""
     extents, window = extents_of(image, "image"), extents_of(weights, "weights")
     stride = positive((int(options.StrideH()), int(options.StrideW())), "stride")
@@ -238,7 +240,7 @@ def _transposed_axes(
         for axis in (0, 1)
     ]
     rows, columns = (
-        _Axis(
+        _TransposedAxis(
             extent=extents[axis],
             window=window[axis],
             stride=stride[axis],
@@ -253,7 +255,7 @@ def _transposed_axes(
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Convolution:
+class _TransposedConvolution:
     """Operands of a TRANSPOSE_CONV; `result`: its type but the shape."""
 
     image: Arg
@@ -262,7 +264,7 @@ class _Convolution:
     attrs: ConvAttrs
     result: TensorType
 
-    def phase(self, rows: _Axis, columns: _Axis, place: tuple[int, int]) -> Step:
+    def phase(self, rows: _TransposedAxis, columns: _TransposedAxis, place: tuple[int, int]) -> InnerStep:
         """The CONV_2D whose results stand at `place` in a block."""
         down, beside = rows.phase(place[0]), columns.phase(place[1])
         padding = Padding2D(
@@ -270,7 +272,7 @@ class _Convolution:
         )
         weights = _turned(self.weights, (rows, columns), (down, beside))
         shape = (self.image.type.shape[0], rows.count, columns.count, weights.type.shape[0])
-        return Step(
+        return InnerStep(
             op="CONV_2D",
             args=(self.image, weights, self.bias),
             attrs=replace(self.attrs, padding=padding),
@@ -278,7 +280,9 @@ class _Convolution:
         )
 
 
-def _turned(weights: Arg, axes: tuple[_Axis, _Axis], phases: tuple[_Phase, _Phase]) -> _Value:
+def _turned(
+    weights: Arg, axes: tuple[_TransposedAxis, _TransposedAxis], phases: tuple[_Phase, _Phase]
+) -> _Value:
     """The weights of one phase, last to first; zeros in front of those that the window does not have."""
     outputs, *_, inputs = weights.type.shape
     begins, counts, zeros = [0], [outputs], [(0, 0)]
@@ -295,7 +299,7 @@ def _turned(weights: Arg, axes: tuple[_Axis, _Axis], phases: tuple[_Phase, _Phas
         counts=(*counts, inputs),
         shape=(*counts, inputs),
     )
-    kept = Step(
+    kept = InnerStep(
         op="STRIDED_SLICE",
         args=(weights,),
         attrs=attrs,
@@ -306,13 +310,13 @@ def _turned(weights: Arg, axes: tuple[_Axis, _Axis], phases: tuple[_Phase, _Phas
     return _padded(kept, (*zeros, (0, 0)))
 
 
-def _padded(value: Step, paddings: tuple[tuple[int, int], ...]) -> Step:
+def _padded(value: InnerStep, paddings: tuple[tuple[int, int], ...]) -> InnerStep:
     shape = tuple(extent + sum(pair) for extent, pair in zip(value.type.shape, paddings, strict=True))
     attrs = PadAttrs(paddings=paddings, value=float(weight_zero_point(value.type)))
-    return Step(op="PAD", args=(value,), attrs=attrs, type=replace(value.type, shape=shape))
+    return InnerStep(op="PAD", args=(value,), attrs=attrs, type=replace(value.type, shape=shape))
 
 
-def _nothing(weights: Arg, taps: tuple[int, int]) -> Step:
+def _nothing(weights: Arg, taps: tuple[int, int]) -> InnerStep:
     """Zeros of the weights' type: one of them, made so by PADs and a slice of what was padded."""
     outputs, *_, inputs = weights.type.shape
     one = _first(weights, (outputs, 1, 1, inputs))
@@ -320,9 +324,9 @@ def _nothing(weights: Arg, taps: tuple[int, int]) -> Step:
     return _first(wider, (outputs, *taps, inputs))
 
 
-def _first(value: _Value, counts: tuple[int, ...]) -> Step:
+def _first(value: _Value, counts: tuple[int, ...]) -> InnerStep:
     """The first elements of weights along each axis."""
     attrs = StridedSliceAttrs(
         begins=(0,) * len(counts), strides=(1,) * len(counts), counts=counts, shape=counts
     )
-    return Step(op="STRIDED_SLICE", args=(value,), attrs=attrs, type=replace(value.type, shape=counts))
+    return InnerStep(op="STRIDED_SLICE", args=(value,), attrs=attrs, type=replace(value.type, shape=counts))

@@ -19,7 +19,7 @@ from tflite.StridedSliceOptions import StridedSliceOptions
 
 from codegen.importers.limits import MAX_PARTS, MAX_RANK
 from codegen.importers.reporting import Refused
-from codegen.importers.tflite.operators.site import Site, Step, Translated
+from codegen.importers.tflite.operators.site import InnerStep, Site, Translated
 from codegen.ir import Arg, ConstRef, DType, TensorType
 from codegen.ir.ops import (
     OPS,
@@ -54,7 +54,7 @@ def concatenation(site: Site) -> Translated:
     return Translated(op="CONCATENATION", args=parts, attrs=ConcatAttrs(axis=axis))
 
 
-def _rescaled(site: Site, value: Arg) -> Arg | Step:
+def _rescaled(site: Site, value: Arg) -> Arg | InnerStep:
     """What a CONCATENATION of uint8 makes of an argument of another quantisation: 256 results in float32.
 
     Source: reference_ops::ConcatenationWithScaling. Zero points are those of the file, 128 more.
@@ -68,7 +68,7 @@ def _rescaled(site: Site, value: Arg) -> Arg | Step:
         reals = np.arange(256).astype(np.float32) * scale + bias
     held = np.clip(round_half_away_array(reals).astype(np.float64) + wanted.zero_point, -128, 127)
     table = held.astype(np.int8)[np.arange(256) ^ 0x80]
-    return Step(
+    return InnerStep(
         op="LOOKUP",
         args=(value, site.made(table)),
         attrs=Attrs(),

@@ -19,7 +19,7 @@ from tflite.BuiltinOptions import BuiltinOptions
 from tflite.PackOptions import PackOptions
 
 from codegen.importers.limits import MAX_RANK
-from codegen.importers.reporting import AlreadyReported, Problem, Refused, Report
+from codegen.importers.reporting import AlreadyReported, ImportProblem, ImportReport, Refused
 from codegen.importers.tflite.file.reader import FileOperator
 from codegen.importers.tflite.operators.unsigned_weights import centred, with_rounded_product
 from codegen.importers.tflite.tensors import Tensors
@@ -49,16 +49,16 @@ class Translated:
     """
 
     op: str
-    args: "tuple[Arg | Step | None, ...]"
+    args: "tuple[Arg | InnerStep | None, ...]"
     attrs: Attrs
 
-    def giving(self, type_: TensorType) -> "Step":
+    def giving(self, type_: TensorType) -> "InnerStep":
         """This as an argument of another step, of a type that the file does not state."""
-        return Step(op=self.op, args=self.args, attrs=self.attrs, type=type_)
+        return InnerStep(op=self.op, args=self.args, attrs=self.attrs, type=type_)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Step(Translated):
+class InnerStep(Translated):
     """A step whose result is only an argument of another one of the same operator of the file."""
 
     type: TensorType
@@ -119,7 +119,7 @@ class Site:
         self,
         operator: FileOperator,
         values: Values,
-        report: Report,
+        report: ImportReport,
         results: Sequence[TensorType | None],
     ) -> None:
         self.operator = operator
@@ -149,9 +149,9 @@ class Site:
 
     def complain(self, code: str, text: str, advice: str | None = None) -> None:
         """Report a problem of this operator and go on, so that its other problems are seen too."""
-        self.refuse(Problem(code=code, text=text, advice=advice))
+        self.refuse(ImportProblem(code=code, text=text, advice=advice))
 
-    def refuse(self, problem: Problem) -> None:
+    def refuse(self, problem: ImportProblem) -> None:
         """Report what was raised about an operand and go on."""
         self._complaints += 1
         self._report.add(problem, where=self._where, reads=self._values.variables(self.operator.inputs))

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from codegen.importers.tflite.operators.site import Site, Step, Translated
+from codegen.importers.tflite.operators.site import InnerStep, Site, Translated
 from codegen.ir import Arg, Call, Constant, ConstRef, Let, Source, TensorType, Var
 from codegen.ir.evaluate import evaluate_let
 from codegen.ir.ops import find_op
@@ -12,9 +12,16 @@ from codegen.ir.ops import find_op
 Chain = tuple[Let, ...]
 """The steps of one output of an operator, the last one its own."""
 
+Parts = dict[InnerStep, Var]
+"""The values that inner steps have computed."""
+
 
 def chain(
-    found: Translated, result: TensorType, origin: Source, ending: str, done: dict[Step, Var] | None = None
+    found: Translated,
+    result: TensorType,
+    origin: Source,
+    ending: str,
+    done: Parts | None = None,
 ) -> Chain:
     """The steps that `found` needs for a result of type `result`.
 
@@ -24,14 +31,14 @@ def chain(
     lets: list[Let] = []
     done = {} if done is None else done
 
-    def value(arg: Step, ending: str) -> Var:
+    def value(arg: InnerStep, ending: str) -> Var:
         if arg not in done:
             done[arg] = let(arg, arg.type, "", ending)
         return done[arg]
 
     def let(step: Translated, type_: TensorType, tensor_name: str, ending: str) -> Var:
         args = tuple(
-            value(arg, f"{ending}_part{number}") if isinstance(arg, Step) else arg
+            value(arg, f"{ending}_part{number}") if isinstance(arg, InnerStep) else arg
             for number, arg in enumerate(step.args)
         )
         op = find_op(step.op)

@@ -13,7 +13,7 @@ from tflite.SVDFOptions import SVDFOptions
 
 from codegen.importers.reporting import AlreadyReported, Refused
 from codegen.importers.tflite.operators.rearranging import reshaped
-from codegen.importers.tflite.operators.site import Site, Step, Translated
+from codegen.importers.tflite.operators.site import InnerStep, Site, Translated
 from codegen.ir import Arg, ConstRef, DType, Quantization, TensorType
 from codegen.ir.ops import Activation, Attrs, ConvAttrs, DepthwiseConvAttrs, PlainAttrs
 
@@ -30,7 +30,7 @@ _TYPES = {
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Layer:
+class _Operands:
     """Operands that fit each other."""
 
     value: Arg
@@ -70,7 +70,7 @@ def svdf(site: Site) -> Translated:
     shape = (filters, inputs) if is_wide else (filters, 1, 1, inputs)
     quantization = _scaled(layer.features.type, image.type, frame_type)
     weights = site.made(site.constant_data(1).reshape(shape), quantization)
-    frame = Step(
+    frame = InnerStep(
         op="SVDF_FEATURES" if is_wide else "CONV_2D",
         args=(image, weights) if is_wide else (image, weights, None),
         attrs=Attrs() if is_wide else ConvAttrs(),
@@ -78,7 +78,7 @@ def svdf(site: Site) -> Translated:
     )
     if frame.type != frame_type:
         frame = _moved(site, frame, frame_type)
-    shifted = Step(op="SHIFT", args=(layer.window, frame), attrs=Attrs(), type=window)
+    shifted = InnerStep(op="SHIFT", args=(layer.window, frame), attrs=Attrs(), type=window)
     result = replace(site.result, shape=(1, 1, batches, layer.units))
     return reshaped(_summed(site, layer, shifted, result), site.result.shape)
 
@@ -90,13 +90,13 @@ def _symmetric(type_: TensorType) -> TensorType:
     return replace(type_, quantization=replace(type_.quantization, zero_points=(0,)))
 
 
-def _moved(site: Site, frame: Step, type_: TensorType) -> Step:
+def _moved(site: Site, frame: InnerStep, type_: TensorType) -> InnerStep:
     """The frame with a zero point: tflite-micro adds it to what is clamped already, and cuts off the sum."""
     zero = site.made(np.array([type_.zero_point], type_.dtype.numpy), None)
-    return Step(op="PLAIN_PAIR", args=(frame, zero), attrs=PlainAttrs(kind="add"), type=type_)
+    return InnerStep(op="PLAIN_PAIR", args=(frame, zero), attrs=PlainAttrs(kind="add"), type=type_)
 
 
-def _summed(site: Site, layer: _Layer, window: Step, result: TensorType) -> Step:
+def _summed(site: Site, layer: _Operands, window: InnerStep, result: TensorType) -> InnerStep:
     """The convolution over time: of each unit, or of the `rank` filters of each."""
     memory, units = layer.time.type.shape[1], layer.units
     data = site.constant_data(2).reshape(units, layer.rank, memory)
@@ -108,7 +108,7 @@ def _summed(site: Site, layer: _Layer, window: Step, result: TensorType) -> Step
         op, attrs = "DEPTHWISE_CONV_2D", DepthwiseConvAttrs(activation=layer.activation)
         ordered = data[:, 0].T.reshape(1, memory, 1, units)
     weights = site.made(np.ascontiguousarray(ordered), _scaled(layer.time.type, window.type, result))
-    return Step(op=op, args=(window, weights, layer.bias), attrs=attrs, type=result)
+    return InnerStep(op=op, args=(window, weights, layer.bias), attrs=attrs, type=result)
 
 
 def _scaled(weights: TensorType, image: TensorType, result: TensorType) -> Quantization | None:
@@ -120,7 +120,7 @@ def _scaled(weights: TensorType, image: TensorType, result: TensorType) -> Quant
     return Quantization(scales=(float(scale) * result.scale / image.scale,), zero_points=(0,))
 
 
-def _layer(site: Site) -> _Layer:
+def _layer(site: Site) -> _Operands:
     site.need_inputs(_INPUTS, _INPUTS)
     options: Any = site.options(SVDFOptions)
     value, features, time, bias, window = site.args(_INPUTS)
@@ -153,7 +153,7 @@ def _layer(site: Site) -> _Layer:
     activation = site.activation(options.FusedActivationFunction())
     if site.complained:
         raise AlreadyReported
-    return _Layer(
+    return _Operands(
         value=value,
         features=features,
         time=time,

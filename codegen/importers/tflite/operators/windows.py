@@ -13,7 +13,7 @@ from tflite.Pool2DOptions import Pool2DOptions
 from tflite.TensorType import TensorType as TypeCode
 
 from codegen.importers.reporting import Refused
-from codegen.importers.tflite.operators.site import Site, Step, Translated
+from codegen.importers.tflite.operators.site import InnerStep, Site, Translated
 from codegen.importers.tflite.tensors import need_few_rows
 from codegen.ir import Arg, DType, TensorType
 from codegen.ir.ops import (
@@ -119,7 +119,7 @@ def l2_pool_2d(site: Site) -> Translated:
     """L2_POOL_2D: the root of an average of squares, then the activation."""
     averaged = pool_2d(site)
     [image] = averaged.args
-    assert image is not None and not isinstance(image, Step) and isinstance(averaged.attrs, PoolAttrs)
+    assert image is not None and not isinstance(image, InnerStep) and isinstance(averaged.attrs, PoolAttrs)
     if image.type.dtype is not DType.FLOAT32:
         raise Refused("E301", f"the image is {image.type.dtype.value}, supported is float32")
     squares = Translated(op="MUL", args=(image, image), attrs=BinaryAttrs()).giving(image.type)

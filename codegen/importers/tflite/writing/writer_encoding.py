@@ -10,15 +10,15 @@ from codegen.importers.tflite.writing.writer_options import (
     PADDINGS,
     TENSOR_TYPES,
     Field,
-    Kind,
+    OptionStorage,
 )
 
 OptionValue = int | float | bool | str | Sequence[int]
 
-_WORDS: Mapping[Kind, Mapping[str, int]] = {
-    Kind.PADDING: PADDINGS,
-    Kind.ACTIVATION: ACTIVATIONS,
-    Kind.TYPE: TENSOR_TYPES,
+_WORDS: Mapping[OptionStorage, Mapping[str, int]] = {
+    OptionStorage.PADDING: PADDINGS,
+    OptionStorage.ACTIVATION: ACTIVATIONS,
+    OptionStorage.TYPE: TENSOR_TYPES,
 }
 """Options that are said in words."""
 
@@ -60,13 +60,13 @@ def encoded(op: str, option: str, field: Field, value: OptionValue) -> int | flo
     words = _WORDS.get(field.kind, {})
     if isinstance(value, str) and value in words:
         return words[value]
-    if field.kind is Kind.TEXT and isinstance(value, str):
+    if field.kind is OptionStorage.TEXT and isinstance(value, str):
         return value
-    if field.kind is Kind.INTS and isinstance(value, Sequence) and not isinstance(value, str):
+    if field.kind is OptionStorage.INTS and isinstance(value, Sequence) and not isinstance(value, str):
         return tuple(int(item) for item in value)
-    if field.kind is Kind.FLOAT and isinstance(value, int | float):
+    if field.kind is OptionStorage.FLOAT and isinstance(value, int | float):
         return float(value)
-    if field.kind in (Kind.INT, Kind.BOOL) and isinstance(value, int):
+    if field.kind in (OptionStorage.INT, OptionStorage.BOOL) and isinstance(value, int):
         return int(value)
     raise ValueError(f"{op}: option {option} cannot be {value!r}, it is {field.kind.value}")
 
@@ -169,9 +169,9 @@ def _write_options(fb: Any, operator: OperatorSpec) -> int:
         field = fields[name]
         if name in vectors:
             fb.PrependUOffsetTRelativeSlot(field.number, vectors[name], 0)
-        elif field.kind is Kind.FLOAT:
+        elif field.kind is OptionStorage.FLOAT:
             fb.PrependFloat32Slot(field.number, value, 0.0)
-        elif field.kind is Kind.INT:
+        elif field.kind is OptionStorage.INT:
             fb.PrependInt32Slot(field.number, value, field.default)
         else:
             fb.PrependInt8Slot(field.number, value, field.default)

@@ -33,7 +33,7 @@ TENSOR_TYPES: Mapping[str, int] = MappingProxyType(
 )
 
 
-class Kind(enum.Enum):
+class OptionStorage(enum.Enum):
     """How an option is stored."""
 
     INT = "integer"
@@ -51,7 +51,7 @@ class Field:
     """One option: its field number in the options table and the schema's default (0 unless said)."""
 
     number: int
-    kind: Kind
+    kind: OptionStorage
     default: int = 0
 
 
@@ -68,7 +68,7 @@ class OptionsTable:
         return int(getattr(cast(Any, BuiltinOptions), self.union))
 
 
-def _table(union: str, **kinds: Kind | tuple[Kind, int] | None) -> OptionsTable:
+def _table(union: str, **kinds: OptionStorage | tuple[OptionStorage, int] | None) -> OptionsTable:
     """Fields in schema order; None skips a field number that this writer does not set."""
     fields: dict[str, Field] = {}
     for number, (name, kind) in enumerate(kinds.items()):
@@ -81,124 +81,145 @@ def _table(union: str, **kinds: Kind | tuple[Kind, int] | None) -> OptionsTable:
 
 _POOL = _table(
     "Pool2DOptions",
-    padding=Kind.PADDING,
-    stride_w=Kind.INT,
-    stride_h=Kind.INT,
-    filter_width=Kind.INT,
-    filter_height=Kind.INT,
-    activation=Kind.ACTIVATION,
+    padding=OptionStorage.PADDING,
+    stride_w=OptionStorage.INT,
+    stride_h=OptionStorage.INT,
+    filter_width=OptionStorage.INT,
+    filter_height=OptionStorage.INT,
+    activation=OptionStorage.ACTIVATION,
 )
-_REDUCER = _table("ReducerOptions", keep_dims=Kind.BOOL)
+_REDUCER = _table("ReducerOptions", keep_dims=OptionStorage.BOOL)
 
 OPTIONS: Mapping[str, OptionsTable] = MappingProxyType(
     {
         "CONV_2D": _table(
             "Conv2DOptions",
-            padding=Kind.PADDING,
-            stride_w=Kind.INT,
-            stride_h=Kind.INT,
-            activation=Kind.ACTIVATION,
-            dilation_w=(Kind.INT, 1),
-            dilation_h=(Kind.INT, 1),
+            padding=OptionStorage.PADDING,
+            stride_w=OptionStorage.INT,
+            stride_h=OptionStorage.INT,
+            activation=OptionStorage.ACTIVATION,
+            dilation_w=(OptionStorage.INT, 1),
+            dilation_h=(OptionStorage.INT, 1),
         ),
         "DEPTHWISE_CONV_2D": _table(
             "DepthwiseConv2DOptions",
-            padding=Kind.PADDING,
-            stride_w=Kind.INT,
-            stride_h=Kind.INT,
-            depth_multiplier=Kind.INT,
-            activation=Kind.ACTIVATION,
-            dilation_w=(Kind.INT, 1),
-            dilation_h=(Kind.INT, 1),
+            padding=OptionStorage.PADDING,
+            stride_w=OptionStorage.INT,
+            stride_h=OptionStorage.INT,
+            depth_multiplier=OptionStorage.INT,
+            activation=OptionStorage.ACTIVATION,
+            dilation_w=(OptionStorage.INT, 1),
+            dilation_h=(OptionStorage.INT, 1),
         ),
         "FULLY_CONNECTED": _table(
             "FullyConnectedOptions",
-            activation=Kind.ACTIVATION,
+            activation=OptionStorage.ACTIVATION,
             weights_format=None,
-            keep_num_dims=Kind.BOOL,
-            asymmetric_quantize_inputs=Kind.BOOL,
+            keep_num_dims=OptionStorage.BOOL,
+            asymmetric_quantize_inputs=OptionStorage.BOOL,
         ),
         "AVERAGE_POOL_2D": _POOL,
         "MAX_POOL_2D": _POOL,
         "MEAN": _REDUCER,
         "SUM": _REDUCER,
-        "ADD": _table("AddOptions", activation=Kind.ACTIVATION, pot_scale_int16=(Kind.BOOL, 1)),
-        "SUB": _table("SubOptions", activation=Kind.ACTIVATION, pot_scale_int16=(Kind.BOOL, 1)),
-        "MUL": _table("MulOptions", activation=Kind.ACTIVATION),
-        "CONCATENATION": _table("ConcatenationOptions", axis=Kind.INT, activation=Kind.ACTIVATION),
+        "ADD": _table(
+            "AddOptions", activation=OptionStorage.ACTIVATION, pot_scale_int16=(OptionStorage.BOOL, 1)
+        ),
+        "SUB": _table(
+            "SubOptions", activation=OptionStorage.ACTIVATION, pot_scale_int16=(OptionStorage.BOOL, 1)
+        ),
+        "MUL": _table("MulOptions", activation=OptionStorage.ACTIVATION),
+        "CONCATENATION": _table(
+            "ConcatenationOptions", axis=OptionStorage.INT, activation=OptionStorage.ACTIVATION
+        ),
         "PAD": _table("PadOptions"),
         "PADV2": _table("PadV2Options"),
-        "RESHAPE": _table("ReshapeOptions", new_shape=Kind.INTS),
-        "SQUEEZE": _table("SqueezeOptions", squeeze_dims=Kind.INTS),
+        "RESHAPE": _table("ReshapeOptions", new_shape=OptionStorage.INTS),
+        "SQUEEZE": _table("SqueezeOptions", squeeze_dims=OptionStorage.INTS),
         "EXPAND_DIMS": _table("ExpandDimsOptions"),
         "TRANSPOSE": _table("TransposeOptions"),
         "STRIDED_SLICE": _table(
             "StridedSliceOptions",
-            begin_mask=Kind.INT,
-            end_mask=Kind.INT,
-            ellipsis_mask=Kind.INT,
-            new_axis_mask=Kind.INT,
-            shrink_axis_mask=Kind.INT,
-            offset=Kind.BOOL,
+            begin_mask=OptionStorage.INT,
+            end_mask=OptionStorage.INT,
+            ellipsis_mask=OptionStorage.INT,
+            new_axis_mask=OptionStorage.INT,
+            shrink_axis_mask=OptionStorage.INT,
+            offset=OptionStorage.BOOL,
         ),
-        "SPLIT": _table("SplitOptions", num_splits=Kind.INT),
-        "SPLIT_V": _table("SplitVOptions", num_splits=Kind.INT),
-        "SHAPE": _table("ShapeOptions", out_type=Kind.TYPE),
-        "PACK": _table("PackOptions", values_count=Kind.INT, axis=Kind.INT),
-        "UNPACK": _table("UnpackOptions", num=Kind.INT, axis=Kind.INT),
-        "GATHER": _table("GatherOptions", axis=Kind.INT, batch_dims=Kind.INT),
-        "SPACE_TO_DEPTH": _table("SpaceToDepthOptions", block_size=Kind.INT),
-        "DEPTH_TO_SPACE": _table("DepthToSpaceOptions", block_size=Kind.INT),
-        "MIRROR_PAD": _table("MirrorPadOptions", mode=Kind.INT),
-        "DIV": _table("DivOptions", activation=Kind.ACTIVATION),
-        "CAST": _table("CastOptions", in_data_type=Kind.TYPE, out_data_type=Kind.TYPE),
-        "ARG_MAX": _table("ArgMaxOptions", output_type=Kind.TYPE),
-        "ARG_MIN": _table("ArgMinOptions", output_type=Kind.TYPE),
+        "SPLIT": _table("SplitOptions", num_splits=OptionStorage.INT),
+        "SPLIT_V": _table("SplitVOptions", num_splits=OptionStorage.INT),
+        "SHAPE": _table("ShapeOptions", out_type=OptionStorage.TYPE),
+        "PACK": _table("PackOptions", values_count=OptionStorage.INT, axis=OptionStorage.INT),
+        "UNPACK": _table("UnpackOptions", num=OptionStorage.INT, axis=OptionStorage.INT),
+        "GATHER": _table("GatherOptions", axis=OptionStorage.INT, batch_dims=OptionStorage.INT),
+        "SPACE_TO_DEPTH": _table("SpaceToDepthOptions", block_size=OptionStorage.INT),
+        "DEPTH_TO_SPACE": _table("DepthToSpaceOptions", block_size=OptionStorage.INT),
+        "MIRROR_PAD": _table("MirrorPadOptions", mode=OptionStorage.INT),
+        "DIV": _table("DivOptions", activation=OptionStorage.ACTIVATION),
+        "CAST": _table("CastOptions", in_data_type=OptionStorage.TYPE, out_data_type=OptionStorage.TYPE),
+        "ARG_MAX": _table("ArgMaxOptions", output_type=OptionStorage.TYPE),
+        "ARG_MIN": _table("ArgMinOptions", output_type=OptionStorage.TYPE),
         "REDUCE_MAX": _REDUCER,
         "REDUCE_MIN": _REDUCER,
         "REDUCE_ALL": _REDUCER,
         "REDUCE_ANY": _REDUCER,
-        "CUMSUM": _table("CumsumOptions", exclusive=Kind.BOOL, reverse=Kind.BOOL),
-        "L2_NORMALIZATION": _table("L2NormOptions", activation=Kind.ACTIVATION),
+        "CUMSUM": _table("CumsumOptions", exclusive=OptionStorage.BOOL, reverse=OptionStorage.BOOL),
+        "L2_NORMALIZATION": _table("L2NormOptions", activation=OptionStorage.ACTIVATION),
         "L2_POOL_2D": _POOL,
         "BATCH_MATMUL": _table(
-            "BatchMatMulOptions", adj_x=Kind.BOOL, adj_y=Kind.BOOL, asymmetric_quantize_inputs=Kind.BOOL
+            "BatchMatMulOptions",
+            adj_x=OptionStorage.BOOL,
+            adj_y=OptionStorage.BOOL,
+            asymmetric_quantize_inputs=OptionStorage.BOOL,
         ),
         "RESIZE_BILINEAR": _table(
-            "ResizeBilinearOptions", _0=None, _1=None, align_corners=Kind.BOOL, half_pixel_centers=Kind.BOOL
+            "ResizeBilinearOptions",
+            _0=None,
+            _1=None,
+            align_corners=OptionStorage.BOOL,
+            half_pixel_centers=OptionStorage.BOOL,
         ),
         "RESIZE_NEAREST_NEIGHBOR": _table(
-            "ResizeNearestNeighborOptions", align_corners=Kind.BOOL, half_pixel_centers=Kind.BOOL
+            "ResizeNearestNeighborOptions",
+            align_corners=OptionStorage.BOOL,
+            half_pixel_centers=OptionStorage.BOOL,
         ),
         "SVDF": _table(
             "SVDFOptions",
-            rank=Kind.INT,
-            activation=Kind.ACTIVATION,
-            asymmetric_quantize_inputs=Kind.BOOL,
+            rank=OptionStorage.INT,
+            activation=OptionStorage.ACTIVATION,
+            asymmetric_quantize_inputs=OptionStorage.BOOL,
         ),
         "UNIDIRECTIONAL_SEQUENCE_LSTM": _table(
             "UnidirectionalSequenceLSTMOptions",
-            activation=Kind.ACTIVATION,
-            cell_clip=Kind.FLOAT,
-            proj_clip=Kind.FLOAT,
-            time_major=Kind.BOOL,
+            activation=OptionStorage.ACTIVATION,
+            cell_clip=OptionStorage.FLOAT,
+            proj_clip=OptionStorage.FLOAT,
+            time_major=OptionStorage.BOOL,
         ),
         "TRANSPOSE_CONV": _table(
             "TransposeConvOptions",
-            padding=Kind.PADDING,
-            stride_w=Kind.INT,
-            stride_h=Kind.INT,
-            activation=Kind.ACTIVATION,
+            padding=OptionStorage.PADDING,
+            stride_w=OptionStorage.INT,
+            stride_h=OptionStorage.INT,
+            activation=OptionStorage.ACTIVATION,
         ),
-        "SOFTMAX": _table("SoftmaxOptions", beta=Kind.FLOAT),
-        "GELU": _table("GeluOptions", approximate=Kind.BOOL),
-        "LEAKY_RELU": _table("LeakyReluOptions", alpha=Kind.FLOAT),
+        "SOFTMAX": _table("SoftmaxOptions", beta=OptionStorage.FLOAT),
+        "GELU": _table("GeluOptions", approximate=OptionStorage.BOOL),
+        "LEAKY_RELU": _table("LeakyReluOptions", alpha=OptionStorage.FLOAT),
         "QUANTIZE": _table("QuantizeOptions"),
         "DEQUANTIZE": _table("DequantizeOptions"),
-        "IF": _table("IfOptions", then_subgraph_index=Kind.INT, else_subgraph_index=Kind.INT),
-        "WHILE": _table("WhileOptions", cond_subgraph_index=Kind.INT, body_subgraph_index=Kind.INT),
-        "CALL_ONCE": _table("CallOnceOptions", init_subgraph_index=Kind.INT),
-        "VAR_HANDLE": _table("VarHandleOptions", container=Kind.TEXT, shared_name=Kind.TEXT),
+        "IF": _table(
+            "IfOptions", then_subgraph_index=OptionStorage.INT, else_subgraph_index=OptionStorage.INT
+        ),
+        "WHILE": _table(
+            "WhileOptions", cond_subgraph_index=OptionStorage.INT, body_subgraph_index=OptionStorage.INT
+        ),
+        "CALL_ONCE": _table("CallOnceOptions", init_subgraph_index=OptionStorage.INT),
+        "VAR_HANDLE": _table(
+            "VarHandleOptions", container=OptionStorage.TEXT, shared_name=OptionStorage.TEXT
+        ),
     }
 )
 """Operators that have an options table. Every other operator of the schema is written without options."""

@@ -50,7 +50,7 @@ class QuantizeLinear(Op):
         return quantized(present(values, 0, "argument"), result, result.dtype.limits)
 
 
-class Lookup(Op):
+class TableLookup(Op):
     """LOOKUP(value, table int8[256]) -> table[value's byte read as unsigned], byte for byte."""
 
     name = "LOOKUP"
@@ -122,7 +122,7 @@ class QLinearPair(Op):
 
 OPERATORS: tuple[Op, ...] = (
     QuantizeLinear(),
-    Lookup(),
+    TableLookup(),
     QLinearPair("QLINEAR_ADD", "qadd", np.add),
     QLinearPair("QLINEAR_SUB", "qsub", np.subtract),
     QLinearPair("QLINEAR_MUL", "qmul", np.multiply),

@@ -15,7 +15,7 @@ from codegen.kernels.base.weighted import DEPTHWISE
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.dsp.depthwise.channels import GROUP, ChannelNumbers, channel_numbers, ends_at_zero
-from codegen.kernels.dsp.depthwise.stripes import IN_PLACE_ROWS, Tile
+from codegen.kernels.dsp.depthwise.stripes import IN_PLACE_ROWS, ColumnTile
 from codegen.kernels.dsp.depthwise.taps import UNROLLED_TAPS, DepthwiseNarrow
 from codegen.kernels.dsp.depthwise.window3x3 import (
     LEAST_SOURCES,
@@ -56,7 +56,7 @@ class Depthwise3x3Int4(Depthwise3x3):
             layout="by four channels: biases, multipliers, weights in nibbles, right shifts, ninth weights",
         )
 
-    def predicted(self, let: Let, tile: Tile, rows: int) -> int:
+    def predicted(self, let: Let, tile: ColumnTile, rows: int) -> int:
         """Instructions of a call."""
         batch, height, width, depth = DEPTHWISE.window(let).result
         times = batch * -(-height // rows) * -(-width // tile.columns) * -(-depth // GROUP)
@@ -69,7 +69,7 @@ class Depthwise3x3InPlaceInt4(Depthwise3x3Int4, Depthwise3x3InPlace):
     name = "depthwise3x3_s4_dsp_in_place"
     portable = Depthwise3x3InPlace.portable
 
-    def predicted_in_place(self, let: Let, tile: Tile) -> int:
+    def predicted_in_place(self, let: Let, tile: ColumnTile) -> int:
         """Instructions of a call."""
         batch, height, _, depth = DEPTHWISE.window(let).result
         times = batch * -(-height // IN_PLACE_ROWS) * -(-depth // GROUP)

@@ -15,7 +15,7 @@ from codegen.kernels.base.window import WindowShape
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, WorkspaceArg
 from codegen.kernels.contract import Workspace
 from codegen.kernels.dsp.depthwise.channels import HEADER, channel_numbers, ends_at_zero, lines_reason
-from codegen.kernels.dsp.depthwise.stripes import ROW_LINES, Tile, row_tile, words
+from codegen.kernels.dsp.depthwise.stripes import ROW_LINES, ColumnTile, row_tile, words
 from codegen.kernels.dsp.depthwise.window3x3 import LEAST_SOURCES, SOURCES, fields, packed
 from codegen.kernels.dsp.packing import long_reason
 from codegen.kernels.portable.convolution import DEPTHWISE_S8
@@ -68,7 +68,7 @@ class DepthwisePlane(FastKernel):
         )
 
 
-def _instructions(window: WindowShape, tile: Tile, *, is_least: bool) -> int:
+def _instructions(window: WindowShape, tile: ColumnTile, *, is_least: bool) -> int:
     """Predicted for a call: lines widened and results computed, by row and stripe."""
     batch, height, width, depth = window.result
     total = 0

@@ -17,7 +17,7 @@ LIMIT_BYTES = {BAND_LINES: 2048, ROW_LINES: 1248}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Tile:
+class ColumnTile:
     """Columns of the result at a time; bytes of one channel's lines for them, and of all in the workspace."""
 
     columns: int
@@ -35,26 +35,26 @@ def words(columns: int, stride: int) -> int:
     return stride * -(-columns // 2) + 1
 
 
-def band_tile(window: WindowShape) -> Tile:
+def band_tile(window: WindowShape) -> ColumnTile:
     """For bands of rows in pairs; of an image with fewer rows the last lines are not there."""
     height = min(BAND_ROWS, window.result[1])
     missing = BAND_LINES - (2 * -(-height // 2) + 2)
     return _tile(window, BAND_LINES, missing)
 
 
-def in_place_tile(window: WindowShape) -> Tile:
+def in_place_tile(window: WindowShape) -> ColumnTile:
     """For bands of two rows as wide as the image."""
     return _tile(window, IN_PLACE_LINES, 0, whole=True)
 
 
-def row_tile(window: WindowShape, *, planes: int = GROUP) -> Tile:
+def row_tile(window: WindowShape, *, planes: int = GROUP) -> ColumnTile:
     """For single rows of so many channels."""
     return _tile(window, ROW_LINES, 0, planes=planes)
 
 
 def _tile(
     window: WindowShape, lines: int, missing_lines: int, *, planes: int = GROUP, whole: bool = False
-) -> Tile:
+) -> ColumnTile:
     """The fewest stripes, as even as multiples of four are, whose lines do not take too many bytes."""
     width, stripes = window.result[2], 1
     while True:
@@ -62,7 +62,7 @@ def _tile(
         plane_bytes = 4 * lines * words(min(columns, width), window.stride[1])
         workspace_bytes = planes * plane_bytes - 4 * missing_lines
         if whole or columns == 4 or workspace_bytes <= LIMIT_BYTES[lines]:
-            return Tile(columns=columns, plane_bytes=plane_bytes, workspace_bytes=workspace_bytes)
+            return ColumnTile(columns=columns, plane_bytes=plane_bytes, workspace_bytes=workspace_bytes)
         stripes += 1
 
 
@@ -79,7 +79,7 @@ def _two_rows(columns: int, *, saved: bool) -> int:
     return 27 + columns // 2 * (57 if saved else 61) + columns % 2 * (28 if saved else 30)
 
 
-def band_instructions(window: WindowShape, tile: Tile, rows: int, *, saved: bool) -> int:
+def band_instructions(window: WindowShape, tile: ColumnTile, rows: int, *, saved: bool) -> int:
     """Predicted for a call: lines widened and results computed, by stripe, band, group and channel."""
     batch, height, width, depth = window.result
     stride, groups = window.stride[0], -(-depth // GROUP)
@@ -100,7 +100,7 @@ def band_instructions(window: WindowShape, tile: Tile, rows: int, *, saved: bool
     return batch * total
 
 
-def in_place_instructions(window: WindowShape, tile: Tile, *, saved: bool) -> int:
+def in_place_instructions(window: WindowShape, tile: ColumnTile, *, saved: bool) -> int:
     """Predicted for a call: every image row is widened once, two of four lines are kept."""
     batch, height, width, depth = window.result
     groups, pairs = -(-depth // GROUP), words(width, 1)

@@ -37,7 +37,7 @@ from codegen.kernels.dsp.depthwise.channels import (
 )
 from codegen.kernels.dsp.depthwise.stripes import (
     BAND_ROWS,
-    Tile,
+    ColumnTile,
     band_instructions,
     band_tile,
     in_place_instructions,
@@ -128,7 +128,7 @@ class Depthwise3x3(DspDepthwise):
             rows=self.row(let, window),
         )
 
-    def predicted(self, let: Let, tile: Tile, rows: int) -> int:
+    def predicted(self, let: Let, tile: ColumnTile, rows: int) -> int:
         """Instructions of a call."""
         return band_instructions(DEPTHWISE.window(let), tile, rows, saved=ends_at_zero(let))
 
@@ -163,7 +163,7 @@ class Depthwise3x3InPlace(Depthwise3x3):
             in_place=0,
         )
 
-    def predicted_in_place(self, let: Let, tile: Tile) -> int:
+    def predicted_in_place(self, let: Let, tile: ColumnTile) -> int:
         """Instructions of a call."""
         return in_place_instructions(DEPTHWISE.window(let), tile, saved=ends_at_zero(let))
 
@@ -192,7 +192,7 @@ class Depthwise3x3Even(Depthwise3x3):
         table = _table(numbers.weights, numbers.bias, numbers.multipliers, numbers.right_shifts)
         return replace(table, rounded=(0, len(numbers.weights)))
 
-    def predicted(self, let: Let, tile: Tile, rows: int) -> int:
+    def predicted(self, let: Let, tile: ColumnTile, rows: int) -> int:
         """Instructions of a call."""
         window = DEPTHWISE.window(let)
         return band_instructions(window, tile, rows, saved=False) + rounding_instructions(window)
@@ -211,7 +211,7 @@ class Depthwise3x3InPlaceEven(Depthwise3x3Even, Depthwise3x3InPlace):
             return "only with stride 1 and a result as large as the image"
         return super().other_reason(let)
 
-    def predicted_in_place(self, let: Let, tile: Tile) -> int:
+    def predicted_in_place(self, let: Let, tile: ColumnTile) -> int:
         """Instructions of a call."""
         window = DEPTHWISE.window(let)
         return in_place_instructions(window, tile, saved=False) + rounding_instructions(window)
@@ -242,7 +242,7 @@ def _table(
     )
 
 
-def fields(let: Let, window: WindowShape, band: Tile) -> Fields:
+def fields(let: Let, window: WindowShape, band: ColumnTile) -> Fields:
     """Fields of a `cg_dw3x3_params`."""
     return (
         ("window", window.fields),

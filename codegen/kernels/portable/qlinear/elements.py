@@ -28,7 +28,7 @@ class QuantizeLinear(RoundsEven, QuantizeF32):
     op = "QUANTIZE_LINEAR"
 
 
-class Lookup(PortableKernel):
+class TableLookup(PortableKernel):
     """LOOKUP, in place."""
 
     op, stem, name = "LOOKUP", "lut_s8", "lookup_s8_portable"
@@ -80,7 +80,7 @@ class QLinearPair(RoundsEven):
 
 
 register(QuantizeLinear("quantize_linear_f32_s8", DType.INT8))
-register(Lookup())
+register(TableLookup())
 register(QLinearPair("QLINEAR_ADD", "qlinear_add_s8", 1.0))
 register(QLinearPair("QLINEAR_SUB", "qlinear_add_s8", -1.0))
 register(QLinearPair("QLINEAR_MUL", "qlinear_mul_s8", 1.0))

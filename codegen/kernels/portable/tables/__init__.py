@@ -3,6 +3,6 @@
 Start with `single.py`. What a table holds is what the operator's reference gives for all 256 arguments."""
 
 from codegen.kernels.portable.tables.pairs import PAIR_TABLES, PairTable
-from codegen.kernels.portable.tables.single import TABLES, Table
+from codegen.kernels.portable.tables.single import TABLES, ResultTable
 
-__all__ = ["PAIR_TABLES", "TABLES", "PairTable", "Table"]
+__all__ = ["PAIR_TABLES", "TABLES", "PairTable", "ResultTable"]

@@ -31,7 +31,7 @@ def every_byte() -> np.ndarray:
     return np.arange(TABLE_LEN, dtype=np.uint8).view(np.int8)
 
 
-class Table(PortableKernel):
+class ResultTable(PortableKernel):
     """Any function of one int8: its 256 results, as the operator's reference evaluates them, in a table."""
 
     stem = "lut_s8"
@@ -70,6 +70,6 @@ class Table(PortableKernel):
         )
 
 
-TABLES = tuple(Table(each.name) for each in POINTWISE if DType.INT8 in each.integers)
+TABLES = tuple(ResultTable(each.name) for each in POINTWISE if DType.INT8 in each.integers)
 for _table in TABLES:
     register(_table)

@@ -33,7 +33,7 @@ class Assignment:
 
 
 @dataclass(kw_only=True, slots=True)
-class _Frame:
+class _SearchFrame:
     buffer: int
     bound: int
     left: list[int]
@@ -86,14 +86,14 @@ def _walk(relaxed: Contention, rooms: Rooms, visit: Callable[[], int | None], no
 
     Returns the least bound of what was left open: IMPOSSIBLE if nothing was.
     """
-    frames: list[_Frame] = []
+    frames: list[_SearchFrame] = []
     while True:
         buffer = visit()
         nodes -= 1
         if buffer is not None:
             row = relaxed.prices[buffer]
             pools = sorted(row, key=lambda pool: row[pool], reverse=True)
-            frames.append(_Frame(buffer=buffer, bound=relaxed.bound, left=pools))
+            frames.append(_SearchFrame(buffer=buffer, bound=relaxed.bound, left=pools))
         while frames and not frames[-1].left:
             if relaxed.pools[frames.pop().buffer] != FREE:
                 relaxed.undo()

@@ -25,7 +25,7 @@ FREE = -1
 
 
 @dataclass(slots=True)
-class _Item:
+class _BufferItem:
     buffer: int
     size: int
     """Bytes the buffer adds to a pile of the section."""
@@ -34,14 +34,14 @@ class _Item:
 
 
 @dataclass(slots=True)
-class _Group:
+class _PoolGroup:
     """A set of pools in one section that may want more bytes than the pools have."""
 
     pools: frozenset[int]
     section: int
     excess: int
     """Bytes over the limits if all stay that may; lowered as buffers are assigned elsewhere."""
-    items: list[_Item] = field(default_factory=list[_Item])
+    items: list[_BufferItem] = field(default_factory=list[_BufferItem])
     """Those that can leave, the cheapest a byte first."""
 
 
@@ -62,7 +62,7 @@ class Contention:
             self.masks[next(iter(row))] |= 1 << buffer
             self.base += min(row.values())
         self.preferred = [next(iter(row)) for row in prices]
-        self._groups: list[_Group] = []
+        self._groups: list[_PoolGroup] = []
         self._values: list[int] = []
         self._homes: list[list[tuple[int, int]]] = [[] for _ in prices]
         """Per buffer: (group, bytes)."""
@@ -99,7 +99,7 @@ class Contention:
             before.append(min((first[buffer] for buffer in members), default=position))
         return sections, before
 
-    def _value(self, group: _Group) -> int:
+    def _value(self, group: _PoolGroup) -> int:
         excess, value = group.excess, 0
         if excess <= 0:
             return 0
@@ -194,18 +194,18 @@ def _group(
     sizes: Mapping[int, int],
     prices: Sequence[Mapping[int, int]],
     room: int,
-) -> _Group | None:
+) -> _PoolGroup | None:
     """The set `pools` in a section, None if all that may lie in it fits."""
     inside = _insiders(sizes, pools, prices)
     excess = sum(sizes[buffer] for buffer in inside) - room
     if excess <= 0:
         return None
-    group = _Group(pools=pools, section=section, excess=excess)
+    group = _PoolGroup(pools=pools, section=section, excess=excess)
     for buffer in inside:
         outside = [price for pool, price in prices[buffer].items() if pool not in pools]
         if outside:
             within = min(price for pool, price in prices[buffer].items() if pool in pools)
             regret = max(min(outside) - within, 0)
-            group.items.append(_Item(buffer=buffer, size=sizes[buffer], regret=regret))
+            group.items.append(_BufferItem(buffer=buffer, size=sizes[buffer], regret=regret))
     group.items.sort(key=lambda item: (Fraction(item.regret, item.size), item.buffer))
     return group

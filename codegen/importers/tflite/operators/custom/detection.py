@@ -10,7 +10,7 @@ from codegen.importers.tflite.operators.custom.options import (
     real_option,
 )
 from codegen.importers.tflite.operators.rearranging import reshaped, sliced
-from codegen.importers.tflite.operators.site import Site, Step, Translated
+from codegen.importers.tflite.operators.site import InnerStep, Site, Translated
 from codegen.ir import DType, TensorType
 from codegen.ir.ops import DetectionAttrs
 from codegen.ir.ops.detection import COORDINATES
@@ -50,7 +50,7 @@ def post_process(site: Site) -> tuple[Translated, ...]:
     if [result.elements for result in site.results] != list(sizes) and any(stated):
         found = ", ".join(str(list(shape)) for shape in stated)
         raise Refused("E303", f"results of shapes {found} are no boxes, classes, scores and their number")
-    whole = Step(
+    whole = InnerStep(
         op="DETECTION_POST_PROCESS",
         args=site.args(3),
         attrs=attrs,

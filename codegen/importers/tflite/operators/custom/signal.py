@@ -7,7 +7,7 @@ import numpy as np
 from codegen.importers.reporting import AlreadyReported, Refused
 from codegen.importers.tflite.operators.custom.options import integer_options, need_outputs, option
 from codegen.importers.tflite.operators.rearranging import reshaped
-from codegen.importers.tflite.operators.site import Site, Step, Translated
+from codegen.importers.tflite.operators.site import InnerStep, Site, Translated
 from codegen.ir import ConstRef, DType, TensorType
 from codegen.ir.ops import Attrs, EnergyAttrs, FftAttrs, FilterBankAttrs, LogAttrs, ShiftAttrs
 
@@ -24,7 +24,7 @@ def scaled(site: Site) -> tuple[Translated, ...]:
     site.need_inputs(1, 1)
     need_outputs(site, 2)
     frame = site.arg(0)
-    bits = Step(
+    bits = InnerStep(
         op="SIGNAL_SCALE_BITS", args=(frame,), attrs=Attrs(), type=TensorType(shape=(), dtype=DType.INT32)
     )
     return Translated(op="SIGNAL_SCALE", args=(frame, bits), attrs=Attrs()), reshaped(bits, ())

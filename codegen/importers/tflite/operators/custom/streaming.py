@@ -14,7 +14,7 @@ import numpy as np
 from codegen.importers.reporting import Refused
 from codegen.importers.tflite.operators.custom.options import integer_options, need_outputs, option
 from codegen.importers.tflite.operators.rearranging import reshaped, sliced
-from codegen.importers.tflite.operators.site import Site, Step, Translated
+from codegen.importers.tflite.operators.site import InnerStep, Site, Translated
 from codegen.ir import Arg, DType, TensorType, Var
 from codegen.ir.ops import ConcatAttrs, GatherAttrs, NoiseAttrs, OverlapAttrs
 
@@ -55,25 +55,25 @@ def subtraction(site: Site, hold: Hold) -> Remembered:
         clamps=bool(option(options, "clamping")),
     )
     type_ = TensorType(shape=signal.type.shape, dtype=DType.UINT32)
-    noise = Step(op="SIGNAL_NOISE", args=(signal, hold(type_)), attrs=attrs, type=type_)
+    noise = InnerStep(op="SIGNAL_NOISE", args=(signal, hold(type_)), attrs=attrs, type=type_)
     rest = Translated(op="SIGNAL_SUBTRACT", args=(signal, noise), attrs=attrs)
     kept = reshaped(noise, type_.shape)
     return Remembered(parts=(rest, kept), states=(kept,))
 
 
-def _joined(parts: Sequence[Arg | Step], axis: int) -> Step:
+def _joined(parts: Sequence[Arg | InnerStep], axis: int) -> InnerStep:
     shape = list(parts[0].type.shape)
     shape[axis] = sum(part.type.shape[axis] for part in parts)
     type_ = replace(parts[0].type, shape=tuple(shape))
-    return Step(op="CONCATENATION", args=tuple(parts), attrs=ConcatAttrs(axis=axis), type=type_)
+    return InnerStep(op="CONCATENATION", args=tuple(parts), attrs=ConcatAttrs(axis=axis), type=type_)
 
 
-def _columns(value: Step, first: int, count: int) -> Step:
+def _columns(value: InnerStep, first: int, count: int) -> InnerStep:
     rows = value.type.shape[0]
     return sliced(value, (0, first), (rows, count), (rows, count))
 
 
-def _rows(site: Site) -> tuple[Arg, Step, int, int]:
+def _rows(site: Site) -> tuple[Arg, InnerStep, int, int]:
     """The argument, the same as rows of samples, how many rows and how many samples."""
     value = site.arg(0)
     if value.type.dtype is not DType.INT16 or not value.type.shape:
@@ -83,11 +83,11 @@ def _rows(site: Site) -> tuple[Arg, Step, int, int]:
     return value, reshaped(value, (rows, samples)), rows, samples
 
 
-def _looked_up(site: Site, table: np.ndarray, place: Var) -> Step:
+def _looked_up(site: Site, table: np.ndarray, place: Var) -> InnerStep:
     """What `table` has for a count."""
     constant = site.made(table)
     type_ = TensorType(shape=table.shape[1:], dtype=constant.type.dtype)
-    return Step(op="GATHER", args=(constant, place), attrs=GatherAttrs(axis=0), type=type_)
+    return InnerStep(op="GATHER", args=(constant, place), attrs=GatherAttrs(axis=0), type=type_)
 
 
 def _count(hold: Hold, values: int) -> Var:
@@ -174,7 +174,7 @@ def stacker(site: Site, hold: Hold) -> Remembered:
         places[0] = count - 1
         type_ = replace(value.type, shape=(count, channels))
         attrs = GatherAttrs(axis=0)
-        whole = Step(op="GATHER", args=(whole, _looked_up(site, places, place)), attrs=attrs, type=type_)
+        whole = InnerStep(op="GATHER", args=(whole, _looked_up(site, places, place)), attrs=attrs, type=type_)
         states.append(sliced(whole, (1, 0), (count - 1, channels), (count - 1, channels)))
     number = np.arange(inferences)
     following = np.where(number < inferences - 1, number + 1, right + 1).astype(np.int32)
@@ -203,7 +203,7 @@ def overlap_add(site: Site, hold: Hold) -> Remembered:
     rest = hold(replace(value.type, shape=(rows, size - step)))
     type_ = replace(value.type, shape=(rows, (frames - 1) * step + size))
     args = (reshaped(value, (rows, frames, size)), rest)
-    stream = Step(op="SIGNAL_OVERLAP_ADD", args=args, attrs=OverlapAttrs(step=step), type=type_)
+    stream = InnerStep(op="SIGNAL_OVERLAP_ADD", args=args, attrs=OverlapAttrs(step=step), type=type_)
     found = reshaped(_columns(stream, 0, frames * step), shape)
     return Remembered(parts=(found,), states=(_columns(stream, frames * step, size - step),))
 
@@ -227,7 +227,7 @@ def circular_buffer(site: Site, hold: Hold) -> Remembered:
         text = "ends inferences, all but some: steps of a plan always run"
         help_ = "convert it with cycles_max 1, or with its second result, which says whether one counts"
         raise Refused("E301", text, help_)
-    whole: Arg | Step = value
+    whole: Arg | InnerStep = value
     states: list[Translated] = []
     if result[1] > 1:
         kept = (1, result[1] - 1, *shape[2:])
