@@ -17,6 +17,8 @@ APT_TEST := $(APT_DEMO) cppcheck cmake g++ chromium
 # Versions of what development uses, for every Python from 3.11 on. Users' installs keep the ranges of pyproject.toml.
 LOCK := develop.lock
 PIP_INSTALL := $(BIN)/pip install -q --disable-pip-version-check -c $(LOCK)
+# labgrid brings a pyserial of its own, in files of the same names: whichever was installed last is imported.
+PYSERIAL_LAST := $(PIP_INSTALL) --no-deps --force-reinstall pyserial
 
 # Where the machine keeps Python from writing bytecode, every command of the suite compiled all of codegen again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -86,11 +88,13 @@ $(VENV)/.demo: pyproject.toml $(LOCK) | $(VENV)/bin/pip tools-demo
 
 $(VENV)/.test: pyproject.toml $(LOCK) | $(VENV)/bin/pip tools-test
 	$(PIP_INSTALL) -e '.[test]'
+	$(PYSERIAL_LAST)
 	touch $@ $(VENV)/.demo
 
 # pyright runs on node, which comes as a package too, as clang-format does: other versions of it format otherwise.
 $(VENV)/.lint: pyproject.toml $(LOCK) | $(VENV)/bin/pip tools-demo
 	$(PIP_INSTALL) -e '.[test,lint]'
+	$(PYSERIAL_LAST)
 	touch $@ $(VENV)/.test $(VENV)/.demo
 
 $(VENV)/.docs: pyproject.toml $(LOCK) | $(VENV)/bin/pip tools-demo

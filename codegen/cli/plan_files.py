@@ -54,6 +54,11 @@ class PlanFiles:
         named = (("-o", self.output), ("--svg", self.svg))
         return [(flag, path) for flag, path in named if path is not None]
 
+    @property
+    def folder(self) -> Path:
+        """Where the page of --report goes: beside the file of -o; without one, where the command runs."""
+        return Path() if self.output is None else self.output.parent
+
     def of_document(self, document: Mapping[str, object]) -> list[str]:
         """Write what --json prints, where -o asks for it; return a line about it."""
         if self.output is None or self.export is not None:

@@ -341,7 +341,8 @@ def plan(
     """`codegen plan`."""
     kinds = "a .tflite or .onnx file, or of a problem (.csv, .json)"
     path = example_model() if source is None else existing(source, kinds)
-    keep_inputs([path], options, written=outputs.written)
+    pages = [("--report", outputs.folder / PAGE)] if as_page else []
+    keep_inputs([path], options, written=[*outputs.written, *pages])
     check_picture(outputs.svg)
     if path.suffix in _PROBLEMS and not outputs.pareto:
         check_problem(path, options)
@@ -368,7 +369,7 @@ def plan(
         written = outputs.of_program(path, planned.program, options) + outputs.of_document(document)
         show = partial(show_plan, planned)
     if as_page:
-        written.append(write_page(document, Path(PAGE), Path()))
+        written.append(write_page(document, outputs.folder / PAGE))
     if as_json:
         click.echo(to_json(document), nl=False)
     elif not quiet:

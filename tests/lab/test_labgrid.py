@@ -52,8 +52,10 @@ def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Pa
 
 
 def monitor(name: str, command: str) -> None:
-    """Tell QEMU's monitor something, as labgrid does."""
-    cast("Any", target_of(f"labgrid://{name}"))._driver.monitor_command(command)
+    """Tell QEMU's monitor something, while no other thread is in labgrid: its list of steps is one for all.
+    Without that a step of another board was taken off the list, which ended that board's job as a bug."""
+    target = cast("Any", target_of(f"labgrid://{name}"))
+    target._bounded("did not stop", lambda: target._driver.monitor_command(command))
 
 
 @pytest.mark.long  # three emulators at a time that never sleep

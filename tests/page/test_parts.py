@@ -214,6 +214,21 @@ def test_a_bare_problem_has_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "proved optimal" in text
 
 
+def test_the_page_of_a_plan_lies_beside_its_document(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It was written where the command ran, over the page of another plan."""
+    monkeypatch.chdir(tmp_path)
+    Path("small.csv").write_text("id,lower,upper,size\na,0,4,16\n")
+    Path("plans").mkdir()
+    assert call("plan", "small.csv", "--report", "-o", "plans/small.json") == 0
+    assert "written   plans/report.html" in capsys.readouterr().out
+    assert sorted(path.name for path in Path("plans").iterdir()) == ["report.html", "small.json"]
+    assert not Path("report.html").exists()
+    assert call("plan", "small.csv", "--report", "-o", "report.html") == 2
+    assert "error[E218] --report report.html: is the file of -o" in capsys.readouterr().err
+
+
 def _refused(path: Path) -> str:
     with pytest.raises(CodegenError) as caught:
         read_report(path)

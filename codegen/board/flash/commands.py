@@ -14,6 +14,7 @@ from codegen.ir import Board, FlashNames
 _NOTHING = FlashNames()
 _USB = re.compile(r"[0-9A-Fa-f]{4}:[0-9A-Fa-f]{4}\Z")
 _WORDS = re.compile(r"[\w.:-]+\Z")
+_USB_PROBE = re.compile(r"[0-9A-Fa-f]{1,4}:[0-9A-Fa-f]{1,4}(?:-\d*)?(?::.+)?\Z")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -133,10 +134,9 @@ def rendered(
     tool: Tool, board: Board, commands: Iterable[Words], script: Sequence[str], elf: Path, probe: str | None
 ) -> Commands:
     """The table's words with this board's names and files. Raises CodegenError E630 for a probe that no tool
-    could mean."""
-    if probe is not None and not _WORDS.match(probe):
-        text = f"--probe {probe!r} is no serial number: letters, digits and . : - _ only"
-        raise CodegenError(Message(code="E630", text=text, help=f"`{tool.probes}` lists the probes"))
+    could mean, or not this one."""
+    if probe is not None:
+        _check_probe(tool, probe)
     code = board.region(board.code_region)
     scripted = elf.with_suffix(".jlink")
     values = {
@@ -164,6 +164,16 @@ def rendered(
         probes=tool.probes,
         install=tool.install,
     )
+
+
+def _check_probe(tool: Tool, probe: str) -> None:
+    if not _WORDS.match(probe):
+        text = f"--probe {probe!r} is no serial number: letters, digits and . : - _ only"
+    elif tool.usb_probe and not _USB_PROBE.match(probe):
+        text = f"--probe {probe!r}: {tool.name} knows a probe by VID:PID or VID:PID:SERIAL"
+    else:
+        return
+    raise CodegenError(Message(code="E630", text=text, help=f"`{tool.probes}` lists the probes"))
 
 
 def _own_command(command: str, elf: Path) -> Commands:

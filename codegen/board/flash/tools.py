@@ -31,6 +31,8 @@ class Tool:
     """How a name is said, for each word of it: `{name}`."""
     probe_words: Words = ()
     """How a probe is said: `{probe}`; none where the tool takes none."""
+    usb_probe: bool = False
+    """It knows a probe by `VID:PID` or `VID:PID:SERIAL`, not by the serial number alone."""
     load: tuple[Words, ...]
     """Commands that write firmware.elf and start it."""
     reset: tuple[Words, ...]
@@ -81,6 +83,7 @@ TOOLS: Mapping[str, Tool] = {
             key="probe_rs",
             name_words=("--chip", "{name}"),
             probe_words=("--probe", "{probe}"),
+            usb_probe=True,
             load=(
                 (
                     "probe-rs",

@@ -140,7 +140,10 @@ def running(board: Board, firmware: Path, plugin: str | None = None) -> Generato
                 emulator.memory.close()
                 emulator.port.close()
         except CodegenError as error:
-            raise _with_reason(error, child, said, board) from error
+            reason = _reason(child, said, board)
+            if reason is None:
+                raise
+            raise reason from error
         finally:
             _stop(child)
 
@@ -225,14 +228,12 @@ def _failed(text: str) -> CodegenError:
     return CodegenError(Message(code="E605", text=f"QEMU failed: {text}", help="see `codegen doctor`"))
 
 
-def _with_reason(
-    error: CodegenError, child: "subprocess.Popen[bytes]", said: BinaryIO, board: Board
-) -> CodegenError:
-    """The error, with QEMU's own words if QEMU ended by itself."""
+def _reason(child: "subprocess.Popen[bytes]", said: BinaryIO, board: Board) -> CodegenError | None:
+    """QEMU's own words, if QEMU ended by itself."""
     try:
         child.wait(0.2)
     except subprocess.TimeoutExpired:
-        return error
+        return None
     said.seek(0)
     words = "; ".join(filter(None, [said.read(_SHOWN_BYTES).decode(errors="replace").strip(), _end(child)]))
     return CodegenError(

@@ -77,10 +77,14 @@ def _no_report(file: Path, text: str) -> CodegenError:
 
 
 def write_page(
-    document: Mapping[str, object], target: Path, folder: Path, against: Mapping[str, object] | None = None
+    document: Mapping[str, object],
+    target: Path,
+    folder: Path | None = None,
+    against: Mapping[str, object] | None = None,
 ) -> str:
     """Write the page of a report, with the C that lies in `folder`; return a line about it."""
-    text = page(document, against=against, excerpts=_excerpts(document, folder)).encode()
+    excerpts = {} if folder is None else _excerpts(document, folder)
+    text = page(document, against=against, excerpts=excerpts).encode()
     write_file(target, text)
     return f"written   {target}  (the report as a page, {len(text):,} bytes)"
 

@@ -38,9 +38,9 @@ LINES = {
         "-c 'program {out dir/firmware.elf} verify reset exit'"
     ],
     "probe-rs": [
-        "probe-rs download --non-interactive --restore-unwritten --verify --chip Part --probe S1 "
-        "'out dir/firmware.elf'",
-        "probe-rs reset --non-interactive --chip Part --probe S1",
+        "probe-rs download --non-interactive --restore-unwritten --verify --chip Part "
+        "--probe 0483:374b:S1 'out dir/firmware.elf'",
+        "probe-rs reset --non-interactive --chip Part --probe 0483:374b:S1",
     ],
     "st-flash": [
         "arm-none-eabi-objcopy -O ihex 'out dir/firmware.elf' 'out dir/firmware.hex'",
@@ -87,7 +87,8 @@ def told(code: str, *arguments: object, **named: object) -> str:
 
 @pytest.mark.parametrize("name", TOOLS)
 def test_exact_command_lines(name: str) -> None:
-    assert load_commands(EVERYWHERE, ELF, tool=name, probe="S1").lines == LINES[name]
+    probe = "0483:374b:S1" if TOOLS[name].usb_probe else "S1"
+    assert load_commands(EVERYWHERE, ELF, tool=name, probe=probe).lines == LINES[name]
     without = load_commands(EVERYWHERE, ELF, tool=name).lines
     assert "S1" not in "".join(without) and len(without) == len(LINES[name])
 
@@ -222,6 +223,16 @@ def test_a_board_that_names_no_tool_or_not_this_one() -> None:
     assert told("E630", load_commands, NUCLEO, ELF, tool="pyocd", probe="a; b").startswith(
         "error[E630] --probe 'a; b' is no serial number"
     )
+
+
+def test_a_probe_of_which_the_tool_wants_more_than_the_serial_number() -> None:
+    """probe-rs reads `--probe 066DFF` as the vendor of a probe without a product, and ends."""
+    assert told("E630", load_commands, NUCLEO, ELF, tool="probe-rs", probe="066DFF") == (
+        "error[E630] --probe '066DFF': probe-rs knows a probe by VID:PID or VID:PID:SERIAL\n"
+        "help: `probe-rs list` lists the probes"
+    )
+    for probe in ("0483:374b", "0403:6010-1", "303a:1001:DC:DA:0C:D3:FE:D8"):
+        assert f"--probe {probe} " in load_commands(NUCLEO, ELF, tool="probe-rs", probe=probe).lines[0]
 
 
 def test_a_tool_that_fails_half_way_is_quoted(tools: Path, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from codegen.board.link.exchange import Link, Patience
 from codegen.board.link.linked_board import LinkedTarget, target_session
 from codegen.board.machines.ports import SocketPort
 from codegen.board.machines.qemu import running
-from codegen.errors import CodegenError, ExitCode
+from codegen.errors import CodegenError, ExitCode, Message
 from codegen.ir import Board, Runner
 from codegen.program.image import BenchModel, Image, RunRequest, RunResult, Trace
 from tests.board import probe
@@ -285,6 +285,15 @@ def test_qemu_that_dies_is_quoted(bench: Bench, tmp_path: Path) -> None:
     assert "E605] netduinoplus2: QEMU failed: qemu-system-arm: unsupported machine type" in code_of(
         lambda: run(bench.image, board, bench.request("none"))
     )
+
+
+@pytest.mark.parametrize("bench", ["netduinoplus2"], indirect=True)
+def test_an_error_while_qemu_runs_is_raised_as_it_is(bench: Bench) -> None:
+    """It was raised from itself: whoever followed its causes went round in a circle."""
+    mistake = CodegenError(Message(code="E602", text="nobody answers", help="ask again"))
+    with pytest.raises(CodegenError) as raised, running(bench.board, bench.image.path):
+        raise mistake
+    assert raised.value is mistake and mistake.__cause__ is None
 
 
 @pytest.mark.parametrize("bench", ["netduinoplus2"], indirect=True)
