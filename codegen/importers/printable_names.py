@@ -12,9 +12,14 @@ _COMPUTED = re.compile(r"^([a-z]+)\d+(_\d+)?$")
 """Form of the names of computed variables (`conv0`, `slice3_1`), see `codegen.ir.operator.Op.short`."""
 
 
+def uncontrolled(text: str) -> str:
+    """`text` without control characters: a file must not steer a terminal."""
+    return "".join(character if character.isprintable() else "?" for character in text)
+
+
 def printable(text: str) -> str:
-    """`text` without control characters (a file must not steer a terminal), cut at 200 characters."""
-    clean = "".join(character if character.isprintable() else "?" for character in text)
+    """`text` without control characters, cut at 200 characters."""
+    clean = uncontrolled(text)
     return clean if len(clean) <= _MAX_PRINTED else clean[: _MAX_PRINTED - 1] + "…"
 
 

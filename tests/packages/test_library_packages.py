@@ -123,6 +123,10 @@ def test_a_platformio_project_is_right_on_the_board(
     [example] = manifest["examples"]
     assert [(package / example["base"] / name).is_file() for name in example["files"]] == [True, True]
     assert all((package / "src" / name).is_file() for name in manifest["headers"])
+    # By its name PlatformIO would ask its registry for a library that somebody else may have called so.
+    settings = (package / example["base"] / "platformio.ini").read_text()
+    [place] = re.findall(r"^lib_deps = symlink://(.*)$", settings, re.MULTILINE)
+    assert (package / example["base"] / place).resolve() == package.resolve()
     main = package / example["base"] / "src" / "main.cpp"
     assert sketch(main, package, objects, bare, tmp_path) == lines
 

@@ -24,7 +24,7 @@ from codegen.report_file import typed
 from tests.checkout import ROOT
 from tests.cli.test_verbs import call
 from tests.page.browser import Browser, browser
-from tests.page.looking import check_for_everybody, roles
+from tests.page.looking import check_for_everybody, keep, roles
 from tests.testdata import model_path
 
 _PLACE = re.compile(r"[^.\[\]]+")
@@ -166,6 +166,7 @@ def test_several_models_share_pools(started: Browser, tmp_path: Path) -> None:
     said = started.value("document.getElementById('shared').innerText")
     for each in planned:
         assert each.program.name in said
+    keep(started, "report-several-models")
     assert started.problems == []
 
 
@@ -188,6 +189,7 @@ def test_pointing_at_a_buffer_tells_of_it(shown: Browser, folder: Path) -> None:
     for number in (buffers[index]["size_bytes"], buffers[index]["offset"]):
         assert f"{number:,}" in said
     assert "why it lies there" in said
+    keep(shown, "report-pointed-at")
     shown.point("h1")
     assert shown.value("document.getElementById('tip').hidden")
 
@@ -236,6 +238,7 @@ def test_the_slider_chooses_as_the_curve_says(shown: Browser, folder: Path) -> N
     shown.value("document.getElementById('budget0').focus()")
     shown.press("Home", 36)
     assert "no plan fits" in shown.value("document.getElementById('chosen0').textContent")
+    keep(shown, "report-budget")
 
 
 @pytest.mark.qemu
@@ -259,12 +262,14 @@ def test_it_reads_without_scripts_in_the_dark_and_on_paper(shown: Browser, folde
     assert colours()[0] == backs[0]
     shown.call("Emulation.setEmulatedMedia", media="print", features=[])
     assert shown.value("getComputedStyle(document.querySelector('nav')).display") == "none"
+    keep(shown, "report-on-paper")
     shown.call("Emulation.setEmulatedMedia", media="", features=[])
     shown.call("Emulation.setScriptExecutionDisabled", value=True)
     shown.load(folder / "report.html")
     shown.click("#memory0 details summary")
     parts = "['#buffertable0 tbody tr', '.choose', '#theme']"
     seen = shown.value(f"{parts}.map(s => document.querySelector(s).checkVisibility())")
+    keep(shown, "report-without-scripts")
     shown.call("Emulation.setScriptExecutionDisabled", value=False)
     assert seen == [True, False, False]
 

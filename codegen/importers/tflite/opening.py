@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from codegen.errors import CodegenError, Message
 from codegen.importers.graph_inputs import InputSignature
+from codegen.importers.printable_names import printable
 from codegen.importers.reporting import ImportProblem, ImportReport
 from codegen.importers.tflite.file.reader import FileModel, kind_of, operator_codes, read
 from codegen.importers.tflite.operators.translators import imported_ops
@@ -19,7 +20,7 @@ def input_signatures(data: bytes, file_name: str) -> tuple[InputSignature, ...]:
         tensor = model.tensors[index] if 0 <= index < len(model.tensors) else None
         if tensor is not None:
             shape = tensor.signature or tensor.shape
-            found.append(InputSignature(name=tensor.name, shape=shape))
+            found.append(InputSignature(name=printable(tensor.name), shape=shape))
     return tuple(found)
 
 

@@ -13,6 +13,7 @@ from codegen.importers.limits import (
     MAX_SIDE,
     MAX_TENSOR_BYTES,
 )
+from codegen.importers.printable_names import printable
 from codegen.importers.reporting import AlreadyReported, Refused
 from codegen.importers.tflite.file.reader import FileModel, FileTensor
 from codegen.importers.tflite.problems import advice_for_type
@@ -210,7 +211,7 @@ class Tensors:
             elements = copy.view(kind.dtype.numpy.newbyteorder("<")).astype(kind.dtype.numpy, copy=False)
         data = elements.reshape(kind.shape)
         data.setflags(write=False)
-        return Constant(id=f"c{tensor.index}", type=kind, data=data, origin=tensor.name)
+        return Constant(id=f"c{tensor.index}", type=kind, data=data, origin=printable(tensor.name))
 
     def _copy(self, stored: np.ndarray) -> np.ndarray:
         """One copy of a run of the file's bytes; tensors that share a buffer share it."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from codegen.importers.budget import Budget
 from codegen.importers.graph_inputs import NO_EXTENTS, Extents
-from codegen.importers.printable_names import identifiers
+from codegen.importers.printable_names import identifiers, printable
 from codegen.importers.reporting import AlreadyReported, ImportProblem, ImportReport, Refused
 from codegen.importers.tflite.control import InlinedGraph, inlined
 from codegen.importers.tflite.decoded import decoded
@@ -151,7 +151,7 @@ class _Translation:
 
     def _tensor_name(self, index: int) -> str:
         try:
-            return self.tensors.tensor(index).name
+            return printable(self.tensors.tensor(index).name)
         except Refused:
             return ""
 

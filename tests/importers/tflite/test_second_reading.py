@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import tflite
 
-from codegen.importers.printable_names import printable
+from codegen.importers.printable_names import uncontrolled
 from codegen.importers.tflite.file import flatbuffer
 from codegen.importers.tflite.file.reader import FileModel, FileOperator, FileTensor, read
 from codegen.importers.tflite.writing import writer_options
@@ -29,7 +29,7 @@ TYPE_NAMES = {code: name for name, code in writer_options.TENSOR_TYPES.items()}
 
 
 def _text(name: bytes | None) -> str:
-    return printable((name or b"").decode("utf-8", errors="replace"))
+    return uncontrolled((name or b"").decode("utf-8", errors="replace"))
 
 
 def _tensor_said(tensor: dict[str, Any], buffers: list[dict[str, Any]]) -> dict[str, Any]:

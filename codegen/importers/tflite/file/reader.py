@@ -16,7 +16,7 @@ from tflite.Model import Model
 
 from codegen.errors import CodegenError, Message
 from codegen.importers import limits
-from codegen.importers.printable_names import printable
+from codegen.importers.printable_names import printable, uncontrolled
 from codegen.importers.tflite.file.flatbuffer import OPERATOR_CODES, OPTIONS, model_table, verify
 
 
@@ -29,6 +29,7 @@ class FileTensor:
 
     index: int
     name: str
+    """As in the file, so that other programs know it by that."""
     rank: int
     shape: tuple[int, ...]
     signature: tuple[int, ...]
@@ -42,7 +43,7 @@ class FileTensor:
     custom_quantization: bool
 
     def __str__(self) -> str:
-        return f'tensor {self.index} "{self.name}"'
+        return f'tensor {self.index} "{printable(self.name)}"'
 
 
 def kind_of(name: str, custom_name: str) -> str:
@@ -122,9 +123,12 @@ def operator_codes(data: bytes, file_name: str) -> tuple[tuple[str, str], ...]:
     return tuple((name, custom_name if name == _CUSTOM else "") for name, custom_name in codes)
 
 
+_MAX_NAME_BYTES = 4096
+
+
 def _decode(name: bytes | None) -> str:
-    """A name as text; hostile files have very long ones, of which `printable` keeps the start anyway."""
-    return printable(name[:1024].decode("utf-8", errors="replace")) if name else ""
+    """A name as text; hostile files have very long ones. Keras joins those of the layers that are one."""
+    return uncontrolled(name[:_MAX_NAME_BYTES].decode("utf-8", errors="replace")) if name else ""
 
 
 class _SchemaReader:
@@ -173,7 +177,7 @@ class _SchemaReader:
         """
         new = int(code._tab.GetSlot(_BUILTIN_CODE_SLOT, 0, Int32Flags))
         number = max(int(code.DeprecatedBuiltinCode()), new)
-        return _OPERATOR_NAMES.get(number, f"operator code {number}"), _decode(code.CustomCode())
+        return _OPERATOR_NAMES.get(number, f"operator code {number}"), printable(_decode(code.CustomCode()))
 
     def _operand_list(self, length: int, vector: Callable[[], Any]) -> tuple[int, ...]:
         self._operands += length

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from codegen.importers.printable_names import printable
 from codegen.importers.tflite.operators.site import InnerStep, Site, Translated
 from codegen.ir import Arg, Call, Constant, ConstRef, Let, Source, TensorType, Var
 from codegen.ir.evaluate import evaluate_let
@@ -43,7 +44,7 @@ def chain(
         )
         op = find_op(step.op)
         assert op is not None, step.op
-        var = Var(name=f"{op.short}{origin.op_index}{ending}", type=type_, origin=tensor_name)
+        var = Var(name=f"{op.short}{origin.op_index}{ending}", type=type_, origin=printable(tensor_name))
         lets.append(Let(var=var, call=Call(op=op, args=args, attrs=step.attrs), source=origin))
         return var
 
