@@ -281,8 +281,8 @@ def unary(op: str) -> Callable[[Generator, DType], Layer]:
             argument = replace(argument, data=argument.data * np.float32(10.0 ** rng.uniform(-3, 2)))
         if op in POSITIVE:
             argument = _positive(argument)
-        if op == "EXP":  # beyond, floats end
-            argument = replace(argument, data=np.clip(argument.data, -80, 80))
+        if op == "EXP":  # beyond, floats end, and integers
+            argument = _of_small_powers(rng, argument)
         attrs = (
             ops.LeakyReluAttrs(alpha=float32(rng.uniform(-0.5, 1.5))) if op == "LEAKY_RELU" else ops.Attrs()
         )
@@ -298,9 +298,18 @@ def unary(op: str) -> Callable[[Generator, DType], Layer]:
                 result = integer_type(rng, dtype, (), root * 2.0 ** rng.uniform(-8 - end, -4 - end))
             if op == "HARD_SWISH":
                 result = integer_type(rng, dtype, (), argument.type.scale * 2.0 ** rng.uniform(-6, 2))
+            if op == "EXP":
+                result = integer_type(rng, dtype, (), 2.0 ** rng.uniform(-10, -2))
         return layer(op, attrs, (argument,), result)
 
     return build
+
+
+def _of_small_powers(rng: Generator, argument: Operand) -> Operand:
+    """exp of it over the smallest scale of a result has 32 bits; beyond, engines give what the host does."""
+    if argument.type.dtype is DType.FLOAT32:
+        return replace(argument, data=np.clip(argument.data, -80, 80))
+    return replace(argument, type=int8_type(rng, argument.type.shape, 2.0 ** rng.uniform(-8, -5)))
 
 
 POSITIVE = ("LOG", "RSQRT", "SQRT")

@@ -108,6 +108,11 @@ def _elu_stored(value: np.ndarray, argument: TensorType, result: TensorType) -> 
     return lookup_table(_elu_of_table, argument, result)[value.view(np.uint8)]
 
 
+def _exp_stored(value: np.ndarray, argument: TensorType, result: TensorType) -> np.ndarray:
+    """Source: kernels/exp.cc, ExpPrepare. A quotient that no int32 holds, which is undefined there, saturates."""
+    return lookup_table(_wide(np.exp), argument, result)[value.view(np.uint8)]
+
+
 ROOT_BITS = 20
 """Fractional bits of an inverse root between its two steps."""
 
@@ -231,7 +236,7 @@ OPERATORS: tuple[Op, ...] = (
     ScalarFunction("CEIL", "ceil", np.ceil),
     ScalarFunction("COS", "cos", _wide(np.cos)),
     ScalarFunction("ELU", "elu", _elu, _elu_stored, DType.INT8),
-    ScalarFunction("EXP", "exp", _wide(np.exp)),
+    ScalarFunction("EXP", "exp", _wide(np.exp), _exp_stored, DType.INT8),
     ScalarFunction("FLOOR", "floor", np.floor),
     Gelu(),
     ScalarFunction("HARD_SWISH", "hardswish", _hard_swish, _hard_swish_stored, DType.INT8),

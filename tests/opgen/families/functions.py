@@ -28,12 +28,13 @@ def function(dice: Dice, dtype: str, name: str) -> Drawn:
         return sketch.finish(append_unary(sketch, name, x, None))
     kind = drawn_kind(dice, dtype)
     assert isinstance(kind, Affine)
-    if name == "ELU":
-        kind = sketch.affine(-8, -3)
+    if name in ("ELU", "EXP"):
+        kind = sketch.affine(-8, -3 if name == "ELU" else -6)
     if name == "RSQRT" and dtype == "int8":
         kind = Affine(scale=kind.scale, zero_point=-128)
-    ratio = dice.float32(-2, 1)
-    scale = kind.scale * ratio if name != "RSQRT" else ratio / 64 / kind.scale**0.5
+    ratio = dice.float32(-2, 1) if name != "EXP" else dice.float32(-6, 4)
+    unit = {"RSQRT": 1 / 64 / kind.scale**0.5, "EXP": 2.0**-5}
+    scale = unit.get(name, kind.scale) * ratio
     zero = dice.zero_point() if dtype == "int8" else 0
     result = Affine(scale=float(np.float32(scale)), zero_point=zero, dtype=dtype)
     if name == "RSQRT" and dtype == "int16":
@@ -109,11 +110,11 @@ DRAWN: Mapping[str, Mapping[str, Callable[[Dice], Drawn]]] = {
     "CAST": {dtype: partial(casts, argument=dtype) for dtype in _CASTS},
     "GELU": {dtype: partial(gelu, dtype=dtype) for dtype in _BOTH},
     "ABS": _each("ABS", ("int8", "int16", "float32")),
-    **{name: _each(name, _BOTH) for name in ("ELU", "HARD_SWISH", "RELU_N1_TO_1", "RSQRT")},
+    **{name: _each(name, _BOTH) for name in ("ELU", "EXP", "HARD_SWISH", "RELU_N1_TO_1", "RSQRT")},
     "RSQRT int16": _each("RSQRT", ("int16",)),
     **{
         name: _each(name, ("float32",))
-        for name in ("CEIL", "COS", "EXP", "FLOOR", "LOG", "NEG", "ROUND", "SIN", "SQRT")
+        for name in ("CEIL", "COS", "FLOOR", "LOG", "NEG", "ROUND", "SIN", "SQRT")
     },
 }
 """By operator and type."""
