@@ -65,6 +65,26 @@
         }                                                                                          \
     }
 
+/* A statement for each pair of matrices: `a` and `b` are where they begin in lhs and rhs. */
+#define CG_EACH_PAIR_OF_MATRICES(params, a, b, ...)                                                \
+    for (int32_t i0 = 0; i0 < (params)->extent.d0; i0++) {                                         \
+        for (int32_t i1 = 0; i1 < (params)->extent.d1; i1++) {                                     \
+            for (int32_t i2 = 0; i2 < (params)->extent.d2; i2++) {                                 \
+                for (int32_t i3 = 0; i3 < (params)->extent.d3; i3++) {                             \
+                    for (int32_t i4 = 0; i4 < (params)->extent.d4; i4++) {                         \
+                        const cg_axes *const l = &(params)->lhs_step;                              \
+                        const cg_axes *const r = &(params)->rhs_step;                              \
+                        const int32_t a = (i0 * l->d0) + (i1 * l->d1) + (i2 * l->d2) +             \
+                                          (i3 * l->d3) + (i4 * l->d4);                             \
+                        const int32_t b = (i0 * r->d0) + (i1 * r->d1) + (i2 * r->d2) +             \
+                                          (i3 * r->d3) + (i4 * r->d4);                             \
+                        __VA_ARGS__;                                                               \
+                    }                                                                              \
+                }                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
 /* Matrices one after the other, each element by `product(params, row of lhs, column of rhs)`. */
 #define CG_DEFINE_MATMUL(name, params_type, element)                                               \
     static element *multiply(const params_type *p, const element *lhs, const element *rhs,         \
@@ -80,24 +100,8 @@
                                                                                                    \
     void name(const params_type *params, const element *lhs, const element *rhs, element *output)  \
     {                                                                                              \
-        const cg_axes *const n = &params->extent;                                                  \
-        const cg_axes *const l = &params->lhs_step;                                                \
-        const cg_axes *const r = &params->rhs_step;                                                \
-        for (int32_t i0 = 0; i0 < n->d0; i0++) {                                                   \
-            for (int32_t i1 = 0; i1 < n->d1; i1++) {                                               \
-                for (int32_t i2 = 0; i2 < n->d2; i2++) {                                           \
-                    for (int32_t i3 = 0; i3 < n->d3; i3++) {                                       \
-                        for (int32_t i4 = 0; i4 < n->d4; i4++) {                                   \
-                            const int32_t a = (i0 * l->d0) + (i1 * l->d1) + (i2 * l->d2) +         \
-                                              (i3 * l->d3) + (i4 * l->d4);                         \
-                            const int32_t b = (i0 * r->d0) + (i1 * r->d1) + (i2 * r->d2) +         \
-                                              (i3 * r->d3) + (i4 * r->d4);                         \
-                            output = multiply(params, &lhs[a], &rhs[b], output);                   \
-                        }                                                                          \
-                    }                                                                              \
-                }                                                                                  \
-            }                                                                                      \
-        }                                                                                          \
+        CG_EACH_PAIR_OF_MATRICES(params, a, b,                                                     \
+                                 output = multiply(params, &lhs[a], &rhs[b], output))              \
     }
 
 /* Lines along an axis, each by `sum_run(params, first of input, of output, step to the next)`. */

@@ -290,8 +290,9 @@ def unary(op: str) -> Callable[[Generator, DType], Layer]:
         if dtype is not DType.FLOAT32:
             fixed = {"LOGISTIC": fixed_type(1 / 256, -128), "TANH": fixed_type(1 / 128, 0)}
             fixed = dict.fromkeys(fixed, _ACTIVE[dtype]) if dtype is DType.INT16 else fixed
-            free = integer_type(rng, dtype, (), argument.type.scale * 2.0 ** rng.uniform(-3, 2))
-            result = fixed.get(op, free)
+            result = fixed.get(
+                op, integer_type(rng, dtype, (), argument.type.scale * 2.0 ** rng.uniform(-3, 2))
+            )
             if op == "RSQRT":  # the largest result, of one step, is near the end of int8
                 root = 1.0 / argument.type.scale**0.5
                 end = 0 if dtype is DType.INT8 else 8

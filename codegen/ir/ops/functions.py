@@ -109,7 +109,7 @@ def _elu_stored(value: np.ndarray, argument: TensorType, result: TensorType) -> 
 
 
 def _exp_stored(value: np.ndarray, argument: TensorType, result: TensorType) -> np.ndarray:
-    """Source: kernels/exp.cc, ExpPrepare. A quotient that no int32 holds, which is undefined there, saturates."""
+    """Source: kernels/exp.cc, ExpPrepare. What no int32 holds is undefined there; here it saturates."""
     return lookup_table(_wide(np.exp), argument, result)[value.view(np.uint8)]
 
 

@@ -9,13 +9,12 @@ from codegen.ir.ops.base.parameters import activation_range, mul_multiplier, pre
 from codegen.kernels.base.broadcast import RunKernel, RunNumbers, broadcast_fields
 from codegen.kernels.base.c_kernel import arg_type
 from codegen.kernels.base.registry import register
-from codegen.kernels.base.walk import Fields, params
+from codegen.kernels.base.walk import params
 from codegen.kernels.call import ConstantPointer
+from codegen.kernels.dsp.pairs.scale import scale_fields, scale_reason
 from codegen.kernels.portable.elementwise import MUL_S8
 from codegen.kernels.portable.pairwise import EXTREMES_S8, PRELU_S8, positive_table
 from codegen.targets.arm import DSP
-
-LEAST_MULTIPLIER = 1 << 30
 
 
 class ExtremeDsp(RunKernel):
@@ -92,18 +91,6 @@ class PreluDsp(RunKernel):
         """See `RunKernel.run_instructions`: half of the values below the zero point."""
         del let, aligned
         return 8 + 11 * count
-
-
-def scale_reason(multiplier: int, shift: int) -> str | None:
-    """Why the short requantization is not exact, or None."""
-    if multiplier < LEAST_MULTIPLIER or not -31 <= shift <= -1:
-        return "a scale is not below one half"
-    return None
-
-
-def scale_fields(multiplier: int, shift: int) -> Fields:
-    """As `scale` of cg_requantize_dsp.inc takes them."""
-    return (("multiplier", 2 * multiplier - (1 << 32)), ("shift", -shift))
 
 
 for _kernel in EXTREMES_S8.values():
