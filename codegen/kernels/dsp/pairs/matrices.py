@@ -49,7 +49,7 @@ class BatchMatMulDsp(FastKernel):
         """See `Kernel.bind`."""
         prim = self.portable.bind(let, constants, name)
         numbers, lhs, rhs = prim.call_args[:3]
-        sizes = self.portable.sizes(let)
+        sizes = BATCH_MATMUL_S8.sizes(let)
         pairs = 1 + -(-sizes["columns"] // 2)
         space = Workspace(
             name=_SPACE,
@@ -72,7 +72,7 @@ class BatchMatMulDsp(FastKernel):
         )
 
     def _fields(self, let: Let) -> Fields:
-        return (*self.portable.fields(let)[:-2], *scale_fields(*_scale(let)))
+        return (*BATCH_MATMUL_S8.fields(let)[:-2], *scale_fields(*_scale(let)))
 
 
 def _scale(let: Let) -> tuple[int, int]:
