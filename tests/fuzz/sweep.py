@@ -127,10 +127,11 @@ class Outcome:
 
     def lacking(self, layers: int, boards: Sequence[str] = BOARDS) -> list[str]:
         """Pairs of these kernels and boards that had fewer than `layers` layers, as lines."""
-        shares = {kernel.name: share_of(kernel, layers) for kernel in every_kernel()}
+        names = {kernel for kernel, _ in self.counts}
+        shares = {kernel.name: share_of(kernel, layers) for kernel in every_kernel() if kernel.name in names}
         return [
             f"{kernel} on {board}: {self.counts.get((kernel, board), 0)} of {shares[kernel]} layers"
-            for kernel in sorted({kernel for kernel, _ in self.counts})
+            for kernel in sorted(names)
             for board in boards_of(kernel)
             if board in boards and self.counts.get((kernel, board), 0) < shares[kernel]
         ]
