@@ -51,23 +51,31 @@ ONNX's own functions; those of several nodes count as `function`.
 """
 
 
+_MODELS_HEAD = """## Model tests of the package
+
+`python benchmarks/onnx_nodes.py --models` does the same with whole models: those of PyTorch's operators, converted
+from PyTorch, simple and light ones. A row a test: `benchmarks/results/onnx_models.csv`.
+
+| tests | pass | of |
+|---|---|---|"""
+
+
 def main() -> None:
     """Run all, or those that are asked for; write the files."""
     if sys.argv[1:] == ["--models"]:
         rows = [_row(each) for each in measured(models())]
         _write(MODELS, sorted(rows, key=lambda row: (row["operator"], row["test"])))
+        PAGE.write_text(page(_table(RESULTS), _table(MODELS)))
         sys.stdout.write(f"{Counter((row['operator'], row['result']) for row in rows)}\n")
         return
-    table = _table() if sys.argv[1:] else {}
+    table = _table(RESULTS) if sys.argv[1:] else []
     kept = {
-        name: row
-        for name, row in table.items()
-        if row["result"] == "passes" and row["operator"] not in sys.argv[1:]
+        row["test"]: row for row in table if row["result"] == "passes" and row["operator"] not in sys.argv[1:]
     }
     outcomes = measured(test for test in collected() if test.name not in kept)
     rows = sorted([*kept.values(), *(_row(each) for each in outcomes)], key=lambda row: row["test"])
     _write(RESULTS, rows)
-    PAGE.write_text(page(rows))
+    PAGE.write_text(page(rows, _table(MODELS)))
     wrong = [row["test"] for row in rows if row["result"] == "wrong"]
     counts = Counter((row["static"], row["result"]) for row in rows)
     sys.stdout.write(f"{dict(counts)}\nwrong: {wrong}\n")
@@ -80,10 +88,10 @@ def _write(path: Path, rows: Iterable[dict[str, str]]) -> None:
         writer.writerows(rows)
 
 
-def _table() -> dict[str, dict[str, str]]:
-    """The table as it is, by test."""
-    with RESULTS.open(newline="") as file:
-        return {row["test"]: row for row in csv.DictReader(file)}
+def _table(path: Path) -> list[dict[str, str]]:
+    """A table as it is."""
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def measured(tests: Iterable[NodeTest]) -> list[Outcome]:
@@ -106,16 +114,10 @@ def _row(found: Outcome) -> dict[str, str]:
     }
 
 
-def page(rows: Sequence[dict[str, str]]) -> str:
-    """The page of a table."""
+def page(rows: Sequence[dict[str, str]], model_rows: Sequence[dict[str, str]]) -> str:
+    """The page of both tables."""
     static = [row for row in rows if row["static"] == "yes"]
     results = Counter(row["result"] for row in static)
-    by_operator: dict[str, Counter[str]] = defaultdict(Counter)
-    reasons: Counter[str] = Counter()
-    for row in static:
-        by_operator[row["operator"]][row["result"]] += 1
-        if row["result"] == "refused":
-            reasons[_kind(row["reason"])] += 1
     head = _HEAD.format(
         version=onnx.__version__,
         total=len(rows),
@@ -125,19 +127,29 @@ def page(rows: Sequence[dict[str, str]]) -> str:
         wrong=results["wrong"],
         refused=results["refused"],
     )
-    lines = [f"| {name} | {own['passes']} | {own.total()} |" for name, own in sorted(by_operator.items())]
-    why = [
-        f"| {count} | {reason} |" for reason, count in sorted(reasons.items(), key=lambda x: (-x[1], x[0]))
-    ]
-    return head + "\n".join(
-        [*lines, "", "## Why others are refused", "", "| tests | reason |", "|---|---|", *why, ""]
-    )
+    parts = (*_counts(static), "", "## Why others are refused", "", *_reasons(static), "")
+    return head + "\n".join((*parts, _MODELS_HEAD, *_counts(model_rows), "", *_reasons(model_rows), ""))
+
+
+def _counts(rows: Sequence[dict[str, str]]) -> list[str]:
+    by_operator: dict[str, Counter[str]] = defaultdict(Counter)
+    for row in rows:
+        by_operator[row["operator"]][row["result"]] += 1
+    return [f"| {name} | {own['passes']} | {own.total()} |" for name, own in sorted(by_operator.items())]
+
+
+def _reasons(rows: Sequence[dict[str, str]]) -> list[str]:
+    """A table of why tests are refused, with how many there are of each."""
+    reasons = Counter(_kind(row["reason"]) for row in rows if row["result"] == "refused")
+    ordered = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
+    return ["| tests | reason |", "|---|---|", *(f"| {count} | {reason} |" for reason, count in ordered)]
 
 
 def _kind(reason: str) -> str:
     """A reason without what differs from test to test, within a line of the page."""
     short = re.sub(r"\[[\d, -]*\]", "[...]", re.sub(r'"[^"]*"', "a value", reason.split("; ")[0]))
     short = re.sub(r" \(opset \d+\)| \(\d+ times\)", "", short).replace("|", "/")
+    short = re.sub(r"have [\d,]{7,} bytes", "have ... bytes", short)
     return short if len(short) <= 100 else short[:99] + "…"
 
 

@@ -20,7 +20,7 @@ from codegen.importers.onnx.integer import (
 )
 from codegen.importers.onnx.layouts import Computed, Known, StepList, Stored, Value, identity
 from codegen.importers.onnx.node_site import Site
-from codegen.importers.onnx.node_types import REAL, TRANSLATORS
+from codegen.importers.onnx.node_types import NEVER, REAL, TRANSLATORS
 from codegen.importers.onnx.rewriting.folding import folded
 from codegen.importers.onnx.rewriting.functions import MAX_DEPTH, Inliner, defined, given
 from codegen.importers.onnx.rewriting.older import as_of_seven
@@ -286,6 +286,9 @@ class _Translation:
     def _missing(self, node: FileNode) -> tuple[str, str]:
         part = f", a part of {node.within}," if node.within else ""
         text = f"node type {_name(node)} (opset {self._opset}){part} is not supported"
+        if _name(node) in NEVER:
+            reason, advice = NEVER[_name(node)]
+            return f"{text}: {reason}", advice
         return text, _INTEGER if node.op.startswith("QLinear") else _OPS
 
     def _results(self, taken: set[str]) -> tuple[Var, ...]:

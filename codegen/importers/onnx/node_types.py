@@ -105,6 +105,41 @@ TRANSLATORS: Mapping[str, NodeTranslator] = MappingProxyType({**REAL, **NODES, *
 """All; those of another domain than ONNX's own have it before their name."""
 
 
+_RANDOM = ("it gives other numbers in each run", "export the model for inference (eval())")
+_SEQUENCE = (
+    "sequences of tensors have no place in a plan",
+    "export with Split and Concat (their tensors have names), not with lists of tensors",
+)
+_TEXT = ("text has no type here", "leave it out of the model: prepare text in the application")
+
+NEVER: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "NonMaxSuppression": (
+            "how many boxes it selects depends on the data, and sizes are planned before",
+            "let the model end in boxes and scores, and select in the application; of `.tflite` files "
+            "TFLite_Detection_PostProcess, which gives a fixed number of boxes, is imported",
+        ),
+        "ImageDecoder": (
+            "it reads files of images",
+            "let the model begin with pixels, and decode in the application",
+        ),
+        **dict.fromkeys(("Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform"), _RANDOM),
+        "RandomUniformLike": _RANDOM,
+        **dict.fromkeys(
+            ("ConcatFromSequence", "SequenceAt", "SequenceConstruct", "SequenceEmpty"), _SEQUENCE
+        ),
+        **dict.fromkeys(("SequenceErase", "SequenceInsert", "SequenceLength", "SplitToSequence"), _SEQUENCE),
+        **dict.fromkeys(("RegexFullMatch", "StringConcat", "StringNormalizer", "StringSplit"), _TEXT),
+        "TfIdfVectorizer": _TEXT,
+        "ai.onnx.preview.training.Gradient": (
+            "it trains",
+            "export the model for inference (eval())",
+        ),
+    }
+)
+"""Why a node type is not imported, and what to do, where that is no matter of work."""
+
+
 def node_types() -> tuple[str, ...]:
     """ONNX's names of what is imported."""
     return tuple(sorted({*TRANSLATORS, *REPEATED, "If"}))

@@ -1,20 +1,17 @@
 """Integer networks against onnxruntime, bit by bit; and that a fixed point that is called proved is right."""
 
-from pathlib import Path
-
 import numpy as np
 import onnx
 import pytest
 from onnx import helper, numpy_helper
 
-import codegen
 from codegen.importers.onnx import import_onnx
 from codegen.ir import Module
 from codegen.ir.evaluate import evaluate
 from codegen.ir.verify import verify
 from codegen.kernels.portable.qlinear.step_proof import roundings
 from tests.importers.onnx import drawn_reals
-from tests.importers.onnx.drawn import Network, chain, network
+from tests.importers.onnx.drawn import Network, network
 from tests.importers.onnx.integers import RECORD, digest
 
 
@@ -136,35 +133,3 @@ def test_powers_of_two_are_never_proved() -> None:
     scales = 2.0 ** -np.arange(3, 12.0)
     ends = np.full(9, -(2**16)), np.full(9, 2**16)
     assert roundings(scales.tolist(), ends, 0, (-128, 127)).proved == 0
-
-
-@pytest.mark.qemu
-def test_a_network_of_twelve_layers_on_a_board(tmp_path: Path) -> None:
-    """Every kernel of integer networks in one boot; real numbers bit by bit."""
-    net = chain()
-    path = tmp_path / "chain.onnx"
-    path.write_bytes(net.qdq)
-    module = _imported(net.qdq)
-    wanted = np.load(RECORD)["chain"]
-    np.testing.assert_array_equal(np.stack(_outputs(module, net)), wanted)
-    cases = [
-        codegen.Case(name=f"c{number}", inputs=(given["x"],), expected=(wanted[number],))
-        for number, given in enumerate(net.inputs)
-    ]
-    report = codegen.run(path, codegen.Options(board="mps2-an386"), cases={"chain": cases})
-    assert report.run is not None
-    assert all(output.matches for output in report.run.outputs)
-    assert report.rounding is not None
-    assert report.rounding["channels"] == 8 + 8 + 12 + 1 + 10  # the average is one channel
-    assert report.rounding["proved"] + report.rounding["exact"] == report.rounding["channels"]
-    assert report.rounding["proved"] == 0  # an FPU is as fast
-    without = codegen.plan(path, codegen.Options(board="mps2-an385"))
-    assert without.rounding is not None
-    assert without.rounding["channels"] == report.rounding["channels"]
-    assert min(without.rounding["proved"], without.rounding["exact"]) > 0
-    assert report.rounding["left_in_float"] == []
-    ops = {let.call.op.name for let in module.main.body}
-    assert ops >= {"QLINEAR_CONV_2D", "QLINEAR_DEPTHWISE_CONV_2D", "QLINEAR_FULLY_CONNECTED", "LOOKUP"}
-    assert ops >= {"QLINEAR_ADD", "QLINEAR_MUL", "QLINEAR_RESIZE"}
-    assert ops >= {"QUANTIZE_LINEAR", "MAX_POOL_2D", "DEQUANTIZE"}
-    assert "left_in_float" not in module.metadata

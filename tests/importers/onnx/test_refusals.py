@@ -19,7 +19,7 @@ OPS = "help: `codegen ops` lists the node types that are imported"
 
 def test_everything_unsupported_is_told_at_once(tmp_path: Path) -> None:
     made = model(
-        node("NonMaxSuppression", "x x", "a"),
+        node("MaxRoiPool", "x x", "a"),
         node("Relu", "a", "b"),
         helper.make_node("QLinearReduceMean", ["x"], ["d"], domain="com.microsoft"),
         node("LpPool", "x", "e", kernel_shape=[2, 2], p=65),
@@ -30,13 +30,46 @@ def test_everything_unsupported_is_told_at_once(tmp_path: Path) -> None:
         "in float32"
     )
     assert complaint(tmp_path, made).split("\n") == [
-        'error[E301] op 0 NonMaxSuppression "a": node type NonMaxSuppression (opset 13) is not supported',
+        'error[E301] op 0 MaxRoiPool "a": node type MaxRoiPool (opset 13) is not supported',
         OPS,
         'error[E301] op 2 QLinearReduceMean "d": node type com.microsoft.QLinearReduceMean (opset 13) is not '
         "supported",
         integer,
         'error[E301] op 3 LpPool "e": p = 65 is not supported, 1 to 64 are',
     ]
+
+
+@pytest.mark.parametrize(
+    ("op", "reason", "advice"),
+    [
+        (
+            "NonMaxSuppression",
+            "how many boxes it selects depends on the data, and sizes are planned before",
+            "let the model end in boxes and scores, and select in the application; of `.tflite` files "
+            "TFLite_Detection_PostProcess, which gives a fixed number of boxes, is imported",
+        ),
+        (
+            "ImageDecoder",
+            "it reads files of images",
+            "let the model begin with pixels, and decode in the application",
+        ),
+        ("RandomNormalLike", "it gives other numbers in each run", "export the model for inference (eval())"),
+        (
+            "SequenceConstruct",
+            "sequences of tensors have no place in a plan",
+            "export with Split and Concat (their tensors have names), not with lists of tensors",
+        ),
+        (
+            "StringNormalizer",
+            "text has no type here",
+            "leave it out of the model: prepare text in the application",
+        ),
+    ],
+)
+def test_why_a_node_type_is_never_imported(tmp_path: Path, op: str, reason: str, advice: str) -> None:
+    assert complaint(tmp_path, model(node(op, "x", "y"), opset=20)) == (
+        f'error[E301] op 0 {op} "y": node type {op} (opset 20) is not supported: {reason}\nhelp: {advice}'
+    )
 
 
 def test_an_attribute_that_nobody_reads_is_told(tmp_path: Path) -> None:
