@@ -53,8 +53,8 @@ ONNX's own functions; those of several nodes count as `function`.
 
 _MODELS_HEAD = """## Model tests of the package
 
-`python benchmarks/onnx_nodes.py --models` does the same with whole models: those of PyTorch's operators, converted
-from PyTorch, simple and light ones. A row a test: `benchmarks/results/onnx_models.csv`.
+`python benchmarks/onnx_nodes.py --models` does the same with whole models: PyTorch's operators, models
+converted from PyTorch, simple and light ones. A row a test: `benchmarks/results/onnx_models.csv`.
 
 | tests | pass | of |
 |---|---|---|"""

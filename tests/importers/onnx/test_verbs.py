@@ -42,13 +42,14 @@ def test_models_of_both_formats_in_one_firmware(chain_file: Path) -> None:
     )
     paths = [chain_file, model_path(SPEECH), model_path(DIGITS)]
     report = codegen.run(paths, codegen.Options(board="mps2-an386"), cases=cases)
-    assert report.plan is not None
+    assert report.plan is not None and report.models is not None
     [pool] = report.plan.pools
     measured = [each.run for each in report.models]
     assert [run.cases for run in measured if run is not None] == [2, 2, 2]
     outputs = [run.outputs[0] for run in measured if run is not None]
     assert all(output.matches for output in outputs)
     assert [output.max_abs_difference for output in outputs][:2] == [0, 0]
+    assert pool.separate_bytes is not None
     assert pool.peak_bytes < pool.separate_bytes  # they take turns
     rounding = report.models[0].rounding
     assert rounding is not None
