@@ -118,7 +118,9 @@ def run_models(
 
 
 def _read(inventory: Path) -> Lab:
-    return read_lab(existing(inventory, "a lab.toml, or of a labgrid environment"))
+    return read_lab(
+        existing(inventory, "a lab.toml (docs/guides/labs.md has one), or of a labgrid environment")
+    )
 
 
 def _check_models(models: Sequence[Path]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from codegen.report_file import Buffer, Report, Step
+from codegen.report_file import Buffer, Model, Report, Step
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,9 +49,19 @@ class Change:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Subject:
+    """What the builds are of, where it is not the same: then figures say nothing of a change in the model."""
+
+    what: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Differences:
     """All of it."""
 
+    subjects: tuple[Subject, ...]
     figures: tuple[Figure, ...]
     steps: tuple[Change, ...]
     buffers: tuple[Change, ...]
@@ -68,6 +78,7 @@ def differences(before: Report, after: Report) -> Differences:
     """`before`: the build that is compared with. Models are matched by name, or the only ones are."""
     pairs = tuple(_pairs(before, after))
     return Differences(
+        subjects=tuple(_subjects(before, after, pairs)),
         figures=tuple(_totals(before, after, pairs)),
         steps=tuple(change for pair in pairs for change in _step_changes(*pair)),
         buffers=tuple(change for pair in pairs for change in _buffer_changes(*pair)),
@@ -86,6 +97,29 @@ def _pairs(before: Report, after: Report) -> Iterator[tuple[_Part, _Part]]:
     for key, new in news:
         if new.model and new.model.name in named:
             yield named[new.model.name], (key, new)
+
+
+_SHA_LETTERS = 12
+_NONE = "-"
+
+
+def _subjects(before: Report, after: Report, pairs: Sequence[tuple[_Part, _Part]]) -> Iterator[Subject]:
+    boards = [each.board.name if each.board else _NONE for each in (before, after)]
+    rows = [("board", *boards)]
+    for (_, old), (_, new) in pairs:
+        if old.model and new.model and old.model.sha256 != new.model.sha256:
+            rows.append(("model file", *(_file(each.model) for each in (old, new))))
+    paired = [{id(pair[side][1]) for pair in pairs} for side in (0, 1)]
+    alone = [
+        [each.model.name for _, each in parts(whole) if each.model and id(each) not in of_pairs]
+        for whole, of_pairs in zip((before, after), paired, strict=True)
+    ]
+    rows += [("model", name, _NONE) for name in alone[0]] + [("model", _NONE, name) for name in alone[1]]
+    yield from (Subject(what=what, before=old, after=new) for what, old, new in rows if old != new)
+
+
+def _file(model: Model | None) -> str:
+    return _NONE if model is None else f"{model.name} ({model.sha256[:_SHA_LETTERS]})"
 
 
 def _totals(before: Report, after: Report, pairs: Sequence[tuple[_Part, _Part]]) -> Iterator[Figure]:

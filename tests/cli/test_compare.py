@@ -69,6 +69,31 @@ def test_figures_are_those_of_the_reports(folders: dict[str, Path], run: Callabl
     assert found["exceeded"] == []
 
 
+def test_another_model_or_board_is_told_first(
+    folders: dict[str, Path], run: Callable[..., Said], tmp_path: Path
+) -> None:
+    """A baseline of another board looked like a change of the model: all kernels were different, nothing
+    said why."""
+    document = json.loads((folders["speed"] / "report.json").read_text())
+    document["board"]["name"] = "stm32l4r5"
+    document["model"] |= {"name": "ad02", "sha256": "0123456789abcdef"}
+    other = tmp_path / "report.json"
+    other.write_text(json.dumps(document))
+    sha = json.loads((folders["size"] / "report.json").read_text())["model"]["sha256"]
+    _, said, _ = run(other, folders["size"])
+    assert [line.split() for line in said.splitlines()[:4]] == [
+        ["not", "the", "same", "before", "after"],
+        ["board", "stm32l4r5", "mps2-an386"],
+        ["model", "file", "ad02", "(0123456789ab)", "ad01_int8", f"({sha[:12]})"],
+        [],
+    ]
+    _, said, _ = run(other, folders["size"], "--json")
+    assert [each["what"] for each in json.loads(said)["subjects"]] == ["board", "model file"]
+    page = tmp_path / "page.html"
+    run(other, folders["size"], "--html", page)
+    assert "Not the same board: <span" in page.read_text(encoding="utf-8")
+
+
 def test_a_build_is_like_itself(folders: dict[str, Path], run: Callable[..., Said]) -> None:
     limits = [
         word for each in ("ram", "flash", "code", "stack", "macs") for word in ("--fail-if", f"{each}+0")

@@ -286,6 +286,11 @@ def test_files_that_are_no_reports_are_refused(tmp_path: Path, document: dict[st
         file.write_text(text)
         said = _refused(tmp_path)
         assert "E237" in said and told in said and "codegen build -o DIR" in said
+    model = model_path(SPEECH)
+    assert _refused(model) == (
+        f"error[E237] {model}: is a model, no report\n"
+        f"help: `codegen run {model} --report -o DIR` runs it and writes DIR/report.json and DIR/report.html"
+    )
 
 
 def test_a_page_never_lies_over_what_it_is_made_of(

@@ -165,6 +165,9 @@ def _document(source: str) -> dict[str, object]:
 
 
 def _show(found: Differences) -> None:
+    if found.subjects:
+        table("", ["not the same", "before", "after"], [[e.what, e.before, e.after] for e in found.subjects])
+        click.echo("")
     rows = [
         [each.label, _number(each.before), _number(each.after), _change(each), each.percent or "-"]
         for each in found.figures

@@ -28,6 +28,7 @@ REPORT_FLAG = click.option(
 )
 PAGE, DATA = "report.html", "report.json"
 
+_MODELS = (".tflite", ".onnx")
 _MOST_BYTES = 64 << 20
 """Of a report.json; one of 10,000 buffers has 5 MiB."""
 _STEP = re.compile(r"^ {4}(?:/\* | \* )(?P<step>\d+): ")
@@ -42,6 +43,9 @@ def read_report(path: Path) -> dict[str, object]:
     if not file.is_file():
         help_ = f"give a folder of `codegen build`, or a {DATA}"
         raise CodegenError(Message(code="E204", text=f"no file {file}", help=help_))
+    if file.suffix.lower() in _MODELS:
+        help_ = f"`codegen run {file} --report -o DIR` runs it and writes DIR/{DATA} and DIR/{PAGE}"
+        raise CodegenError(Message(code="E237", where=str(file), text="is a model, no report", help=help_))
     try:
         document: Any = msgspec.json.decode(read_text(file, _MOST_BYTES))
         for each in (report := typed(document)).models or (report,):
