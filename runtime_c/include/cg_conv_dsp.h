@@ -158,6 +158,13 @@ void cg_conv2d_1_joined_s8_dsp(const cg_conv_params *params, const cg_conv_weigh
 void cg_conv2d_1_joined_s8_dsp_row(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
                                    void *workspace, const cg_rows *input, int8_t *output, int32_t y,
                                    int32_t x_start, int32_t x_stop);
+/*
+ * 3x3, strides of 2, dilation 1, in.c == 3, no padding at the left, rows of a multiple of 4 bytes,
+ * an image aligned to 4 bytes; weights and tables of offsets in the order of values 9 * row + 0 1 4
+ * 5 2 3 6 7 for each row of a window, then 8 26 17.
+ */
+void cg_conv2d_rgb_joined_s8_dsp(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
+                                 void *workspace, const int8_t *input, int8_t *output);
 void cg_fully_connected_joined_s8_dsp(const cg_fc_params *params, const int32_t *stream,
                                       void *workspace, const int8_t *input, int8_t *output);
 void cg_fully_connected_widened_joined_s8_dsp(const cg_fc_params *params, const int32_t *stream,

@@ -125,6 +125,13 @@ void cg_gather4_bytes_s8_dsp(const int8_t *source, int32_t *pixels, int32_t grou
 void cg_gather1_bytes_s8_dsp(const int8_t *source, int32_t *pixels, int32_t groups,
                              int32_t tile_bytes, const int16_t *offsets);
 
+/*
+ * The 3x3 windows, stride 2, of four pixels of an image of three channels, the first one at
+ * `source`, aligned to 4 bytes as `row_bytes` is. Values of a window in the order of
+ * cg_conv2d_rgb_joined_s8_dsp.
+ */
+void cg_gather4_rgb_s8_dsp(const int8_t *source, int32_t row_bytes, int32_t *pixels);
+
 /* One row of `count` inputs; behind them zeros up to a whole group. */
 static inline void cg_widen_row_dsp(const int8_t *input, int32_t count, int32_t *pixels)
 {

@@ -12,9 +12,11 @@
 #include "cg_dw_stripe_parts.h"
 #include "cg_kernel_parts.h"
 
-/* Result rows in a band; it reads two image rows more. */
-#define BAND_ROWS     4
-#define IN_PLACE_ROWS 2
+/* Result rows in a band, and image rows that it reads. */
+#define BAND_ROWS      4
+#define BAND_LINES     6
+#define IN_PLACE_ROWS  2
+#define IN_PLACE_LINES 4
 
 /* First channel that is read with channel c: the last four are read together. */
 static int32_t group_start(const stripe *self, int32_t c)
@@ -29,9 +31,10 @@ static int32_t group_count(const stripe *self, int32_t c)
     return (left < 4) ? left : 4;
 }
 
-static int32_t *plane_of(const stripe *self, int32_t *planes, int32_t c)
+/* `words` from plane to plane. */
+static int32_t *plane_of(const stripe *self, int32_t *planes, int32_t c, int32_t words)
 {
-    return &planes[(c - group_start(self, c)) * (self->job.plane_bytes / 4)];
+    return &planes[(c - group_start(self, c)) * words];
 }
 
 /* Those of channel c, a multiple of four, and the three behind it. */
@@ -77,7 +80,8 @@ static void compute_band(stripe *self, int32_t *planes, int8_t *output, int32_t 
         cg_dw_widen6_bytes_dsp(&self->lines, start, planes);
     }
     self->job.count = group_count(self, c);
-    DW3X3_PLANE6(&self->job, plane_of(self, planes, c), channel_words(self, c), &output[c]);
+    int32_t *const plane = plane_of(self, planes, c, BAND_LINES);
+    DW3X3_PLANE6(&self->job, plane, channel_words(self, c), &output[c]);
 }
 
 /* Of a band of two rows, line `from` and those behind are still to be widened. */
@@ -90,7 +94,8 @@ static void compute_in_place(stripe *self, int32_t *planes, int32_t from, int8_t
         cg_dw_widen4_bytes_dsp(&self->lines, start, &planes[from]);
     }
     self->job.count = group_count(self, c);
-    DW3X3_PLANE4(&self->job, plane_of(self, planes, c), channel_words(self, c), &output[c]);
+    int32_t *const plane = plane_of(self, planes, c, IN_PLACE_LINES);
+    DW3X3_PLANE4(&self->job, plane, channel_words(self, c), &output[c]);
 }
 
 void DW3X3(const cg_dw3x3_params *params, void *workspace, const int8_t *input, int8_t *output)
@@ -168,7 +173,8 @@ void DW3X3_ROW(const cg_dw3x3_params *params, void *workspace, const cg_rows *in
                 cg_dw_widen3_bytes_dsp(&self.lines, start, planes);
             }
             self.job.count = group_count(&self, c);
-            const int32_t *const plane = plane_of(&self, planes, c);
+            const int32_t words = self.job.plane_bytes / 4;
+            const int32_t *const plane = plane_of(&self, planes, c, words);
             if (window->stride_w == 1) {
                 DW3X3_LINE1(&self.job, plane, channel_words(&self, c), &output[c]);
             } else {

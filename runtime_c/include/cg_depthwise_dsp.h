@@ -133,6 +133,30 @@ void cg_depthwise_plane_least_s8_dsp_row(const cg_dw3x3_params *params, void *wo
                                          const cg_rows *input, int8_t *output, int32_t y,
                                          int32_t x_start, int32_t x_stop);
 
+/* ---- 5x5 or 7x7, stride 1, at least four channels ---------------------------------------- */
+
+/*
+ * Words of a channel: bias, multiplier, right shift as above, then per row of the window {w0, w1},
+ * {w1, w2}, ..., doubled int16 pairs: 23 words of 5x5, 45 of 7x7. No accumulator reaches 2^30.
+ */
+typedef struct {
+    cg_window window;        /* pad_left <= kernel_w / 2, dilation 1 */
+    const int32_t *channels; /* words of each */
+    int32_t in_zero;
+    int32_t out_zero;
+} cg_dw_wide_params;
+
+/*
+ * Four result rows (of 7x7: two) and four channels at a time. The workspace, aligned to 4 bytes,
+ * holds eight rows of four channels as int16 for the whole width, rounded up to four columns: 32
+ * words for each pair of pixels, fewer by the rows that the first band does not have. Order of
+ * reads and writes: `striped_below` with bands of these rows, as wide as the result.
+ */
+void cg_depthwise5x5_s8_dsp(const cg_dw_wide_params *params, void *workspace, const int8_t *input,
+                            int8_t *output);
+void cg_depthwise7x7_s8_dsp(const cg_dw_wide_params *params, void *workspace, const int8_t *input,
+                            int8_t *output);
+
 /* ---- any window of at most CG_DW_MOST_TAPS taps, at least four channels ----------------- */
 
 #define CG_DW_MOST_TAPS 49
@@ -193,14 +217,14 @@ void cg_depthwise_taps_s4_dsp_row(const cg_dw_taps_params *params, const cg_rows
 
 /* How rows of pixels become lines of words. */
 typedef struct {
-    const int8_t *rows[6]; /* each row's first pixel, channel 0; NULL: padding */
+    const int8_t *rows[8]; /* each row's first pixel, channel 0; NULL: padding */
     int32_t count;         /* of rows */
     int32_t plane_bytes;
     int32_t step;  /* bytes from pixel to pixel */
     int32_t pairs; /* words of two pixels, the first one of padding and a pixel if `lead` */
     int32_t rest;  /* words of padding behind */
+    int32_t odd;   /* a pixel is left for the first word of `rest` */
     int32_t lead;
-    int32_t odd;  /* a pixel is left for the first word of `rest` */
     uint32_t pad; /* in_zero, four times */
 } cg_dw_lines;
 
@@ -214,7 +238,13 @@ typedef struct {
     int32_t out_zero;
 } cg_dw_job;
 
-/* Four channels from `channel` on into planes of 6, 4 or 3 lines, from the line at `planes` on. */
+/*
+ * Four channels from `channel` on into planes of 8, 6, 4 or 3 lines, from the line at `planes` on.
+ * Of 3 lines word (pair, row) lies at 3 * pair + row of a plane of plane_bytes; of others (`count`
+ * is even) the planes are interleaved: that of channel c lies at (4 * pair + c) * lines + row.
+ */
+void cg_dw_widen8_words_dsp(const cg_dw_lines *lines, int32_t channel, void *planes);
+void cg_dw_widen8_bytes_dsp(const cg_dw_lines *lines, int32_t channel, void *planes);
 void cg_dw_widen6_words_dsp(const cg_dw_lines *lines, int32_t channel, void *planes);
 void cg_dw_widen6_bytes_dsp(const cg_dw_lines *lines, int32_t channel, void *planes);
 void cg_dw_widen4_words_dsp(const cg_dw_lines *lines, int32_t channel, void *planes);
@@ -232,6 +262,12 @@ void cg_dw3x3_s8_dsp_line1(const cg_dw_job *job, const void *planes, const int32
                            int8_t *output);
 void cg_dw3x3_s8_dsp_line2(const cg_dw_job *job, const void *planes, const int32_t *channels,
                            int8_t *output);
+
+/* Of 5x5 and 7x7 windows: depthwise_wide_parts_dsp.S. */
+void cg_dw5x5_s8_dsp(const cg_dw_job *job, const void *planes, const int32_t *channels,
+                     int8_t *output);
+void cg_dw7x7_s8_dsp(const cg_dw_job *job, const void *planes, const int32_t *channels,
+                     int8_t *output);
 
 /* CG_DW3X3_WORDS of each of four channels: depthwise3x3_widen_s4_dsp.S. */
 void cg_dw3x3_widen_s4_dsp(const int32_t *packed, int32_t *channels);

@@ -40,10 +40,9 @@ def drawn(op: str, dtype: DType, seed: int) -> Layer:
         return rounded(op, drawn(ROUNDED[op], dtype, seed), seed)
     if op not in BUILDERS:
         raise ValueError(f"no builder draws {op}")
-    if seed % 6 == 1 and op == "FULLY_CONNECTED" and dtype is DType.INT8:
-        return _connected(_Numbers(np.random.default_rng([seed, 1237]), plain=False), is_single=True)
-    if seed % 12 == 10 and op == "DEPTHWISE_CONV_2D" and dtype is DType.INT8:
-        return _int4_window(np.random.default_rng([seed, 1239]))
+    found = _for_one_kernel(op, seed) if dtype is DType.INT8 else None
+    if found is not None:
+        return found
     if seed % 3 and op in WEIGHTED and dtype is DType.INT8:
         return _wide(np.random.default_rng([seed, 1234, *op.encode()]), op)
     if seed % 6 == 3 and op in SUMS and dtype is DType.INT8:
@@ -55,6 +54,19 @@ def drawn(op: str, dtype: DType, seed: int) -> Layer:
     if seed % 3 and op in WEIGHTED and dtype is DType.FLOAT32:
         return float_layer(9 * (seed // 3) + 3 * WEIGHTED.index(op) + seed % 3)
     return any_layer(op, dtype, seed)
+
+
+def _for_one_kernel(op: str, seed: int) -> Layer | None:
+    """An int8 layer that kernels of a narrow condition take, if it is the turn of one."""
+    if seed % 6 == 1 and op == "FULLY_CONNECTED":
+        return _connected(_Numbers(np.random.default_rng([seed, 1237]), plain=False), is_single=True)
+    if seed % 12 == 10 and op == "DEPTHWISE_CONV_2D":
+        return _int4_window(np.random.default_rng([seed, 1239]))
+    if seed % 6 == 2 and op == "DEPTHWISE_CONV_2D":
+        return _square_window(np.random.default_rng([seed, 1240]), 5 if seed % 12 == 2 else 7)
+    if seed % 12 == 4 and op == "CONV_2D":
+        return _rgb(np.random.default_rng([seed, 1241]))
+    return None
 
 
 def _sum(rng: Generator, op: str) -> Layer:
@@ -93,6 +105,50 @@ def _int4_window(rng: Generator) -> Layer:
     if rng.random() < 0.4:
         result = replace(result, quantization=Quantization(scales=(result.scale,), zero_points=(-128,)))
     return layer("DEPTHWISE_CONV_2D", attrs, operands, result)
+
+
+def _square_window(rng: Generator, taps: int) -> Layer:
+    """A depthwise convolution of stride 1 by a window of so many taps a side, as fast kernels want it; half
+    of them with a result as large as the image."""
+    numbers = _Numbers(rng, plain=True)
+    channels = 4 * integer(rng, 1, 3) if rng.random() < 0.5 else integer(rng, 4, 13)
+    half = taps // 2
+    pads = [half] * 4
+    if rng.random() < 0.5:
+        pads = [
+            integer(rng, 0, taps - 1),
+            integer(rng, 0, taps - 1),
+            integer(rng, 0, half),
+            integer(rng, 0, half),
+        ]
+    least = [max(1, taps - pads[2 * axis] - pads[2 * axis + 1]) for axis in (0, 1)]
+    image = (1, least[0] + integer(rng, 0, 8), least[1] + integer(rng, 0, 11), channels)
+    attrs = ops.DepthwiseConvAttrs(
+        multiplier=1,
+        stride=(1, 1),
+        dilation=(1, 1),
+        padding=ops.Padding2D(top=pads[0], bottom=pads[1], left=pads[2], right=pads[3]),
+        activation=ops.Activation.NONE,
+    )
+    operands = numbers.operands(image, (1, taps, taps, channels), 3)
+    result = numbers.result(taps * taps)
+    if rng.random() < 0.4:
+        result = replace(result, quantization=Quantization(scales=(result.scale,), zero_points=(-128,)))
+    return layer("DEPTHWISE_CONV_2D", attrs, operands, result)
+
+
+def _rgb(rng: Generator) -> Layer:
+    """A 3x3 convolution of stride 2 on three channels, as first layers are: rows of whole words."""
+    numbers = _Numbers(rng, plain=True)
+    pads = [integer(rng, 0, 2), integer(rng, 0, 2), 0, integer(rng, 0, 2)]
+    image = (integer(rng, 1, 2), integer(rng, 3, 9), 4 * integer(rng, 1, 8), 3)
+    attrs = ops.ConvAttrs(
+        stride=(2, 2),
+        dilation=(1, 1),
+        padding=ops.Padding2D(top=pads[0], bottom=pads[1], left=pads[2], right=pads[3]),
+        activation=ops.Activation.NONE,
+    )
+    return layer("CONV_2D", attrs, numbers.operands(image, (_count(rng, 20), 3, 3, 3), 0), numbers.result(27))
 
 
 def _beside_constant(rng: Generator, op: str) -> Layer:

@@ -9,6 +9,7 @@ from codegen.kernels.dsp import (
     pairs,
     pooling,
     recurrent,
+    rgb,
     winograd,
 )
 
@@ -21,5 +22,6 @@ __all__ = [
     "pairs",
     "pooling",
     "recurrent",
+    "rgb",
     "winograd",
 ]

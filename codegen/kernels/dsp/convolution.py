@@ -85,7 +85,7 @@ _TILE_SOURCES: Mapping[int, tuple[str, ...]] = {
     ),
 }
 """By the most pixels of a tile."""
-_JOINED_TILE_SOURCES: Mapping[int, tuple[str, ...]] = {
+JOINED_TILE_SOURCES: Mapping[int, tuple[str, ...]] = {
     most: tuple(source.replace("_s8", "_joined_s8") if "/tile" in source else source for source in sources)
     for most, sources in _TILE_SOURCES.items()
 }
@@ -118,7 +118,7 @@ class DspTiled(TiledConv):
         self.name = self.name.replace("_s8_", f"_{weights.suffix}_")
         self.weights = weights
         self.symbol = f"cg_conv2d_{weights.suffix}_dsp"
-        by_kind = {"plain": _TILE_SOURCES[most], "joined": _JOINED_TILE_SOURCES[most], "int4": _INT4_SOURCES}
+        by_kind = {"plain": _TILE_SOURCES[most], "joined": JOINED_TILE_SOURCES[most], "int4": _INT4_SOURCES}
         self.sources = (*by_kind[weights.kind], f"kernels/dsp/conv2d_{weights.suffix}_dsp.c")
 
     def other_reason(self, let: Let) -> str | None:
@@ -285,7 +285,7 @@ register(DspTiledU8(CONVOLUTION, CONV_2D_U8))
 register(DspTiledU8(FULLY_CONNECTED, FULLY_CONNECTED_U8))
 
 for most, (suffix, tiles) in itertools.product(
-    (1, 2), {INT8_STREAM.suffix: _TILE_SOURCES, JOINED_STREAM.suffix: _JOINED_TILE_SOURCES}.items()
+    (1, 2), {INT8_STREAM.suffix: _TILE_SOURCES, JOINED_STREAM.suffix: JOINED_TILE_SOURCES}.items()
 ):
     register_form(
         SourceForm(

@@ -9,14 +9,14 @@
 
 /* cg_dw_lines */
     .equ LINES_ROWS, 0
-    .equ LINES_COUNT, 24
-    .equ LINES_PLANE, 28
-    .equ LINES_STEP, 32
-    .equ LINES_PAIRS, 36
-    .equ LINES_REST, 40
-    .equ LINES_LEAD, 44
-    .equ LINES_ODD, 48
-    .equ LINES_PAD, 52
+    .equ LINES_COUNT, 32
+    .equ LINES_PLANE, 36
+    .equ LINES_STEP, 40
+    .equ LINES_PAIRS, 44
+    .equ LINES_REST, 48
+    .equ LINES_ODD, 52
+    .equ LINES_LEAD, 56
+    .equ LINES_PAD, 60
 
 /* The frame of `widen`. */
     .equ W_ROW, 0               /* where the next row's address is, its line */
@@ -151,10 +151,177 @@
     .size \name, . - \name
     .endm
 
-    widen   cg_dw_widen6_words_dsp, 6, 0
-    widen   cg_dw_widen6_bytes_dsp, 6, 1
-    widen   cg_dw_widen4_words_dsp, 4, 0
-    widen   cg_dw_widen4_bytes_dsp, 4, 1
+/* The frame of `widen_two`. */
+    .equ T_LINES, 0
+    .equ T_OFFSET, 4
+    .equ T_ROW, 8               /* where the next rows' addresses are, their lines */
+    .equ T_PLANES, 12
+    .equ T_END, 16              /* behind the last row's address */
+    .equ T_FRAME, 20
+
+/*
+ * A row and the bytes between its pixels: to r4 bytes further and r5; of padding the pixel at r7,
+ * again and again.
+ */
+    .macro row_or_padding row, step
+    cmp     \row, #0
+    ittee   eq
+    moveq   \row, r7
+    moveq   \step, #0
+    addne   \row, \row, r4
+    movne   \step, r5
+    .endm
+
+/*
+ * Bytes `at` of the pixels at r1 and r4 and of those at r2 and r5, a row below, widened, to the lines at
+ * r12, which goes on to the next pair with byte 0. Changes r6-r9.
+ */
+    .macro two_pairs_of_bytes at, rows
+    ldrsb   r6, [r1, #\at]
+    ldrsb   r7, [r4, #\at]
+    ldrsb   r8, [r2, #\at]
+    ldrsb   r9, [r5, #\at]
+    pkhbt   r6, r6, r7, lsl #16
+    pkhbt   r8, r8, r9, lsl #16
+    .if \at
+    strd    r6, r8, [r12, #(4 * \rows * \at)]
+    .else
+    strd    r6, r8, [r12], #(16 * \rows)
+    .endif
+    .endm
+
+/*
+ * void name(const cg_dw_lines *lines, int32_t offset, void *planes): as `widen`, two rows at a time
+ * (`count` is even), and the lines of four channels lie side by side, pair by pair. r0 pairs to do,
+ * r1 r2 pixels of both rows, r3 lr bytes to the next ones (r3 is 1 behind the last one), r12 planes.
+ */
+    .macro widen_two name, rows, bytewise
+    frame   cg_frame_\name, T_FRAME
+    function \name
+    push    {r4-r11, lr}
+    sub     sp, sp, #T_FRAME
+    strd    r0, r1, [sp, #T_LINES]
+    ldr     r3, [r0, #LINES_COUNT]
+    add     r3, r0, r3, lsl #2
+    str     r3, [sp, #T_END]
+    mov     r10, r0                     /* LINES_ROWS is 0 */
+    mov     r11, r2
+5:
+    ldrd    r6, r4, [sp, #T_LINES]
+    mov     r12, r11
+    ldrd    r1, r2, [r10], #8
+    adds    r11, r11, #8
+    strd    r10, r11, [sp, #T_ROW]
+    ldr     r5, [r6, #LINES_STEP]
+    add     r7, r6, #LINES_PAD
+    row_or_padding r1, r3
+    row_or_padding r2, lr
+    ldr     r0, [r6, #LINES_PAIRS]
+    cmp     r0, #0
+    beq     3f
+    ldr     r5, [r6, #LINES_LEAD]
+    cbz     r5, 1f
+    .if \bytewise
+    mov     r4, r1
+    mov     r1, r7
+    mov     r5, r2
+    mov     r2, r7
+    .else
+    ldr     r4, [r7]
+    mov     r6, r4
+    ldr     r5, [r1]
+    add     r1, r1, r3
+    ldr     r7, [r2]
+    add     r2, r2, lr
+    .endif
+    b       2f
+1:
+    .if \bytewise
+    add     r4, r1, r3
+    add     r5, r2, lr
+    .else
+    ldr     r4, [r1]
+    ldr     r5, [r1, r3]
+    add     r1, r1, r3, lsl #1
+    ldr     r6, [r2]
+    ldr     r7, [r2, lr]
+    add     r2, r2, lr, lsl #1
+    .endif
+2:
+    .if \bytewise
+    two_pairs_of_bytes 1, \rows
+    two_pairs_of_bytes 2, \rows
+    two_pairs_of_bytes 3, \rows
+    two_pairs_of_bytes 0, \rows
+    add     r1, r4, r3
+    add     r2, r5, lr
+    .else
+    pkhbt   r8, r4, r5, lsl #16
+    pkhtb   r9, r5, r4, asr #16
+    pkhbt   r10, r6, r7, lsl #16
+    pkhtb   r11, r7, r6, asr #16
+    sxtb16  r4, r8, ror #8
+    sxtb16  r5, r10, ror #8
+    strd    r4, r5, [r12, #(4 * \rows)]
+    sxtb16  r6, r9
+    sxtb16  r7, r11
+    strd    r6, r7, [r12, #(8 * \rows)]
+    sxtb16  r9, r9, ror #8
+    sxtb16  r11, r11, ror #8
+    strd    r9, r11, [r12, #(12 * \rows)]
+    sxtb16  r8, r8
+    sxtb16  r10, r10
+    strd    r8, r10, [r12], #(16 * \rows)
+    .endif
+    subs    r0, r0, #1
+    bne     1b
+3:
+    ldr     r6, [sp, #T_LINES]
+    ldrd    r8, r5, [r6, #LINES_REST]   /* and LINES_ODD */
+    cmp     r3, #1
+    beq     4f
+    cbz     r5, 4f
+    /* Pixels in front of padding. */
+    .if \bytewise
+    add     r4, r6, #LINES_PAD
+    mov     r5, r4
+    .else
+    ldr     r5, [r6, #LINES_PAD]
+    ldr     r4, [r1]
+    mov     r7, r5
+    ldr     r6, [r2]
+    .endif
+    movs    r3, #1
+    movs    r0, #1
+    b       2b
+4:
+    subs    r8, r8, r5
+    beq     6f
+    ldrsb   r4, [r6, #LINES_PAD]
+    pkhbt   r4, r4, r4, lsl #16
+7:
+    strd    r4, r4, [r12, #(4 * \rows)]
+    strd    r4, r4, [r12, #(8 * \rows)]
+    strd    r4, r4, [r12, #(12 * \rows)]
+    strd    r4, r4, [r12], #(16 * \rows)
+    subs    r8, r8, #1
+    bne     7b
+6:
+    ldrd    r10, r11, [sp, #T_ROW]
+    ldr     r3, [sp, #T_END]
+    cmp     r10, r3
+    bne     5b
+    add     sp, sp, #T_FRAME
+    pop     {r4-r11, pc}
+    .size \name, . - \name
+    .endm
+
+    widen_two cg_dw_widen6_words_dsp, 6, 0
+    widen_two cg_dw_widen6_bytes_dsp, 6, 1
+    widen_two cg_dw_widen4_words_dsp, 4, 0
+    widen_two cg_dw_widen4_bytes_dsp, 4, 1
+    widen_two cg_dw_widen8_words_dsp, 8, 0
+    widen_two cg_dw_widen8_bytes_dsp, 8, 1
     widen   cg_dw_widen3_words_dsp, 3, 0
     widen   cg_dw_widen3_bytes_dsp, 3, 1
 

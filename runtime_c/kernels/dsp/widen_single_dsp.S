@@ -7,12 +7,12 @@
  */
 #include "cg_asm.inc"
 
-    .equ LINES_COUNT, 24
-    .equ LINES_PAIRS, 36
-    .equ LINES_REST, 40
-    .equ LINES_LEAD, 44
-    .equ LINES_ODD, 48
-    .equ LINES_PAD, 52
+    .equ LINES_COUNT, 32
+    .equ LINES_PAIRS, 44
+    .equ LINES_REST, 48
+    .equ LINES_ODD, 52
+    .equ LINES_LEAD, 56
+    .equ LINES_PAD, 60
     .equ LINE_ROWS, 3
 
 /*

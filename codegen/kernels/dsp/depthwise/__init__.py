@@ -4,6 +4,6 @@ In: a depthwise convolution of multiplier 1. Out: its PrimFunc on cores with the
 `window3x3`.
 """
 
-from codegen.kernels.dsp.depthwise import int4, plane, taps, window3x3
+from codegen.kernels.dsp.depthwise import int4, plane, taps, wide, window3x3
 
-__all__ = ["int4", "plane", "taps", "window3x3"]
+__all__ = ["int4", "plane", "taps", "wide", "window3x3"]

@@ -73,10 +73,16 @@ def rounding_instructions(window: WindowShape) -> int:
     return batch * depth * 5 * -(-height // 2) * -(-width // 2)
 
 
+def widened(rows: int, pairs: int, depth: int, behind: int = 0) -> int:
+    """Four channels of so many rows to words of a line, two rows at a time; `behind`: further ones of
+    padding."""
+    return 12 + -(-rows // 2) * (42 + pairs * (24 if depth % GROUP == 0 else 34) + 6 * behind)
+
+
 def _two_rows(columns: int, *, saved: bool) -> int:
     """Of two rows of results of a channel, two columns at a time, and an odd one; `saved`: an instruction a
     result."""
-    return 27 + columns // 2 * (57 if saved else 61) + columns % 2 * (28 if saved else 30)
+    return 20 + columns // 2 * (57 if saved else 61) + columns % 2 * (28 if saved else 30)
 
 
 def band_instructions(window: WindowShape, tile: ColumnTile, rows: int, *, saved: bool) -> int:
@@ -92,11 +98,13 @@ def band_instructions(window: WindowShape, tile: ColumnTile, rows: int, *, saved
             bottom = min(top + rows, height)
             first, end = down.span(top, bottom)
             lines, padding = end - first, (bottom - top - 1) * stride + 3 - (end - first)
-            widened = lines * (36 + pairs * (15 if depth % GROUP == 0 else 21)) + padding * (24 + 6 * pairs)
-            each = 40 + -(-columns // 4) * (60 if saved else 64)
             if rows > 1:
-                each = 19 + -(-(bottom - top) // 2) * _two_rows(columns, saved=saved)
-            total += 150 + groups * (50 + widened) + depth * each
+                lined = widened(lines + padding, pairs, depth)
+                each = 16 + -(-(bottom - top) // 2) * _two_rows(columns, saved=saved)
+            else:
+                lined = lines * (36 + pairs * (15 if depth % GROUP == 0 else 21)) + padding * (24 + 6 * pairs)
+                each = 40 + -(-columns // 4) * (60 if saved else 64)
+            total += 150 + groups * (50 + lined) + depth * each
     return batch * total
 
 
@@ -104,7 +112,7 @@ def in_place_instructions(window: WindowShape, tile: ColumnTile, *, saved: bool)
     """Predicted for a call: every image row is widened once, two of four lines are kept."""
     batch, height, width, depth = window.result
     groups, pairs = -(-depth // GROUP), words(width, 1)
-    widened = (height + 2) * (36 + pairs * (15 if depth % GROUP == 0 else 21))
     bands = -(-height // IN_PLACE_ROWS)
-    each = 19 + _two_rows(width, saved=saved)
-    return batch * groups * (widened + bands * (85 + 28 * pairs + GROUP * each))
+    lined = widened(2 * (bands + 1), pairs, depth)
+    each = 16 + _two_rows(width, saved=saved)
+    return batch * groups * (lined + bands * (85 + 28 * pairs + GROUP * each))

@@ -117,9 +117,12 @@ class DepthwiseTaps(DspDepthwise):
 
     def group_instructions(self, window: WindowShape, *, is_least: bool) -> int:
         """Of four channels of a pixel; `is_least`: the zero point is the least result."""
-        taps, less = math.prod(window.window), 3 * is_least
-        two, single = (15, 9) if window.result[3] % GROUP == 0 else (21, 11)
-        return (34 + 4 * two + single if taps == UNROLLED_TAPS else 40 + -(-taps // 2) * (two + 2)) - less
+        taps, by_words = math.prod(window.window), window.result[3] % GROUP == 0
+        two, single = (15, 9) if by_words else (21, 11)
+        is_nine = taps == UNROLLED_TAPS
+        kept = is_nine and by_words  # the groups to do, in a register
+        around = 35 + 4 * two + single if is_nine else 41 + -(-taps // 2) * (two + 2)
+        return around - kept - 5 * is_least
 
 
 class DepthwiseTapsEven(DepthwiseTaps):
@@ -143,7 +146,7 @@ class DepthwiseTapsEven(DepthwiseTaps):
 
     def group_instructions(self, window: WindowShape, *, is_least: bool) -> int:
         """Three more a result, and nothing asked of its zero point."""
-        return super().group_instructions(window, is_least=False) + 3 * GROUP - 2
+        return super().group_instructions(window, is_least=False) + 3 * GROUP - 3
 
 
 class DepthwiseNarrow(DepthwiseTaps):
