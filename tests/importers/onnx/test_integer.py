@@ -13,6 +13,7 @@ from codegen.kernels.portable.qlinear.step_proof import roundings
 from tests.importers.onnx import drawn_reals
 from tests.importers.onnx.drawn import Network, network
 from tests.importers.onnx.integers import RECORD, digest
+from tests.importers.onnx.record import ask
 
 
 def _outputs(module: Module, net: Network) -> list[np.ndarray]:
@@ -133,3 +134,42 @@ def test_powers_of_two_are_never_proved() -> None:
     scales = 2.0 ** -np.arange(3, 12.0)
     ends = np.full(9, -(2**16)), np.full(9, 2**16)
     assert roundings(scales.tolist(), ends, 0, (-128, 127)).proved == 0
+
+
+def _four_bits(seed: int) -> Network:
+    """A convolution by int4 weights, or by uint4 ones around 8; scales by channel."""
+    rng = np.random.default_rng([21, seed])
+    kind, zero = ((onnx.TensorProto.INT4, 0), (onnx.TensorProto.UINT4, 8))[seed % 2]
+    weights = rng.integers(zero - 8, zero + 8, (4, 3, 3, 3))
+    held = [
+        helper.make_tensor("w", kind, weights.shape, weights.reshape(-1).tolist()),
+        helper.make_tensor("wz", kind, [4], [zero] * 4),
+        numpy_helper.from_array(rng.uniform(0.01, 0.1, 4).astype(np.float32), "ws"),
+        numpy_helper.from_array(np.array(rng.uniform(0.01, 0.05), np.float32), "xs"),
+        numpy_helper.from_array(np.array(rng.uniform(0.05, 0.3), np.float32), "ys"),
+        numpy_helper.from_array(np.array(3, np.int8), "z"),
+    ]
+    nodes = [
+        helper.make_node("DequantizeLinear", ["x", "xs", "z"], ["xr"]),
+        helper.make_node("DequantizeLinear", ["w", "ws", "wz"], ["wr"], axis=0),
+        helper.make_node("Conv", ["xr", "wr"], ["r"]),
+        helper.make_node("QuantizeLinear", ["r", "ys", "z"], ["y"]),
+    ]
+    shape = (1, 3, 20, 20)
+    x = helper.make_tensor_value_info("x", onnx.TensorProto.INT8, shape)
+    y = helper.make_tensor_value_info("y", onnx.TensorProto.INT8, [1, 4, 18, 18])
+    graph = helper.make_graph(nodes, "g", [x], [y], held)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    images = ({"x": rng.integers(-128, 128, shape).astype(np.int8)},)
+    return Network(kind="four bits", qdq=model.SerializeToString(), integer=None, inputs=images)
+
+
+def test_weights_of_four_bits_are_what_onnxruntime_gives() -> None:
+    """Less their zero point they fit int8: an integer step like any other."""
+    nets = [_four_bits(seed) for seed in range(8)]
+    for net, [[wanted]] in zip(nets, ask([(net.qdq, net) for net in nets]), strict=True):
+        module = _imported(net.qdq)
+        [ours] = _outputs(module, net)
+        np.testing.assert_array_equal(ours, wanted)
+        assert "left_in_float" not in module.metadata
+        assert len(np.unique(ours)) > 20
