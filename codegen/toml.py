@@ -16,7 +16,7 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 
 from codegen.documents import TOML_TOKEN
-from codegen.ir.sizes import size_bytes
+from codegen.ir.byte_sizes import size_bytes
 
 Tell = Callable[[str, str, str | None], None]
 """Takes a mistake: the path of its field (`uart.baud`, `regions[1].name`; "" is the table), reason, help."""

@@ -24,6 +24,28 @@ SAME_MEANING = {
 """Classes that several modules have, and what each of them means."""
 
 
+FAMILIES = re.compile(r"ir/ops/|kernels/\w+/|importers/(tflite/operators|onnx/(composed|integer))/")
+"""Modules that are called after families of operators."""
+
+SAME_MODULES = {
+    "base": "what operators share, and what kernels share",
+    "blocks": "steps that run together row by row: their search, their C",
+    "boards": "boards: their descriptions, their verbs",
+    "chart_axes": "axes of charts, in two kinds of picture",
+    "constants": "linked constants: their plan, their place in a program",
+    "file": "the file of an importer",
+    "flash": "flash memory: what is written to it, what fits in it",
+    "kernels": "kernels, and their choice",
+    "models": "several models of one build",
+    "options": "what a user can choose: its table, its values",
+    "ranged": "one thing for all sizes of a range: a function, a program",
+    "reader": "the reader of an importer's file",
+    "sizes": "open sizes of a model: as text, in the search",
+    "steps": "steps of a function: of one operator of a file, and of all in order",
+}
+"""Modules and rooms that several rooms have, and what each of them is about."""
+
+
 def _tracked() -> list[Path]:
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
@@ -70,6 +92,22 @@ def _is_one_thing(modules: list[str]) -> bool:
     operators = [module for module in modules if module.startswith("ir/ops/")]
     kernels = [module for module in modules if module.startswith("kernels/")]
     return len(modules) == 1 or (bool(operators) and len(operators + kernels) == len(modules))
+
+
+def test_a_module_name_means_one_thing() -> None:
+    """Rooms too. What imports, defines and runs a family of operators has the family's name, and kernels of each
+    instruction set have the same modules. The module that its room is called after has the room's name."""
+    places: dict[str, set[str]] = {}
+    for path in _package():
+        parts = path.relative_to(ROOT / "codegen").with_suffix("").parts
+        parts = parts[:-1] if parts[-1].startswith("__") else parts
+        stage = "/".join(parts)
+        if FAMILIES.match(stage):
+            stage = "operator"
+        elif parts[-2:-1] == parts[-1:]:
+            stage = "/".join(parts[:-1])
+        places.setdefault("".join(parts[-1:]), set()).add(stage)
+    assert {name for name, stages in places.items() if len(stages) > 1} == {*SAME_MODULES}
 
 
 def test_nothing_names_a_machine_or_a_registry() -> None:

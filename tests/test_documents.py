@@ -15,7 +15,7 @@ from codegen.board import load_board
 from codegen.cli.options.project_file import settings
 from codegen.documents import read_toml
 from codegen.errors import CodegenError
-from codegen.ir.sizes import size_bytes
+from codegen.ir.byte_sizes import size_bytes
 from codegen.resources import folder
 from codegen.toml import lines_of
 from tests.checkout import ROOT

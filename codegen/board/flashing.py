@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codegen.board.attached import WAIT_SECONDS, check_flashed, check_free
-from codegen.board.flash.calls import LOAD_SECONDS, call
 from codegen.board.flash.commands import Commands, load_commands, reset_commands
+from codegen.board.flash.tool_calls import LOAD_SECONDS, call
 from codegen.ir import Board
 from codegen.progress import Progress, silent
 

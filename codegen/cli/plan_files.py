@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from codegen.driver import export
+from codegen.driver import plan_export
 from codegen.driver.curve import Curve
 from codegen.driver.inputs.files import Named
 from codegen.driver.options import Options
@@ -29,8 +29,8 @@ Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlanFiles:
-    """What to write: to `output` an `export` (a name of `export.FORMATS`), without one the JSON document; a
-    picture to `svg`."""
+    """What to write: to `output` an `export` (a name of `plan_export.FORMATS`), without one the JSON
+    document; a picture to `svg`."""
 
     export: str | None
     output: Path | None
@@ -63,30 +63,30 @@ class PlanFiles:
         """Write what --json prints, where -o asks for it; return a line about it."""
         if self.output is None or self.export is not None:
             return []
-        export.write_text(self.output, to_json(document))
+        plan_export.write_text(self.output, to_json(document))
         return [f"written   {self.output}  (the plan as --json prints it)"]
 
     def of_problem(self, source: Path, problem: Problem, plan: MemoryPlan, options: Options) -> list[str]:
         """Write what a bare problem gives; return a line about each file."""
         if self.svg is not None:
-            export.write_text(self.svg, picture(problem=problem, plan=plan, title=source.stem))
+            plan_export.write_text(self.svg, picture(problem=problem, plan=plan, title=source.stem))
         return self._pictured() + self._exported(source, problem, options)
 
     def of_program(self, source: Path, program: Program, options: Options) -> list[str]:
         """Write what a model gives; return a line about each file."""
         told = "memory over time"
         if self.svg is not None and has_curve(program.ranges):
-            export.write_text(self.svg, peak_picture(program, {}))
+            plan_export.write_text(self.svg, peak_picture(program, {}))
             told = PEAKS
         elif self.svg is not None:
-            export.write_text(self.svg, program_picture(program))
+            plan_export.write_text(self.svg, program_picture(program))
         return self._pictured(told) + self._exported(source, program.memory.problem, options)
 
     def of_curve(self, found: Curve) -> list[str]:
         """Write what a curve gives; return a line about each file."""
         if self.svg is None:
             return []
-        export.write_text(self.svg, curve_picture(found.programs[0].name, found.points))
+        plan_export.write_text(self.svg, curve_picture(found.programs[0].name, found.points))
         return [f"written   {self.svg}  (RAM against extra work)"]
 
     def _pictured(self, told: str = "memory over time") -> list[str]:
@@ -96,10 +96,10 @@ class PlanFiles:
         if self.output is None or self.export is None:
             return []
         if self.export == "minimalloc":
-            export.write_problem(problem, self.output)
+            plan_export.write_problem(problem, self.output)
             buffers = counted(len(problem.buffers), "buffer")
             return [f"written   {self.output}  ({buffers}, permitted overlaps left out)"]
-        arena = export.write_tflm(source, self.output, options)
+        arena = plan_export.write_tflm(source, self.output, options)
         return [f"written   {self.output}  (TFLite Micro's arena head: {arena:,} bytes)"]
 
 
@@ -123,7 +123,7 @@ def plan_files(verb: Verb) -> Verb:
     flags = (
         click.option(
             "--export",
-            type=click.Choice(export.FORMATS),
+            type=click.Choice(plan_export.FORMATS),
             help="Write the problem as MiniMalloc's CSV, or MODEL with a plan for TFLite Micro in it.",
         ),
         click.option(

@@ -9,9 +9,9 @@ from codegen.cli.console import progress, show_warnings
 from codegen.cli.plan_files import PEAKS
 from codegen.cli.summary import show_lines, show_sizes, show_steps, show_steps_at
 from codegen.driver.build import build
-from codegen.driver.export import write_text
 from codegen.driver.inputs.files import build_folder, write_file
 from codegen.driver.options import Options
+from codegen.driver.plan_export import write_text
 from codegen.driver.sized_run import (
     complaints_at,
     run_at,

@@ -13,7 +13,7 @@ from codegen.driver.inputs.models import ModelName
 from codegen.driver.options import Options
 from codegen.driver.planning import problem_proof
 from codegen.driver.report.certificate import order_text, proof_text, ways_text, work_text
-from codegen.driver.report.rounding import rounding_lines
+from codegen.driver.report.rounding_certificate import rounding_lines
 from codegen.driver.report.sections import copies_line, core1_line, reduction_line
 from codegen.driver.report.several import pool_bound
 from codegen.driver.report.single import Measured

@@ -77,7 +77,7 @@ Ctrl-C ends it, or --seconds. One program at a time has a port.""",
 With --port it waits until the board is there again, and says which build answers.""",
     ),
     "report": Verb(
-        module="codegen.cli.reports.verbs",
+        module="codegen.cli.reports.viewing",
         help="""Turn report.json into one offline page: memory over time, proof, steps, flash.
 
 DIR is a folder of `build` or `run -o`; left out it is that of the shipped example, out/digits. Other files

@@ -9,7 +9,7 @@ import numpy as np
 from codegen import resources
 from codegen.driver.build import Planned
 from codegen.driver.inputs.cases import Case
-from codegen.driver.report.compare import array
+from codegen.driver.report.output_check import array
 from codegen.driver.report.single import Measured
 from codegen.ir.evaluate import evaluate
 from codegen.program.program import Program

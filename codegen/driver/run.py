@@ -9,7 +9,7 @@ from codegen import board as boards
 from codegen.driver.build import Built, Planned
 from codegen.driver.checks.calling import check_port
 from codegen.driver.inputs.cases import Case, sequence_references, state_inputs
-from codegen.driver.report.compare import Comparison, array, compare
+from codegen.driver.report.output_check import Comparison, array, compare
 from codegen.driver.report.single import Measured
 from codegen.emit.model.header import stack_bytes
 from codegen.errors import CodegenError, Message, Messages

@@ -1,7 +1,7 @@
 """Emit: a `Program` becomes a folder of plain C. It never asks how the program was found."""
 
 from codegen.emit.firmware.mlperf_tiny import mlperf_refusal
-from codegen.emit.folder.writing import staged, write
+from codegen.emit.folder.whole_folder import staged, write
 from codegen.emit.model.header import figures
 from codegen.emit.render import render
 

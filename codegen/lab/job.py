@@ -19,7 +19,7 @@ from codegen.driver.build import Built, build, document
 from codegen.driver.inputs.cases import Case, fitting, pattern_case, with_variables
 from codegen.driver.inputs.files import write_file
 from codegen.driver.options import Options
-from codegen.driver.report.compare import array
+from codegen.driver.report.output_check import array
 from codegen.driver.report.single import to_json
 from codegen.driver.run import all_complaints, check_linked, execute_all
 from codegen.errors import CodegenError, Message, Messages

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from codegen.page.scales import LevelLine, byte_ticks, round_ticks, short_bytes
+from codegen.page.chart_axes import LevelLine, byte_ticks, round_ticks, short_bytes
 from codegen.report_file import CurvePoint
 
 LEFT, TOP, WIDTH, HEIGHT = 70, 16, 966, 240

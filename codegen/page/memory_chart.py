@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from codegen.page.scales import LevelLine, byte_ticks, short_bytes
+from codegen.page.chart_axes import LevelLine, byte_ticks, short_bytes
 from codegen.page.words import name_of
 from codegen.report_file import Buffer, Pool, Step
 

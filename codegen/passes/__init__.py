@@ -1,10 +1,10 @@
 """Passes: module in, module out, every surviving value's device left as it was."""
 
+from codegen.passes.device_places import Placed, place_edges, place_values
 from codegen.passes.fold import FoldConstants, RemoveDead
 from codegen.passes.fuse import FoldPad, FuseActivations
 from codegen.passes.legalise import IoTypesInt8, Legalise
 from codegen.passes.pipeline import Pass, run_passes
-from codegen.passes.place import Placed, place_edges, place_values
 from codegen.passes.reduce import Reduce, Reduction, Removal
 from codegen.passes.shifted_windows import ShiftWindows
 

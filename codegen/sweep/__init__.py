@@ -4,8 +4,8 @@ In: what to combine. Out: a folder with one result a combination, named by its c
 of all. Start with `sweeping`.
 """
 
+from codegen.sweep.combination_results import Result, best, write_tables
 from codegen.sweep.jobs import Combination, Until, combinations, limits_of
-from codegen.sweep.results import Result, best, write_tables
 from codegen.sweep.sweep_page import sweep_page
 from codegen.sweep.sweeping import Swept, sweep
 

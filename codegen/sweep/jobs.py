@@ -17,7 +17,7 @@ from codegen.driver.inputs.models import model_name
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message
 from codegen.importers import model_bytes
-from codegen.ir.sizes import size_bytes
+from codegen.ir.byte_sizes import size_bytes
 from codegen.settings import Optimize
 
 Until = Literal["plan", "build", "run"]

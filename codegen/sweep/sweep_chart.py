@@ -7,8 +7,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from codegen.page.scales import LevelLine, short_bytes
-from codegen.sweep.results import Result
+from codegen.page.chart_axes import LevelLine, short_bytes
+from codegen.sweep.combination_results import Result
 
 LEFT, TOP, WIDTH, HEIGHT = 84, 16, 880, 360
 BOTTOM = 44

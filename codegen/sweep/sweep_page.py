@@ -9,7 +9,7 @@ import codegen
 from codegen.errors import counted
 from codegen.page.page import environment
 from codegen.sweep import sweep_chart
-from codegen.sweep.results import Result, best
+from codegen.sweep.combination_results import Result, best
 
 FIGURES = (
     ("RAM", "ram_bytes", "bytes, planned peaks of all pools; measured where it was run"),

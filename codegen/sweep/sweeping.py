@@ -16,8 +16,8 @@ from typing import Any
 
 from codegen.errors import CodegenError, ExitCode, Message
 from codegen.progress import Progress, silent
+from codegen.sweep.combination_results import Result, Store
 from codegen.sweep.jobs import Combination
-from codegen.sweep.results import Result, Store
 from codegen.sweep.work import result_of
 
 _MOST_DEATHS = 3

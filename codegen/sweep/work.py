@@ -10,8 +10,8 @@ from codegen.board import load_board
 from codegen.errors import CodegenError, ExitCode
 from codegen.ir import Runner
 from codegen.report_file import Report
+from codegen.sweep.combination_results import Result
 from codegen.sweep.jobs import Combination, Until
-from codegen.sweep.results import Result
 
 _MOST_TEXT = 2000
 """Characters of a message that are kept."""

@@ -13,9 +13,9 @@ import pytest
 
 from codegen.cli import main
 from codegen.driver.example import example_model
-from codegen.driver.export import write_tflm
 from codegen.driver.inputs.files import write_file
 from codegen.driver.options import Options
+from codegen.driver.plan_export import write_tflm
 from codegen.errors import CodegenError
 from codegen.plan.place import problem_files
 from tests.cli.test_verbs import call

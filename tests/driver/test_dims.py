@@ -7,10 +7,10 @@ import pytest
 import codegen
 from codegen.driver.build import build, plan_model
 from codegen.driver.checks.calling import check_sizes
-from codegen.driver.export import write_tflm
 from codegen.driver.inputs.declared_pools import option_board
 from codegen.driver.inputs.dims import dims_of, parsed, values_at
 from codegen.driver.options import Options
+from codegen.driver.plan_export import write_tflm
 from codegen.driver.sized_run import check_at
 from codegen.errors import CodegenError
 from codegen.ir.formulas import Symbol

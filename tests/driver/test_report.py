@@ -18,7 +18,7 @@ from codegen.driver.build import plan_model
 from codegen.driver.options import Options
 from codegen.driver.preparing import pipeline
 from codegen.driver.report.certificate import certificate, closed_by, order_text, proof_text, work_text
-from codegen.driver.report.compare import array, compare
+from codegen.driver.report.output_check import array, compare
 from codegen.errors import counted
 from codegen.ir import DType, Target, TensorType
 from codegen.plan.order.order_graph import OrderLimits

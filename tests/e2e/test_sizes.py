@@ -9,7 +9,7 @@ import pytest
 from codegen.driver.build import build
 from codegen.driver.inputs.dims import parsed
 from codegen.driver.options import Options
-from codegen.driver.report.compare import FLOAT_TOLERANCE, array
+from codegen.driver.report.output_check import FLOAT_TOLERANCE, array
 from codegen.driver.sized_run import AtSizes, complaints_at, run_at, steps_at
 from codegen.program.image import Trace
 from codegen.program.interface import ConstantsMode, EntryMode, Interface, IoMode, PoolOwner

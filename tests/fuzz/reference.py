@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from codegen.driver.report.compare import FLOAT_TOLERANCE
+from codegen.driver.report.output_check import FLOAT_TOLERANCE
 from codegen.ir import DType
 from tests.engines import available, evaluate
 from tests.fuzz.models import asked, engine_for

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from codegen.driver.report.compare import FLOAT_TOLERANCE
+from codegen.driver.report.output_check import FLOAT_TOLERANCE
 from codegen.ir import Board, DType
 from codegen.kernels.base.registry import Kernel
 from codegen.kernels.primfunc import PrimFunc

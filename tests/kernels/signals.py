@@ -6,7 +6,7 @@ import numpy as np
 from numpy.random import Generator
 
 from codegen.ir import DType, TensorType, ops
-from codegen.ir.ops.audio.filters import Pcan
+from codegen.ir.ops.audio.filter_bank import Pcan
 from codegen.ir.ops.audio.spectrum import FFT_TYPES
 from tests.kernels.layers import Layer, Operand, fill, integer, layer
 

@@ -16,10 +16,10 @@ from codegen.driver.planning import planning_board
 from codegen.driver.report.single import report, to_json
 from codegen.errors import CodegenError
 from codegen.page import overlay, page, trace
+from codegen.page.chart_axes import round_ticks
 from codegen.page.curve_chart import chosen
 from codegen.page.differences import differences
 from codegen.page.flash_chart import flash_groups
-from codegen.page.scales import round_ticks
 from codegen.page.treemap import Rect, squarified
 from codegen.page.words import Reasons, writer
 from codegen.report_file import Buffer, CurvePoint, Report, Shared, typed

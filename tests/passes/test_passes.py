@@ -39,7 +39,7 @@ from codegen.passes import (
     run_passes,
 )
 from codegen.passes.reduce import reduce
-from codegen.passes.reduce.ranges import ranges
+from codegen.passes.reduce.value_ranges import ranges
 from tests.ir.strategies import modules
 from tests.passes.layers import SAME, Layers, int8, same_values
 from tests.passes.networks import inputs_of, random_network

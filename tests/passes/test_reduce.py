@@ -6,7 +6,7 @@ import pytest
 from codegen.ir import ConstRef, Module, Var, ops
 from codegen.ir.evaluate import steps
 from codegen.passes import RemoveDead, run_passes
-from codegen.passes.reduce.ranges import ranges
+from codegen.passes.reduce.value_ranges import ranges
 from tests.passes.layers import NONE, SAME, Layers, dense, int8, reduced, shape_of
 
 STUCK = 2

@@ -20,7 +20,7 @@ from codegen.cli.main import main
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, ExitCode
 from codegen.sweep import Combination, Result, Until, best, combinations, limits_of, sweep, write_tables
-from codegen.sweep.results import Store
+from codegen.sweep.combination_results import Store
 from codegen.sweep.sweeping import _results  # pyright: ignore[reportPrivateUsage]
 from codegen.sweep.work import result_of
 from tests.testdata import model_path

@@ -11,8 +11,8 @@ from click.core import ParameterSource
 
 from codegen import board as catalogue
 from codegen.board.attached import WAIT_SECONDS, check_free
-from codegen.board.flash.calls import LOAD_SECONDS
 from codegen.board.flash.commands import Commands
+from codegen.board.flash.tool_calls import LOAD_SECONDS
 from codegen.board.flash.tools import TOOLS
 from codegen.board.flashing import ELF, FlashTool, baud_of, flash
 from codegen.board.machines.reaching import SCHEME

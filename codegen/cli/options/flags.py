@@ -22,7 +22,7 @@ from codegen.driver.inputs.dims import parsed
 from codegen.driver.inputs.models import GivenNames
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message, Messages
-from codegen.ir.sizes import NUMBER, SIZE_WORDS, size_bytes, whole_number
+from codegen.ir.byte_sizes import NUMBER, SIZE_WORDS, size_bytes, whole_number
 from codegen.program.interface import Interface
 
 

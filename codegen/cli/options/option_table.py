@@ -10,7 +10,7 @@ from typing import Any, Literal, cast, get_args, get_origin, get_type_hints
 import click
 
 from codegen.driver.options import Options
-from codegen.ir.sizes import SIZE_WORDS, size_bytes
+from codegen.ir.byte_sizes import SIZE_WORDS, size_bytes
 from codegen.program.interface import Interface
 from codegen.settings import CODE, OUTPUT, SEARCH, TARGET, Firmware, Flag, flag_name, flags_of
 

@@ -17,9 +17,9 @@ from codegen.cli.options.project_tables import (
 from codegen.documents import read_toml
 from codegen.driver.inputs.files import existing
 from codegen.errors import CodegenError, Message, Messages
+from codegen.ir.byte_sizes import SIZE_WORDS
 from codegen.ir.ops import UserKernel
 from codegen.ir.rules import Place, StateRule
-from codegen.ir.sizes import SIZE_WORDS
 from codegen.plan.constants.linking import ConstantRule
 from codegen.toml import Name, Size, line_of, value_of
 

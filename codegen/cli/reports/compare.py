@@ -15,7 +15,7 @@ from codegen.cli.reports.pages import DATA, read_report, write_page
 from codegen.cli.verb_table import VERBS
 from codegen.driver.inputs.files import check_outputs
 from codegen.errors import CodegenError, ExitCode, Message, Messages, counted
-from codegen.ir.sizes import size_bytes
+from codegen.ir.byte_sizes import size_bytes
 from codegen.page import Change, Differences, Figure, differences
 from codegen.report_file import typed
 

@@ -12,7 +12,7 @@ import numpy as np
 from codegen.importers.onnx import arranging
 from codegen.importers.onnx.arithmetic import convert, number_like, pair
 from codegen.importers.onnx.composed.choosing import taken
-from codegen.importers.onnx.composed.curves import Real
+from codegen.importers.onnx.composed.element_functions import Real
 from codegen.importers.onnx.composed.integers import need_exact
 from codegen.importers.onnx.composed.windows import conv, part
 from codegen.importers.onnx.integer import CHANNELS_SINCE, NODES

@@ -9,12 +9,12 @@ from codegen.ir.ops import (
     convolution,
     detection,
     elementwise,
-    functions,
     layout,
     nonlinear,
     pairwise,
     pooling,
     reducing,
+    scalar_functions,
 )
 from codegen.ir.ops.base.attrs import (
     ArgAttrs,
@@ -70,7 +70,7 @@ _FAMILIES = (
     pairwise,
     layout,
     nonlinear,
-    functions,
+    scalar_functions,
     reducing,
     audio,
     detection,

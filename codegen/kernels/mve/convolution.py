@@ -15,7 +15,6 @@ from codegen.kernels.base.window import WindowShape
 from codegen.kernels.block import RowKernel
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, CallArg, CStruct, Reverse, StructArg, WorkspaceArg
 from codegen.kernels.contract import Sharing, Workspace
-from codegen.kernels.mve.groups import CHUNK, grouped_sharing
 from codegen.kernels.mve.packing import (
     channels_of,
     product_scales,
@@ -23,8 +22,9 @@ from codegen.kernels.mve.packing import (
     product_weights,
     rounding_in,
 )
+from codegen.kernels.mve.pixel_groups import CHUNK, grouped_sharing
 from codegen.kernels.mve.price import few_pixels_instructions, pointwise_instructions, windows_instructions
-from codegen.kernels.mve.rounding import form_of
+from codegen.kernels.mve.rounding_forms import form_of
 from codegen.kernels.portable.convolution import (
     CONV_2D_S8,
     DEPTHWISE_S8,

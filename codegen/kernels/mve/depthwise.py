@@ -16,7 +16,6 @@ from codegen.kernels.base.window import WindowShape
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, CStruct, StructArg, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Sharing, Workspace
 from codegen.kernels.mve.convolution import HEADER, conv_params, reverse_of
-from codegen.kernels.mve.groups import CHUNK, striped_sharing
 from codegen.kernels.mve.packing import (
     SMALL_COLUMNS,
     SMALL_ROWS,
@@ -29,8 +28,9 @@ from codegen.kernels.mve.packing import (
     small_stream,
     small_struct,
 )
+from codegen.kernels.mve.pixel_groups import CHUNK, striped_sharing
 from codegen.kernels.mve.price import depthwise_instructions, in_place_instructions, small_instructions
-from codegen.kernels.mve.rounding import form_of
+from codegen.kernels.mve.rounding_forms import form_of
 from codegen.kernels.portable.convolution import DEPTHWISE_IN_PLACE_S8, DEPTHWISE_S8
 from codegen.kernels.portable.qlinear.weighted import QLINEAR_DEPTHWISE_S8
 from codegen.kernels.primfunc import PrimFunc

@@ -15,7 +15,7 @@ from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import Fields, params
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ValueArg
 from codegen.kernels.mve.convolution import HEADER, reverse_of
-from codegen.kernels.mve.groups import striped_sharing
+from codegen.kernels.mve.pixel_groups import striped_sharing
 from codegen.kernels.portable.elementwise import AddInteger
 from codegen.kernels.portable.pooling import Pool2D, pool_window
 from codegen.kernels.primfunc import PrimFunc

@@ -11,7 +11,7 @@ from codegen.ir.ops.base.parameters import activation_range
 from codegen.kernels.base.weighted import Scaling, WeightedLayer, WeightedOperator
 from codegen.kernels.call import ConstantPointer, CStruct
 from codegen.kernels.contract import LinkedConstant
-from codegen.kernels.mve.groups import CHUNK
+from codegen.kernels.mve.pixel_groups import CHUNK
 
 LANES = 16
 """Bytes of a vector."""

@@ -4,8 +4,8 @@ Source: per-step instructions of `codegen validate --board mps3-an547` for the l
 """
 
 from codegen.kernels.base.window import WindowShape
-from codegen.kernels.mve.groups import CHUNK
 from codegen.kernels.mve.packing import CLAMPED, EVEN, LANES, NARROW, WIDE
+from codegen.kernels.mve.pixel_groups import CHUNK
 from codegen.kernels.rows import Axis
 
 

@@ -12,7 +12,7 @@ from codegen.ir.ops.base.parameters import (
     rescale_multiplier,
     softmax_params,
 )
-from codegen.ir.ops.functions import rsqrt_multiplier
+from codegen.ir.ops.scalar_functions import rsqrt_multiplier
 from codegen.kernels.base.c_kernel import (
     FLT_MAX,
     ConstantData,

@@ -7,7 +7,7 @@ import numpy as np
 
 from codegen.ir import DType, Let, Var
 from codegen.ir.ops import EnergyAttrs, FftAttrs, LogAttrs, NoiseAttrs, OverlapAttrs, ShiftAttrs
-from codegen.ir.ops.audio.filters import log_table
+from codegen.ir.ops.audio.filter_bank import log_table
 from codegen.ir.ops.audio.spectrum import FFT_TYPES, order, twiddles
 from codegen.ir.ops.base.operands import narrow
 from codegen.kernels.base.c_kernel import ConstantData, Parts, PortableKernel, arg_type, value_argument

@@ -1,7 +1,7 @@
 """Exact network reduction: channels that are constant or unread are taken out, results stay bit-equal.
 
-Value ranges (`ranges`) show which channels are constant for every input; `flow` says which channels each
-step reads, and what constants add to the accumulators of the steps that read them, and finds the least
+Value ranges (`value_ranges`) show which channels are constant for every input; `flow` says which channels
+each step reads, and what constants add to the accumulators of the steps that read them, and finds the least
 set of channels that must be computed; `rewrite` cuts weights, biases, scales and shapes down to it and folds
 the rest into biases. One run is the fixed point: what is constant depends only on what comes before, and
 needs only grow.
@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from codegen.ir import Function, Module
 from codegen.passes.reduce.account import Removal, Work, removals, work
 from codegen.passes.reduce.flow import flow, needs
-from codegen.passes.reduce.ranges import ranges
 from codegen.passes.reduce.rewrite import rewrite, surviving
+from codegen.passes.reduce.value_ranges import ranges
 
 __all__ = ["Reduce", "Reduction", "Removal", "Work", "reduce"]
 

@@ -8,7 +8,7 @@ import numpy as np
 from codegen.ir import ConstRef, Function, Let, Module
 from codegen.ir.ops import ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs
 from codegen.passes.reduce.flow import Flow, Mask, Needs
-from codegen.passes.reduce.ranges import Range, channels, is_foldable
+from codegen.passes.reduce.value_ranges import Range, channels, is_foldable
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

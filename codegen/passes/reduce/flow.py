@@ -29,7 +29,7 @@ from codegen.ir.ops import (
     TransposeAttrs,
 )
 from codegen.ir.ops.base.operands import effort
-from codegen.passes.reduce.ranges import MAX_EFFORT, Range, channels, is_foldable, sums_of_products
+from codegen.passes.reduce.value_ranges import MAX_EFFORT, Range, channels, is_foldable, sums_of_products
 
 Mask = NDArray[np.bool_]
 

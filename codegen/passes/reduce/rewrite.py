@@ -31,7 +31,7 @@ from codegen.ir.ops import (
 from codegen.ir.ops.base.fixed_point import wrap_int32
 from codegen.passes.pipeline import with_function
 from codegen.passes.reduce.flow import ChannelLink, Flow, Mask, Needs
-from codegen.passes.reduce.ranges import Range, channels
+from codegen.passes.reduce.value_ranges import Range, channels
 
 
 def rewrite(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import hypot
 from xml.sax.saxutils import escape
 
-from codegen.plan.draw.scales import ChartAxis, ticks
+from codegen.plan.draw.chart_axes import ChartAxis, ticks
 
 _WIDTH, _HEIGHT = 720, 420
 """Of the chart, in pixels."""

@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape
 import numpy as np
 
 from codegen.ir.formulas import Symbol, evaluate
-from codegen.plan.draw.scales import ChartAxis, ticks
+from codegen.plan.draw.chart_axes import ChartAxis, ticks
 from codegen.program.size_ranges import Ranges, breakpoints, named_values
 
 _WIDTH, _HEIGHT = 720, 340

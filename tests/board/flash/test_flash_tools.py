@@ -14,8 +14,8 @@ import pytest
 
 from codegen import resources
 from codegen.board import boards, load_board
-from codegen.board.flash.calls import call
 from codegen.board.flash.commands import Commands, load_commands, rendered, reset_commands, tools_for
+from codegen.board.flash.tool_calls import call
 from codegen.board.flash.tools import TOOLS
 from codegen.cli.boards.board_doctor import board_findings
 from codegen.errors import CodegenError, ExitCode

@@ -14,7 +14,7 @@ from codegen import emit, toolchain
 from codegen.board import MemoryFault, run_poisoned
 from codegen.driver.inputs.cases import Case, pattern_case
 from codegen.driver.inputs.planned import Planned
-from codegen.driver.report.compare import array, compare
+from codegen.driver.report.output_check import array, compare
 from codegen.driver.run import request
 from codegen.ir import Let
 from codegen.ir.evaluate import evaluate

@@ -21,7 +21,7 @@ from codegen import emit, toolchain
 from codegen.driver.build import Planned, plan_model
 from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
-from codegen.driver.report.compare import array
+from codegen.driver.report.output_check import array
 from codegen.driver.run import request
 from codegen.errors import CodegenError
 from codegen.importers.onnx import import_onnx

@@ -12,7 +12,7 @@ from codegen.ir.ops.base.fixed_point import (
 )
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.mve import packing
-from codegen.kernels.mve.groups import NOTHING, grouped_above, grouped_below
+from codegen.kernels.mve.pixel_groups import NOTHING, grouped_above, grouped_below
 
 INT32 = np.iinfo(np.int32)
 

@@ -1,6 +1,6 @@
 """Node types that become several steps: `COMPOSED`, by ONNX's name; `REPEATED`, loops.
 
-In: a node's site. Out: its value. Start with `curves`, functions of one element.
+In: a node's site. Out: its value. Start with `element_functions`, functions of one element.
 """
 
 from collections.abc import Callable, Mapping
@@ -8,12 +8,12 @@ from types import MappingProxyType
 
 from codegen.importers.onnx.composed import (
     choosing,
-    curves,
+    element_functions,
     imaging,
     integers,
     ordering,
-    placing,
     recurrent,
+    scattering,
     spectra,
     summing,
     training,
@@ -25,11 +25,11 @@ from codegen.importers.onnx.node_site import Site
 
 COMPOSED: Mapping[str, Callable[[Site], Value | tuple[Value, ...]]] = MappingProxyType(
     {
-        **curves.NODES,
+        **element_functions.NODES,
         **integers.NODES,
         **choosing.NODES,
         **ordering.NODES,
-        **placing.NODES,
+        **scattering.NODES,
         **recurrent.NODES,
         **imaging.NODES,
         **spectra.NODES,

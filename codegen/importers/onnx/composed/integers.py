@@ -6,7 +6,7 @@ from types import MappingProxyType
 import numpy as np
 
 from codegen.importers.onnx.arithmetic import convert, pair, plain
-from codegen.importers.onnx.composed.curves import Real, choice
+from codegen.importers.onnx.composed.element_functions import Real, choice
 from codegen.importers.onnx.layouts import Known, Value
 from codegen.importers.onnx.matrices import multiplied
 from codegen.importers.onnx.node_site import Site, value_type

@@ -8,7 +8,7 @@ import numpy as np
 
 from codegen.importers.onnx.arithmetic import calculated, convert, pair, reduced
 from codegen.importers.onnx.composed.choosing import flipped, line, stacked, taken_along
-from codegen.importers.onnx.composed.curves import choice
+from codegen.importers.onnx.composed.element_functions import choice
 from codegen.importers.onnx.layouts import Known, Value
 from codegen.importers.onnx.node_site import Site, value_type
 from codegen.importers.reporting import Refused

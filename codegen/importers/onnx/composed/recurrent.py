@@ -14,7 +14,7 @@ import numpy as np
 from codegen.importers.onnx.arithmetic import each_element, number_like
 from codegen.importers.onnx.arranging import part
 from codegen.importers.onnx.composed.choosing import from_ends, stacked
-from codegen.importers.onnx.composed.curves import Real, choice
+from codegen.importers.onnx.composed.element_functions import Real, choice
 from codegen.importers.onnx.layouts import Computed, Known, Value
 from codegen.importers.onnx.matrices import multiplied
 from codegen.importers.onnx.node_site import Site

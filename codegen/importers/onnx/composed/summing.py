@@ -7,7 +7,7 @@ import numpy as np
 
 from codegen.importers.onnx.arithmetic import batch_normalization, calculated, number_like, pair, reduced
 from codegen.importers.onnx.composed.choosing import flipped, stacked, taken
-from codegen.importers.onnx.composed.curves import Real
+from codegen.importers.onnx.composed.element_functions import Real
 from codegen.importers.onnx.layouts import Known, Value
 from codegen.importers.onnx.node_site import Site, value_type
 from codegen.importers.reporting import Refused

@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from codegen.importers.onnx.composed.curves import Real
+from codegen.importers.onnx.composed.element_functions import Real
 from codegen.importers.onnx.layouts import Value
 from codegen.importers.onnx.node_site import Site
 from codegen.importers.reporting import Refused

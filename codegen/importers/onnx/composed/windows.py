@@ -10,7 +10,7 @@ import numpy as np
 from codegen.importers.onnx import spatial
 from codegen.importers.onnx.arithmetic import convert, pair
 from codegen.importers.onnx.composed.choosing import taken
-from codegen.importers.onnx.composed.curves import MAX_POWER, Real, products
+from codegen.importers.onnx.composed.element_functions import MAX_POWER, Real, products
 from codegen.importers.onnx.composed.integers import centred, need_exact
 from codegen.importers.onnx.file.reader import Attribute
 from codegen.importers.onnx.layouts import Known, Value, identity

@@ -3,7 +3,7 @@
 import numpy as np
 
 from codegen.ir.operator import Arrays, Attrs, Op, Types
-from codegen.ir.ops.audio import filters, spectrum
+from codegen.ir.ops.audio import filter_bank, spectrum
 from codegen.ir.ops.audio.typed import TypedOp, need_within
 from codegen.ir.ops.base.attrs import OverlapAttrs, ShiftAttrs
 from codegen.ir.ops.base.operands import narrow, need_count, need_dtype, need_elements, operand, present
@@ -142,9 +142,9 @@ OPERATORS: tuple[Op, ...] = (
     SignalWindow(),
     ScaleBits(),
     *spectrum.OPERATORS,
-    *filters.OPERATORS,
+    *filter_bank.OPERATORS,
 )
 """All of this family that files ask for one by one."""
 
-PARTS: tuple[Op, ...] = (Scale(), OverlapAdd(), *filters.PARTS)
+PARTS: tuple[Op, ...] = (Scale(), OverlapAdd(), *filter_bank.PARTS)
 """Parts of operators of files: what goes from one to the other is state, or not to be seen outside."""

@@ -19,7 +19,7 @@ from codegen.ir.ops.convolution import (
     depthwise_sums,
     fully_connected_sums,
 )
-from codegen.ir.ops.hybrid.rounding import quantised
+from codegen.ir.ops.hybrid.image_rounding import quantised
 from codegen.ir.types import DType, TensorType
 
 

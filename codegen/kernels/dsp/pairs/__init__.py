@@ -1,7 +1,7 @@
 """Operators of two int8 arguments on cores with the DSP extension: element by element, products of matrices.
 
-Start with `elements.py`."""
+Start with `pairwise.py`."""
 
-from codegen.kernels.dsp.pairs import elements, matrices
+from codegen.kernels.dsp.pairs import matrices, pairwise
 
-__all__ = ["elements", "matrices"]
+__all__ = ["matrices", "pairwise"]

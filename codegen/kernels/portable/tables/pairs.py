@@ -18,7 +18,7 @@ from codegen.kernels.base.registry import register
 from codegen.kernels.block import RowKernel
 from codegen.kernels.call import RESULT, ConstantArg, LiteralArg, ValueArg
 from codegen.kernels.contract import LinkedConstant
-from codegen.kernels.portable.tables.single import CALL, EACH, TABLE_LEN, every_byte
+from codegen.kernels.portable.tables.unary import CALL, EACH, TABLE_LEN, every_byte
 
 MOST_CHANNELS = 4
 """With a table each: 1 KiB. The pixels of a picture have three or four."""

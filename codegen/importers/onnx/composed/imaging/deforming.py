@@ -9,7 +9,7 @@ import numpy as np
 
 from codegen.importers.onnx import spatial
 from codegen.importers.onnx.composed.choosing import taken
-from codegen.importers.onnx.composed.curves import Real
+from codegen.importers.onnx.composed.element_functions import Real
 from codegen.importers.onnx.composed.imaging.sampling import Line, Tap, pixels
 from codegen.importers.onnx.composed.windows import Geometry, geometry, part, turned
 from codegen.importers.onnx.layouts import Known, Value

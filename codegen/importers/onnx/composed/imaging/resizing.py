@@ -7,7 +7,7 @@ from types import MappingProxyType
 import numpy as np
 
 from codegen.importers.onnx.composed.choosing import taken
-from codegen.importers.onnx.composed.curves import choice
+from codegen.importers.onnx.composed.element_functions import choice
 from codegen.importers.onnx.composed.windows import along
 from codegen.importers.onnx.layouts import Known, Value
 from codegen.importers.onnx.node_site import Site

@@ -10,7 +10,7 @@ import numpy as np
 
 from codegen.importers.onnx.arithmetic import convert, pair, reduced
 from codegen.importers.onnx.composed.choosing import taken
-from codegen.importers.onnx.composed.curves import Real, choice
+from codegen.importers.onnx.composed.element_functions import Real, choice
 from codegen.importers.onnx.composed.windows import turned
 from codegen.importers.onnx.layouts import Known, Value
 from codegen.importers.onnx.node_site import Site

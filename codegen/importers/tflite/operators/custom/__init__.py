@@ -1,4 +1,4 @@
 """Custom operators that TFLM registers: their options are a map in flexbuffers.
 
-In: a `Site`, as for other operators. Out: `Translated`. Start with `options`, then `signal`.
+In: a `Site`, as for other operators. Out: `Translated`. Start with `custom_options`, then `signal`.
 """

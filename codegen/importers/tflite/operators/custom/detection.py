@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from codegen.importers.reporting import Refused
-from codegen.importers.tflite.operators.custom.options import (
+from codegen.importers.tflite.operators.custom.custom_options import (
     need_outputs,
     number_options,
     option,

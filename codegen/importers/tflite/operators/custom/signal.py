@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from codegen.importers.reporting import AlreadyReported, Refused
-from codegen.importers.tflite.operators.custom.options import integer_options, need_outputs, option
+from codegen.importers.tflite.operators.custom.custom_options import integer_options, need_outputs, option
 from codegen.importers.tflite.operators.rearranging import reshaped
 from codegen.importers.tflite.operators.site import InnerStep, Site, Translated
 from codegen.ir import ConstRef, DType, TensorType

@@ -12,7 +12,7 @@ from types import MappingProxyType
 import numpy as np
 
 from codegen.importers.reporting import Refused
-from codegen.importers.tflite.operators.custom.options import integer_options, need_outputs, option
+from codegen.importers.tflite.operators.custom.custom_options import integer_options, need_outputs, option
 from codegen.importers.tflite.operators.rearranging import reshaped, sliced
 from codegen.importers.tflite.operators.site import InnerStep, Site, Translated
 from codegen.ir import Arg, DType, TensorType, Var

@@ -1,7 +1,7 @@
 """Value ranges of `passes/reduce` know every operator."""
 
 from codegen.ir.ops import OPS, POINTWISE
-from codegen.passes.reduce.ranges import RULES
+from codegen.passes.reduce.value_ranges import RULES
 
 _NEVER_INT8 = """
 ARG_MAX ARG_MIN DETECTION_POST_PROCESS EQUAL FLOOR_DIV FLOOR_MOD LESS LESS_EQUAL LOGICAL_NOT NOT_EQUAL
