@@ -36,6 +36,7 @@ SAME_MODULES = {
     "file": "the file of an importer",
     "flash": "flash memory: what is written to it, what fits in it",
     "kernels": "kernels, and their choice",
+    "matrices": "products of matrices: their import, their kernels",
     "models": "several models of one build",
     "options": "what a user can choose: its table, its values",
     "ranged": "one thing for all sizes of a range: a function, a program",
@@ -95,7 +96,7 @@ def _is_one_thing(modules: list[str]) -> bool:
 
 
 def test_a_module_name_means_one_thing() -> None:
-    """Rooms too. What imports, defines and runs a family of operators has the family's name, and kernels of each
+    """Rooms too. What imports, defines and runs a family of operators has its name; kernels of each
     instruction set have the same modules. The module that its room is called after has the room's name."""
     places: dict[str, set[str]] = {}
     for path in _package():

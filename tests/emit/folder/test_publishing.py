@@ -17,7 +17,7 @@ import pytest
 from codegen.cli import main
 from codegen.emit import staged, write
 from codegen.emit.folder import publishing, settling
-from codegen.emit.folder import writing as emit_folder
+from codegen.emit.folder import whole_folder as emit_folder
 from codegen.errors import CodegenError
 from tests.emit.folder.publishing_runs import check_mine, child, ended, save, sources, start
 
