@@ -165,9 +165,9 @@ class Browser:
         for kind in ("keyDown", "keyUp"):
             self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code)
 
-    def picture(self, target: Path) -> None:
-        """The whole page as PNG."""
-        found = self.call("Page.captureScreenshot", captureBeyondViewport=True)
+    def picture(self, target: Path, *, whole: bool = True) -> None:
+        """The whole page as PNG, or what of it is in the window: a tip is gone once the window grows."""
+        found = self.call("Page.captureScreenshot", captureBeyondViewport=whole)
         target.write_bytes(base64.b64decode(found["data"]))
 
     def _middle(self, selector: str, nth: int) -> tuple[float, float]:

@@ -50,10 +50,10 @@ def check_for_everybody(shown: Browser, name: str) -> None:
     assert nameless == []
 
 
-def keep(shown: Browser, name: str) -> None:
-    """A picture of the whole page that is open, in `PICTURES`."""
+def keep(shown: Browser, name: str, *, whole: bool = True) -> None:
+    """A picture of the page that is open, in `PICTURES`."""
     PICTURES.mkdir(parents=True, exist_ok=True)
-    shown.picture(PICTURES / f"{name}.png")
+    shown.picture(PICTURES / f"{name}.png", whole=whole)
 
 
 def roles(shown: Browser) -> set[str]:

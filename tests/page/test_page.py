@@ -189,7 +189,7 @@ def test_pointing_at_a_buffer_tells_of_it(shown: Browser, folder: Path) -> None:
     for number in (buffers[index]["size_bytes"], buffers[index]["offset"]):
         assert f"{number:,}" in said
     assert "why it lies there" in said
-    keep(shown, "report-pointed-at")
+    keep(shown, "report-pointed-at", whole=False)
     shown.point("h1")
     assert shown.value("document.getElementById('tip').hidden")
 
