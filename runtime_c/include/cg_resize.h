@@ -4,8 +4,9 @@
  *
  *   place_of(params, i, rows, &weight): the pixel in front of result i along the rows or columns,
  *     and the weight of the one behind it; 0 where there is none;
- *   mix(a, b, c, d, down, beside): one element from those at top left, bottom left, top right and
- *     bottom right, by the weights of the lower and of the right ones.
+ *   mix(top, bottom, step, channels, down, beside, output): a pixel from those at top left and
+ * bottom left, and `step` elements right of both, by the weights of the lower and of the right
+ * ones.
  */
 #ifndef CG_RESIZE_H
 #define CG_RESIZE_H
@@ -19,11 +20,9 @@
         for (int32_t x = 0; x < p->out_columns; x++) {                                             \
             weight beside = 0;                                                                     \
             const int32_t left = place_of(p, x, false, &beside) * p->channels;                     \
-            const int32_t right = left + ((beside > 0) ? p->channels : 0);                         \
-            for (int32_t c = 0; c < p->channels; c++) {                                            \
-                *output++ = mix(top[left + c], bottom[left + c], top[right + c],                   \
-                                bottom[right + c], down, beside);                                  \
-            }                                                                                      \
+            const int32_t step = (beside > 0) ? p->channels : 0;                                   \
+            mix(&top[left], &bottom[left], step, p->channels, down, beside, output);               \
+            output += p->channels;                                                                 \
         }                                                                                          \
         return output;                                                                             \
     }                                                                                              \

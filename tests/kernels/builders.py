@@ -212,9 +212,13 @@ def pool(op: str) -> Callable[[Generator, DType], Layer]:
 
 
 def resize_bilinear(rng: Generator, dtype: DType) -> Layer:
-    image = random_operand(rng, dtype, (integer(rng, 1, 2), *(integer(rng, 1, 9) for _ in range(3))))
+    shape = (integer(rng, 1, 2), *(integer(rng, 1, 9) for _ in range(3)))
     kind = integer(rng, 0, 3)
     size = (integer(rng, 1, 14), integer(rng, 1, 14))
+    if rng.random() < 0.4:  # channels and weights that are mixed by words
+        shape = (shape[0], *(integer(rng, 1, 4) for _ in range(2)), 4 * integer(rng, 1, 4))
+        size = (shape[1] * int(rng.choice([1, 2, 4])), shape[2] * int(rng.choice([2, 4, 8])))
+    image = random_operand(rng, dtype, shape)
     attrs = ops.ResizeAttrs(size=size, align_corners=kind == 0, half_pixel_centers=kind == 1)
     return layer("RESIZE_BILINEAR", attrs, (image,), image.type)
 

@@ -1,6 +1,7 @@
 """Portable kernels of AVERAGE_POOL_2D, MAX_POOL_2D, MEAN and RESIZE_BILINEAR."""
 
 import math
+from dataclasses import replace
 
 from codegen.ir import DType, Let
 from codegen.ir.ops import MeanAttrs, PoolAttrs, ResizeAttrs
@@ -23,6 +24,7 @@ from codegen.kernels.base.walk import Fields, axes, dense_strides, merge, params
 from codegen.kernels.base.window import WindowShape, nhwc
 from codegen.kernels.call import PARAMS, RESULT, CStruct, WorkspaceArg
 from codegen.kernels.contract import Workspace
+from codegen.kernels.primfunc import PrimFunc
 
 SUM_BYTES = 4
 """One int32 sum of a mean."""
@@ -205,6 +207,14 @@ class Resize(PortableKernel):
         image, linked = value_argument(let, 0, "image", constants)
         call_args = (PARAMS, image, RESULT)
         return Parts(structs=(self.numbers(let),), call_args=call_args, constants=linked)
+
+    def bind(self, let: Let, constants: ConstantData, name: str) -> PrimFunc:
+        """See `Kernel.bind`; four channels of int8 are read at a time."""
+        prim = super().bind(let, constants, name)
+        if self.argument is not DType.INT8 or let.var.type.shape[-1] % 4:
+            return prim
+        linked = tuple(replace(each, alignment=4) for each in prim.constants)
+        return replace(prim, argument_alignment=4, constants=linked)
 
     def numbers(self, let: Let) -> CStruct:
         """The parameter struct."""

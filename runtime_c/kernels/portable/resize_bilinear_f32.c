@@ -20,11 +20,15 @@ static int32_t place_of(const cg_resize_params_f32 *p, int32_t i, bool rows, flo
     return place;
 }
 
-static float mix(float a, float b, float c, float d, float down, float beside)
+static void mix(const cg_f32 *top, const cg_f32 *bottom, int32_t step, int32_t channels, float down,
+                float beside, cg_f32 *output)
 {
     const float up = 1.0f - down;
     const float left = 1.0f - beside;
-    return (a * up * left) + (b * down * left) + (c * up * beside) + (d * down * beside);
+    for (int32_t c = 0; c < channels; c++) {
+        output[c] = (top[c] * up * left) + (bottom[c] * down * left) +
+                    (top[step + c] * up * beside) + (bottom[step + c] * down * beside);
+    }
 }
 
 CG_DEFINE_RESIZE(cg_resize_bilinear_f32, cg_resize_params_f32, cg_f32, float)
