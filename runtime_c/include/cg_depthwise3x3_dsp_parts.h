@@ -119,19 +119,6 @@ void DW3X3(const cg_dw3x3_params *params, void *workspace, const int8_t *input, 
     }
 }
 
-/* The last two lines of a band of two rows become the first two of the next one. */
-static void keep_lines(const cg_dw3x3_params *params, int32_t *planes)
-{
-    int32_t *word = planes;
-    for (int32_t n = params->band.plane_bytes / 4; n > 0; n--) {
-        const int32_t first = word[2];
-        const int32_t second = word[3];
-        word[0] = first;
-        word[1] = second;
-        word += 4;
-    }
-}
-
 void DW3X3_IN_PLACE(const cg_dw3x3_params *params, void *workspace, int8_t *image)
 {
     const cg_window *const window = &params->window;
@@ -144,7 +131,8 @@ void DW3X3_IN_PLACE(const cg_dw3x3_params *params, void *workspace, int8_t *imag
             int32_t from = 0;
             for (int32_t y = 0; y < window->out.h; y += IN_PLACE_ROWS) {
                 if (from > 0) {
-                    keep_lines(params, workspace);
+                    cg_dw_keep_lines_dsp(workspace,
+                                         params->band.plane_bytes / (4 * IN_PLACE_LINES));
                 }
                 find_rows(&self, image, y, from, IN_PLACE_ROWS);
                 compute_in_place(&self, workspace, from, &image[y * row_bytes], c);

@@ -251,6 +251,11 @@ void cg_dw_widen4_words_dsp(const cg_dw_lines *lines, int32_t channel, void *pla
 void cg_dw_widen4_bytes_dsp(const cg_dw_lines *lines, int32_t channel, void *planes);
 void cg_dw_widen3_words_dsp(const cg_dw_lines *lines, int32_t channel, void *planes);
 void cg_dw_widen3_bytes_dsp(const cg_dw_lines *lines, int32_t channel, void *planes);
+/*
+ * Of planes of 4 lines the last two become the first two, `pairs` of pixels: those of a band of two
+ * rows that the next band reads too.
+ */
+void cg_dw_keep_lines_dsp(void *planes, int32_t pairs);
 /* The only channel into one plane of 3 lines. */
 void cg_dw_widen3_single_dsp(const cg_dw_lines *lines, void *plane);
 

@@ -325,6 +325,18 @@
     widen   cg_dw_widen3_words_dsp, 3, 0
     widen   cg_dw_widen3_bytes_dsp, 3, 1
 
+/* void cg_dw_keep_lines_dsp(void *planes, int32_t pairs) */
+    function cg_dw_keep_lines_dsp
+1:
+    .rept   4
+    ldrd    r2, r3, [r0, #8]
+    strd    r2, r3, [r0], #16
+    .endr
+    subs    r1, r1, #1
+    bne     1b
+    bx      lr
+    .size   cg_dw_keep_lines_dsp, . - cg_dw_keep_lines_dsp
+
     two_lines cg_dw3x3_s8_dsp_plane6, 6
     two_lines cg_dw3x3_s8_dsp_plane4, 4
     one_line cg_dw3x3_s8_dsp_line1, 1
