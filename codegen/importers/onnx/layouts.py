@@ -65,8 +65,15 @@ class Stored:
     scale: np.ndarray
     """float32, one number or one a channel along `axis`."""
     zero: np.ndarray
-    """Of the integers as `value` holds them, alike."""
+    """Of the integers as `value` holds them, one number or one a channel."""
     axis: int
+
+    def along(self, numbers: np.ndarray) -> np.ndarray:
+        """Scales or zero points with the axes of the value."""
+        shape = [1] * len(self.value.shape)
+        if numbers.ndim and shape:
+            shape[self.axis] = numbers.size
+        return numbers.reshape(shape)
 
 
 def identity(rank: int) -> Axes:
@@ -242,11 +249,8 @@ class StepList:
     def real(self, stored: Stored) -> Value:
         """The real numbers of integers, once for all who read them."""
         if isinstance(stored.value, Known):
-            shape = [1] * stored.value.data.ndim
-            if stored.scale.ndim and shape:
-                shape[stored.axis] = stored.scale.size
-            centred = stored.value.data.astype(np.int64) - stored.zero.reshape(shape)
-            return Known(data=centred.astype(np.float32) * stored.scale.reshape(shape))
+            centred = stored.value.data.astype(np.int64) - stored.along(stored.zero)
+            return Known(data=centred.astype(np.float32) * stored.along(stored.scale))
         key = stored.value.var.name, stored.value.axes
         if key not in self._real:
             found = self.step(

@@ -136,6 +136,29 @@ def test_powers_of_two_are_never_proved() -> None:
     assert roundings(scales.tolist(), ends, 0, (-128, 127)).proved == 0
 
 
+def test_one_scale_and_a_zero_point_a_channel() -> None:
+    """Weights that stay real numbers: found by the fuzz, a traceback in place of the product."""
+    rng = np.random.default_rng(3)
+    weights, zeros = rng.integers(-128, 128, (4, 5)).astype(np.int8), np.arange(5).astype(np.int8)
+    nodes = [
+        helper.make_node("DequantizeLinear", ["w", "s", "z"], ["wr"], axis=1),
+        helper.make_node("MatMul", ["x", "wr"], ["y"]),
+    ]
+    x = helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [2, 4])
+    y = helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [2, 5])
+    held = [
+        numpy_helper.from_array(weights, "w"),
+        numpy_helper.from_array(np.array(0.5, np.float32), "s"),
+        numpy_helper.from_array(zeros, "z"),
+    ]
+    graph = helper.make_graph(nodes, "g", [x], [y], held)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    module = _imported(model.SerializeToString())
+    given = rng.standard_normal((2, 4)).astype(np.float32)
+    [found] = evaluate(module, module.main, [given])
+    np.testing.assert_allclose(found, given @ ((weights - zeros.astype(np.int32)) * 0.5), rtol=1e-5)
+
+
 def _four_bits(seed: int) -> Network:
     """A convolution by int4 weights, or by uint4 ones around 8; scales by channel."""
     rng = np.random.default_rng([21, seed])
