@@ -1,35 +1,72 @@
 """Sizes as ranges: six networks over their whole range, at every turn, both ends and 20 random values.
 
-    python benchmarks/sizes.py mps2-an386 [audio residual]
+    python benchmarks/sizes.py mps2-an386 [audio residual]   # the table, and rows of results/sizes.csv anew
 
 A row a network: at how many sizes it ran, how many figures were not as they should be (outputs against NumPy,
 measured against planned peaks, guards), then at the upper end against the build for that size alone: bytes of
-the peak, instructions, bytes of code; then the planned peak over the lower bound, on average and at worst.
+the peak, instructions (0: nothing counts them), bytes of code; then the planned peak over the lower bound
+at all sizes, on average and at worst; then over the peak of a build for one size alone, at the sizes at which
+it ran, and how many of these builds are proved to need no byte less.
 """
 
+import csv
 import sys
 import tempfile
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from codegen.driver.build import Built, build
+from codegen.driver.build import Built, build, plan_model
+from codegen.driver.inputs.declared_pools import option_board
 from codegen.driver.inputs.dims import parsed
 from codegen.driver.options import Options
 from codegen.driver.report.size_gaps import gap
 from codegen.driver.sized_run import complaints_at, run_at
-from codegen.program.size_ranges import breakpoints, looked_at
+from codegen.program.size_ranges import Peak, breakpoints, looked_at
 from tests.search.ranges.networks import NETWORKS, Network
+
+RECORDED = Path(__file__).parent / "results" / "sizes.csv"
+COLUMNS: tuple[str, ...] = (
+    "board",
+    "network",
+    "sizes",
+    "wrong",
+    "peak_bytes_more",
+    "instructions_ratio",
+    "code_bytes_more",
+    "bound_mean",
+    "bound_worst",
+    "alone_mean",
+    "alone_worst",
+    "alone_proved",
+)
 
 _RANDOM = 20
 
+Row = Mapping[str, str]
 
-def _built(network: Network, board: str, dims: tuple[str, ...], folder: Path) -> Built:
+
+def _path(network: Network, folder: Path) -> Path:
     path = folder / f"{network.name}.tflite"
     path.write_bytes(network.data)
-    return build([path], Options(board=board, dims=parsed(dims)), folder / "out", emulated=True)
+    return path
+
+
+def _built(network: Network, board: str, dims: Sequence[str], folder: Path) -> Built:
+    return build([_path(network, folder)], _options(board, dims), folder / "out", emulated=True)
+
+
+def _options(board: str, dims: Sequence[str]) -> Options:
+    return Options(board=board, dims=parsed(dims))
+
+
+def _fixed(network: Network, values: Iterable[int]) -> list[str]:
+    """The words of `--dim` for one size alone."""
+    pairs = zip(network.dims, values, strict=True)
+    return [f"{dim.partition('=')[0]}={value}..{value}" for dim, value in pairs]
 
 
 def _code_bytes(built: Built) -> int:
@@ -37,7 +74,22 @@ def _code_bytes(built: Built) -> int:
     return built.image.sizes.model_code_bytes
 
 
-def _row(network: Network, board: str, folder: Path) -> str:
+def _alone(network: Network, board: str, pool: str, peaks: Sequence[Peak], folder: Path) -> dict[str, str]:
+    """The planned peaks over those of builds for each size alone."""
+    target, gaps, proved = option_board(board, ()), list[float](), 0
+    for peak in peaks:
+        options = _options(board, _fixed(network, peak.values))
+        memory = plan_model(_path(network, folder), target, options, emulated=True).program.memory
+        gaps.append(peak.planned_bytes / memory.peak_bytes(pool))
+        proved += memory.plan.proved_optimal
+    return {
+        "alone_mean": f"{np.mean(gaps):.3f}",
+        "alone_worst": f"{max(gaps):.3f}",
+        "alone_proved": f"{proved}/{len(gaps)}",
+    }
+
+
+def _row(network: Network, board: str, folder: Path) -> Row:
     whole = _built(network, board, network.dims, folder)
     ranges = whole.models[0].program.ranges
     assert ranges is not None
@@ -45,30 +97,51 @@ def _row(network: Network, board: str, folder: Path) -> str:
     drawn = np.random.default_rng(7).choice(len(every), min(_RANDOM, len(every)), replace=False)
     sizes = [*breakpoints(ranges), *(every[int(index)] for index in drawn), every[-1]]
     found = run_at(whole, sizes, seed=3, port=None)
-    highs = tuple(
-        f"{dim.partition('=')[0]}={dim.rpartition('.')[2]}..{dim.rpartition('.')[2]}" for dim in network.dims
-    )
-    alone = _built(network, board, highs, folder)
-    [single] = run_at(alone, [{symbol.name: symbol.high for symbol in ranges.symbols}], seed=3, port=None)
+    alone = _built(network, board, _fixed(network, every[-1].values()), folder)
+    [single] = run_at(alone, [every[-1]], seed=3, port=None)
     [ours], [theirs] = found[-1].measured.result.cases, single.measured.result.cases
     [(pool, gaps)] = [(name, own) for name, peaks in ranges.peaks.items() if (own := gap(peaks)) is not None]
-    ratio = (ours.instructions or 0) / (theirs.instructions or 1)
-    return (
-        f"{network.name:12} {len(sizes):5} {len(complaints_at(found)):6}"
-        f" {ours.pool_peaks[pool] - theirs.pool_peaks[pool]:+6} {ratio:8.4f}"
-        f" {_code_bytes(whole) - _code_bytes(alone):+6} {gaps.mean:7.3f} {gaps.worst:7.3f}"
-    )
+    ran = {tuple(each.values()) for each in sizes}
+    return {
+        "board": board,
+        "network": network.name,
+        "sizes": str(len(sizes)),
+        "wrong": str(len(complaints_at(found))),
+        "peak_bytes_more": str(ours.pool_peaks[pool] - theirs.pool_peaks[pool]),
+        "instructions_ratio": f"{(ours.instructions or 0) / (theirs.instructions or 1):.4f}",
+        "code_bytes_more": str(_code_bytes(whole) - _code_bytes(alone)),
+        "bound_mean": f"{gaps.mean:.3f}",
+        "bound_worst": f"{gaps.worst:.3f}",
+        **_alone(network, board, pool, [each for each in ranges.peaks[pool] if each.values in ran], folder),
+    }
+
+
+def _recorded() -> list[Row]:
+    if not RECORDED.exists():
+        return []
+    with RECORDED.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def _write(rows: Iterable[Row]) -> None:
+    with RECORDED.open("w", newline="", encoding="utf-8") as file:
+        table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        table.writeheader()
+        table.writerows(sorted(rows, key=lambda row: (row["board"], row["network"])))
 
 
 def main() -> None:
-    """Print a row for each network on one board."""
+    """Print and record a row for each network on one board."""
     board, *wanted = sys.argv[1:] or ["mps2-an386"]
-    print(f"{board:12} sizes  wrong   peak   instr.   code    mean   worst")
+    widths = [max(len(name), 12) for name in COLUMNS]
+    print(*(name.rjust(width) for name, width in zip(COLUMNS, widths, strict=True)))
     for draw in NETWORKS:
         network = draw()
         if not wanted or network.name in wanted:
             with tempfile.TemporaryDirectory() as folder:
-                print(_row(network, board, Path(folder)), flush=True)
+                row = _row(network, board, Path(folder))
+            print(*(row[n].rjust(w) for n, w in zip(COLUMNS, widths, strict=True)), flush=True)
+            _write([row, *(r for r in _recorded() if (r["board"], r["network"]) != (board, network.name))])
 
 
 if __name__ == "__main__":

@@ -77,6 +77,8 @@ class Ranges:
     """Whether these are all the sizes that there are."""
     narrowed: tuple[str, ...] = ()
     """What was left out of the ranges that were asked for, and which operator forbids it: a sentence each."""
+    misses_start_up: bool = False
+    """Copies of constants at start-up would pay, if no call of another size needed their bytes."""
     open_end: OpenEnd | None = None
     """How an open upper end was bounded; None where the range was closed."""
 

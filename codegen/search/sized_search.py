@@ -13,6 +13,7 @@ from codegen.program.shortage import DoesNotFit
 from codegen.program.size_ranges import OpenEnd
 from codegen.progress import Progress
 from codegen.search.choices import Choices
+from codegen.search.flash.compressing import misses_start_up
 from codegen.search.ranges.narrowing import looked_at
 from codegen.search.ranges.ranged import ranged, turning
 from codegen.search.ranges.sizes import Sizes
@@ -32,7 +33,7 @@ def search_sizes(
 
     Raises CodegenError as `search` does, E308 where the model's structure depends on its sizes.
     """
-    choices = _among_calls(choices)
+    asked, choices = choices, _among_calls(choices)
     excluded: frozenset[tuple[str, str]] = frozenset()
     sizes, looked = looked_at(name, sizes, progress)
     while True:
@@ -56,8 +57,16 @@ def search_sizes(
             raise CodegenError(Message(code="E308", where=said, text=str(unlike), help=help_)) from unlike
         wider = turning(name, sizes, looked, found.ranges, progress)
         if wider is None:
-            return found
+            return _told(found, asked)
         looked = wider
+
+
+def _told(program: Program, asked: Choices) -> Program:
+    """`program`, which says whether it goes without copies at start-up that were `asked` for."""
+    if not asked.alone or asked.stage != "auto" or program.ranges is None:
+        return program
+    missed = misses_start_up(program, may_raise=asked.optimize == "speed")
+    return replace(program, ranges=replace(program.ranges, misses_start_up=missed))
 
 
 def _fitting(sizes: Sizes, board: Board, choices: Choices, name: str, progress: Progress) -> str:
@@ -76,7 +85,8 @@ def largest_size(
 ) -> OpenEnd:
     """The largest value of `symbol` that fits, at most its upper end, the other symbols at theirs.
 
-    Bisection: what needs more bytes at a larger size fits up to one size and not beyond. Raises DoesNotFit or
+    Bisection: what needs more bytes at a larger size fits up to one size and not beyond. It begins at the
+    first size that no operator forbids. Raises DoesNotFit or
     CodegenError for the lower end, as `search` does.
     """
     choices = _among_calls(choices)
@@ -91,10 +101,10 @@ def largest_size(
             return error
         return None
 
-    over = lacking(symbol.low)
+    low = high = _lowest(sizes, symbol)
+    over = lacking(low)
     if over is not None:
         raise over
-    low = high = symbol.low
     while over is None and high < symbol.high:
         low, high = high, min(2 * high, symbol.high)
         over = lacking(high)
@@ -118,3 +128,25 @@ def largest_size(
         bound_bytes=short.bound_bytes,
         needed_bytes=short.needed_bytes,
     )
+
+
+def _lowest(sizes: Sizes, symbol: Symbol) -> int:
+    """The first value of `symbol` that operators permit, by doubling, then halving; its lower end where they
+    permit none that is tried."""
+
+    def is_possible(value: int) -> bool:
+        try:
+            sizes.reference({**sizes.largest, symbol.name: value})
+        except CodegenError:
+            return False
+        return True
+
+    below, found = symbol.low - 1, symbol.low
+    while not is_possible(found):
+        if found >= symbol.high:
+            return symbol.low
+        below, found = found, min(2 * found, symbol.high)
+    while found - below > 1:
+        middle = (below + found) // 2
+        below, found = (below, middle) if is_possible(middle) else (middle, found)
+    return found

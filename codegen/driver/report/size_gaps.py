@@ -116,6 +116,8 @@ def sizes_lines(program: Program) -> Iterator[str]:
         yield f"          {sentence}"
     if ranges.open_end is not None:
         yield f"          {_ending(ranges.open_end)}"
+    if ranges.misses_start_up:
+        yield "          --stage auto copies no constants at start-up: calls of other sizes need their bytes"
     for name, peaks in ranges.peaks.items():
         found = gap(peaks)
         if found is not None:

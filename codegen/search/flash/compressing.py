@@ -21,7 +21,7 @@ from codegen.plan.constants import linking
 from codegen.plan.constants.knapsack import KnapsackItem, cheapest
 from codegen.plan.constants.linking import missing_bytes, size_bytes
 from codegen.plan.constants.merging import Piece, merge
-from codegen.plan.constants.staging import Staging, candidates, choose, with_staged
+from codegen.plan.constants.staging import Candidate, Staging, candidates, choose, with_staged
 from codegen.program.constants import Compression, ConstantCosts, Unpacking
 from codegen.program.program import Program
 from codegen.program.shortage import ConstantShortage, DoesNotLink, FlashShortage
@@ -246,6 +246,33 @@ def with_staging(program: Program, mode: StageMode, *, may_raise: bool, may_stay
     plan leaves free below its peaks, as `balanced` and `size` put RAM first. `may_stay`: nothing else runs in
     these pools, so that copies made at start-up last.
     """
+    found = _candidates(program)
+
+    may_last = may_stay and mode == "auto"
+    none: Mapping[str, int] = {}
+    limits = _limits(program, may_raise=may_raise) if mode != "off" else none
+    choice = _choice(program, found, limits, may_stay=may_last)
+    if mode == "auto" and not _pays(choice.costs):
+        choice = _choice(program, found, none, may_stay=may_last)
+    staged = (*program.constants.staged, *choice.staged)
+    return replace(
+        program,
+        memory=with_staged(program.memory, choice.staged, program.steps.times),
+        constants=replace(program.constants, staged=staged, costs=choice.costs),
+    )
+
+
+def misses_start_up(program: Program, *, may_raise: bool) -> bool:
+    """Whether copies at start-up would pay in `program`, which was finished without any."""
+    if any(copy.copied_at is not None for copy in program.constants.copied):
+        return True
+    limits = _limits(program, may_raise=may_raise)
+    choice = _choice(program, _candidates(program), limits, may_stay=True)
+    return _pays(choice.costs) and any(copy.copied_at is None for copy in choice.staged)
+
+
+def _candidates(program: Program) -> list[Candidate]:
+    """Linked constants that may be copied: what is decoded, or copied, is in a pool already."""
     reads = {
         (prim.name, each.role): 1.0 if each.reads is None else each.reads
         for prim in program.steps.prim_funcs
@@ -255,25 +282,15 @@ def with_staging(program: Program, mode: StageMode, *, may_raise: bool, may_stay
     found = candidates(
         program.constants.pools, steps, reads, minimum_alignment=program.board.buffer_alignment_bytes
     )
-    # What is decoded is in a pool already.
-    decoded = {copy.user for copy in program.constants.staged}
-    found = [each for each in found if each.part.user not in decoded]
+    staged = {copy.user for copy in program.constants.staged}
+    return [each for each in found if each.part.user not in staged]
 
-    def chosen(limits: Mapping[str, int]) -> Staging:
-        may_last = may_stay and mode == "auto"
-        return choose(
-            found, program.memory.problem, program.memory.plan, program.steps.times, limits, may_stay=may_last
-        )
 
-    choice = chosen(_limits(program, may_raise=may_raise) if mode != "off" else {})
-    if mode == "auto" and not _pays(choice.costs):
-        choice = chosen({})
-    staged = (*program.constants.staged, *choice.staged)
-    return replace(
-        program,
-        memory=with_staged(program.memory, choice.staged, program.steps.times),
-        constants=replace(program.constants, staged=staged, costs=choice.costs),
-    )
+def _choice(
+    program: Program, found: Sequence[Candidate], limits: Mapping[str, int], *, may_stay: bool
+) -> Staging:
+    memory = program.memory
+    return choose(found, memory.problem, memory.plan, program.steps.times, limits, may_stay=may_stay)
 
 
 def _pays(costs: ConstantCosts) -> bool:

@@ -10,7 +10,9 @@ from codegen.driver.build import plan_model
 from codegen.driver.inputs.declared_pools import option_board
 from codegen.driver.inputs.dims import parsed
 from codegen.driver.options import Options
+from codegen.driver.report.size_gaps import sizes_lines
 from codegen.errors import CodegenError
+from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import Module
 from codegen.ir.formulas import constant_of, open_sizes, text
 from codegen.kernels.call import formulas_in
@@ -21,7 +23,8 @@ from codegen.program.problem import peak_bytes
 from codegen.program.program import Program
 from codegen.program.shortage import DoesNotFit
 from codegen.program.size_ranges import breakpoints, looked_at, named_values, number_at, turns
-from codegen.search.ranges import block_members, substitution
+from codegen.search import StageMode
+from codegen.search.ranges import block_members
 from codegen.search.ranges import ranged as ranged_sizes
 from tests.search.ranges.networks import (
     NETWORKS,
@@ -236,19 +239,57 @@ def test_what_loses_nothing_at_the_largest_sizes_is_not_reduced_at_others(
     assert len(runs) == 1
 
 
-def test_a_formula_beyond_32_bits_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Limits of images and of all values together keep real models below: the largest number is made up."""
+def test_of_an_open_range_the_lower_end_is_left_out_too(tmp_path: Path) -> None:
+    """The window needs three frames: one frame was refused, and with it the whole range."""
+    path = tmp_path / "m.tflite"
+    path.write_bytes(overlapping().data)
+    options = Options(board="mps2-an386", dims=parsed(["x0.1=1.."]), pool_limits={"sram": 500, "psram": 0})
+    ranges = plan_model(path, option_board("mps2-an386", ()), options, emulated=True).program.ranges
+    assert ranges is not None and ranges.open_end is not None
+    [symbol] = ranges.symbols
+    assert symbol.low == 3 < symbol.high
+    assert ranges.open_end.pool == "sram"
+    [said] = ranges.narrowed
+    assert said.startswith("x0_dim1=1..2 left out: op 3 CONV_2D")
 
-    def beyond(formula: object, values: object) -> int:
-        del formula, values
-        return 1 << 31
 
-    monkeypatch.setattr(substitution, "largest_term", beyond)
+@pytest.mark.parametrize("board", ["mps3-an547", "host"])
+def test_constants_that_are_not_copied_at_start_up_are_told(board: str, tmp_path: Path) -> None:
+    """Where that would pay: on this machine all memory is alike."""
+    net = Net(11)
+    x = net.tensor((1, 40, 1, 8), frozenset(), "x0")
+    path = tmp_path / "m.tflite"
+    path.write_bytes(net.finish([x], [net.conv(net.conv(x, 16, (3, 1)), 4, (1, 1))]))
+
+    def said(*dims: str, stage: StageMode = "auto") -> list[str]:
+        limits = {"itcm": 0} if board == "mps3-an547" else {}
+        options = Options(board=board, optimize="speed", stage=stage, dims=parsed(dims), pool_limits=limits)
+        program = plan_model(path, option_board(board, ()), options, emulated=True, alone=True).program
+        if not dims:
+            assert any(each.copied_at is None for each in program.constants.copied) == (board != "host")
+        return [line for line in sizes_lines(program) if "--stage auto" in line]
+
+    line = "          --stage auto copies no constants at start-up: calls of other sizes need their bytes"
+    assert said() == said("x0.1=10..11", stage="off") == []
+    assert said("x0.1=10..11") == ([line] if board != "host" else [])
+
+
+def test_a_formula_beyond_32_bits_is_told(tmp_path: Path) -> None:
+    """A mean adds 128 for each of its elements to the sum."""
+    model = ModelBuilder()
+    shape, signature = (1, 16, 1024), (1, -1, 1024)
+    x = model.tensor("x", shape, scale=0.05, zero_point=-128, shape_signature=signature)
+    axes = model.tensor("axes", (2,), "int32", data=[1, 2])
+    y = model.tensor("y", (1,), scale=0.05, zero_point=-128)
+    model.op("MEAN", [x, axes], [y], keep_dims=False)
+    model.inputs(x)
+    model.outputs(y)
+    network = Network("mean", model.build(), (), {})
     with pytest.raises(CodegenError) as caught:
-        planned(residual(), tmp_path, "host", "T=10..12")
+        planned(network, tmp_path, "host", "T=16383..16384")  # 2^31 = 128 * 1024 * 16384
     [message] = caught.value.messages
-    assert (message.code, message.where) == ("E309", "--dim T=10..12")
-    assert message.text.endswith("does not fit in 32 bits")
+    assert (message.code, message.where) == ("E309", "--dim T=16383..16384")
+    assert message.text == "131072*T does not fit in 32 bits"
     assert message.help == "give a smaller upper end"
 
 
