@@ -91,6 +91,7 @@ def test_weights_that_the_model_computes(tmp_path: Path) -> None:
         (b"\xff" * 40, "error[E302] m.onnx: this is not an ONNX file, or it is damaged: its protobuf"),
         (b"\x08\x07", "error[E302] m.onnx: this is not an ONNX file: it has neither a graph nor an opset"),
         (model(node("Add", "x x", "y"), opset=5), "uses opset 5, supported are 7 to "),
+        (model(node("Add", "x x", "y"), opset=-(2**40)), "uses opset -1099511627776, supported are 7 to "),
         (model(node("Relu", "z", "y")), 'error[E303] op 0 Relu "y": reads "z", which has no value: no node'),
         (model(node("Relu", "x", "x")), 'error[E303] op 0 Relu "x": computes a value that has one already'),
         (model(node("Relu", "x", "y"), x=(1, "n")), "only the first extent may be unknown (-1)"),

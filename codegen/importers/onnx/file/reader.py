@@ -243,7 +243,7 @@ class Reader:
             if not nodes:
                 raise Unreadable("E302", "this is not an ONNX file: it has neither a graph nor an opset")
             return 1 if not versions else newest
-        if opset < _OLDEST_OPSET and nodes and all(self._is_read(node, opset) for node in nodes):
+        if 0 < opset < _OLDEST_OPSET and nodes and all(self._is_read(node, opset) for node in nodes):
             return _OLDEST_OPSET - any(node.op_type in _READ_OF_SIX for node in nodes)
         if not _OLDEST_OPSET <= opset <= newest:
             text = f"the model uses opset {opset}, supported are {_OLDEST_OPSET} to {newest}"
