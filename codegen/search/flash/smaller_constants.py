@@ -162,14 +162,16 @@ class Smaller:
         return taken if 0 < len(taken) < sum(item is not None for item in chosen.items) else None
 
     def _pruned(self, taken: Taken) -> Taken:
-        """`taken` without what is not needed for the limits, the dearest first."""
+        """`taken` without what is not needed for the limits, the dearest first: such a step keeps its kernel,
+        or has the fastest smaller one that does. What shared and padded bytes save was not counted."""
         steps = sorted(
             (step for step in self._steps if step.key in taken), key=lambda s: -s.more(taken[s.key])
         )
         for step in steps:
-            fewer = {key: prim for key, prim in taken.items() if key != step.key}
-            if not self._missing(fewer):
-                taken = fewer
+            kept = {key: prim for key, prim in taken.items() if key != step.key}
+            slower = step.others.index(taken[step.key])
+            milder = (kept, *({**kept, step.key: other} for other in step.others[:slower]))
+            taken = next((fewer for fewer in milder if not self._missing(fewer)), taken)
         return taken
 
     def _missing(self, taken: Taken) -> int:

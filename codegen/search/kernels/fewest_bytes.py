@@ -1,12 +1,12 @@
 """Lean kernels: slower ones that work in fewer bytes, taken where a limit or `--optimize size` demands it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from codegen.kernels.primfunc import PrimFunc
 from codegen.program.shortage import DoesNotFit
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.costs import cheapest, cost
-from codegen.search.kernels.in_place import P, Planner, with_as_many
+from codegen.search.kernels.in_place import P, Planner, lower_peak, with_as_many
 
 SLOWER_PERCENT = 50
 """`--optimize size` takes a kernel of fewer bytes for at most so many more instructions."""
@@ -38,19 +38,27 @@ def alternatives(
     return found
 
 
-def nearly_as_fast(prim_funcs: Sequence[PrimFunc], binder: Binder) -> dict[int, PrimFunc]:
-    """By step: the kernel that needs less room and runs at most `NEARLY_PERCENT` more instructions."""
+def closer(prim_funcs: Sequence[PrimFunc], binder: Binder) -> dict[int, PrimFunc]:
+    """By step: the `cheapest` kernel that needs less room, where there is one."""
     others = {step: _closer(prim, binder) for step, prim in enumerate(prim_funcs)}
+    return {step: other for step, other in others.items() if other is not prim_funcs[step]}
+
+
+def nearly_as_fast(prim_funcs: Sequence[PrimFunc], others: Mapping[int, PrimFunc]) -> dict[int, PrimFunc]:
+    """Those of `others` that run at most `NEARLY_PERCENT` more instructions than the step of `prim_funcs`."""
     return {
-        step: other
-        for step, other in others.items()
-        if other is not prim_funcs[step] and _is_fast(other, prim_funcs[step], NEARLY_PERCENT)
+        step: other for step, other in others.items() if _is_fast(other, prim_funcs[step], NEARLY_PERCENT)
     }
 
 
-def pays(lower_bytes: int, bytes_: int) -> bool:
-    """Whether a peak is so much lower that `speed` takes kernels that are nearly as fast for it."""
-    return lower_bytes * 100 <= bytes_ * (100 - GAIN_PERCENT)
+def paying(first: P, stages: Sequence[Mapping[int, PrimFunc]], planner: Planner[P]) -> P:
+    """`first` with kernels of the `stages`, those of one after those of the other, each time only if that
+    lowers the peak by `GAIN_PERCENT` and access costs no more."""
+    for others in stages:
+        lower = lower_peak(first.prim_funcs, others, planner, first)
+        if lower.peak_bytes * 100 <= first.peak_bytes * (100 - GAIN_PERCENT):
+            first = first if lower.extra_cost > first.extra_cost else lower
+    return first
 
 
 def nearer(prim_funcs: Sequence[PrimFunc], binder: Binder, planner: Planner[P]) -> P | None:

@@ -43,6 +43,11 @@ class PlannedSteps(Protocol):
         """Sum of the pools' peaks."""
         ...
 
+    @property
+    def extra_cost(self) -> int:
+        """Access cost beyond every buffer in its cheapest pool."""
+        ...
+
 
 P = TypeVar("P", bound=PlannedSteps)
 
@@ -76,12 +81,12 @@ def alternatives(
 ) -> dict[int, PrimFunc]:
     """By step: the PrimFunc that replaces an argument, where there is one and nobody needs that later.
 
-    None with `optimize` = speed; workspaces up to `BALANCED_WORKSPACE_BYTES` with balanced. All of them can
-    be taken together, and any part of them. `best` chooses where a step has several.
+    Workspaces up to `BALANCED_WORKSPACE_BYTES` unless `optimize` is size. All of them can be taken together,
+    and any part of them. `best` chooses where a step has several.
     """
     replaceable = Replaceable(function, prim_funcs, edge)
     able: list[tuple[int, PrimFunc]] = []
-    for step, prim in enumerate(prim_funcs) if optimize != "speed" else ():
+    for step, prim in enumerate(prim_funcs):
         for kernel in binder.able(prim.let, in_place=True):
             # Devices are planned already, the binding has them from the let.
             bound = binder.rebound(kernel, prim)

@@ -247,6 +247,8 @@ class Planning:
             prims = first.prim_funcs
         except DoesNotFit as error:
             first = error
+        if eager and not isinstance(first, DoesNotFit):
+            return fewest_bytes.paying(first, self._nearly_as_fast(function, prims), planner)
         try:
             lower = in_place.lower_peak(prims, self._replacing(function, prims), planner, first)
         except DoesNotFit as error:
@@ -255,10 +257,8 @@ class Planning:
                 if nearer is not None:
                     return nearer
             return fewest_bytes.lowest(prims, error, self._fewest_bytes(function, prims), planner)
-        if not isinstance(first, DoesNotFit):
-            # The peaks' sum may be lower because dear pools hold more.
-            little = eager and not fewest_bytes.pays(lower.peak_bytes, first.peak_bytes)
-            lower = first if little or lower.extra_cost > first.extra_cost else lower
+        if not isinstance(first, DoesNotFit) and lower.extra_cost > first.extra_cost:
+            lower = first  # the peaks' sum may be lower because dear pools hold more
         if self.choices.optimize != "size" and self.reach != "least":
             return lower
         other = fewest_bytes.lowest(prims, lower, self._fewest_bytes(function, prims), planner)
@@ -291,6 +291,14 @@ class Planning:
         replacing = self._replacing(function, apart, of_fewest)
         return [apart, in_place.replaced(apart, replacing)] if others or replacing else []
 
+    def _nearly_as_fast(self, function: Function, prims: Sequence[PrimFunc]) -> list[dict[int, PrimFunc]]:
+        """What `speed` takes for RAM, by step: kernels in place, then those that need less room."""
+        if self.choices.sharing == "none":
+            return [{}, {}]
+        replacing = in_place.alternatives(function, prims, self.binder, optimize="balanced", edge=self.edge)
+        less = fewest_bytes.closer(prims, self.binder)
+        return [fewest_bytes.nearly_as_fast(prims, others) for others in (replacing, less)]
+
     def _replacing(
         self,
         function: Function,
@@ -301,15 +309,11 @@ class Planning:
         if self.choices.sharing == "none":
             return {}
         if self.choices.optimize == "speed" and self.reach == "chosen":
-            return fewest_bytes.nearly_as_fast(prims, self.binder)
-        return in_place.alternatives(
-            function,
-            prims,
-            self.binder,
-            optimize=self.choices.optimize if self.reach == "chosen" else "size",
-            edge=self.edge,
-            best=best or (lambda found: cheapest(found, FLASH_WORTH[self.choices.optimize])),
-        )
+            replacing, less = self._nearly_as_fast(function, prims)
+            return less | replacing
+        goal = self.choices.optimize if self.reach == "chosen" else "size"
+        best = best or (lambda found: cheapest(found, FLASH_WORTH[self.choices.optimize]))
+        return in_place.alternatives(function, prims, self.binder, optimize=goal, edge=self.edge, best=best)
 
     def finished(self, attempt: Attempt) -> Attempt:
         """`attempt`, or, if it is not proved optimal, a better plan of its steps that takes more effort."""

@@ -22,6 +22,7 @@ from codegen.program.program import Program
 from codegen.search.flash.flash_limit import Asked, Found, within_flash
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.fewest_bytes import NEARLY_PERCENT
+from codegen.search.kernels.selection import select
 from tests.testdata import model_path
 
 KWS = "mlperf_tiny/kws_ref_model"
@@ -76,12 +77,12 @@ def instructions(program: Program) -> int:
 def test_a_limit_of_flash_takes_smaller_kernels(optimize: str) -> None:
     """It was only missed: 28 KiB were enough as soon as one limited the RAM too, for then other kernels were
     looked for. E402 advised `--optimize size`, which takes more constants here."""
-    free, program = planned(None, optimize=optimize), planned(LIMIT, optimize=optimize)
+    free, program = planned(None, optimize=optimize), planned(LIMIT, optimize=optimize, compress="off")
     assert free.constants.size_bytes > LIMIT >= program.constants.size_bytes
-    assert program.constants.compression is None
     assert unpredicted(program) <= unpredicted(free)
     assert instructions(program) <= instructions(free) * 1.1
-    assert program.memory.peak_bytes("sram") <= planned(None, optimize="speed").memory.peak_bytes("sram")
+    # A kernel of fewer constants may have a workspace where the one before it worked in place.
+    assert program.memory.peak_bytes("sram") <= free.memory.peak_bytes("sram") * 1.2
 
 
 @pytest.mark.parametrize("flash", [27_784, LIMIT, 29_500, 30_500])
@@ -92,13 +93,21 @@ def test_no_choice_of_kernels_is_cheaper(flash: int) -> None:
     free = planned(None, optimize="speed")
     module = prepared(model_path(KWS), Options()).module
     binder = Binder({id_: each.data for id_, each in module.constants.items()}, BOARD.target)
-    ways = [_distinct([prim, *binder.others(prim)]) for prim in free.steps.prim_funcs]
+    ways = [
+        _distinct([prim, *binder.others(prim), *_in_place(prim, binder)])
+        for prim in select(module.main, binder)
+    ]
     costs: list[int] = []
     for choice in product(*ways):
         owned = [(prim.name, constant) for prim in choice for constant in prim.constants]
         if size_bytes(merge(owned, free.constants.candidates)) <= flash:
             costs.append(sum(prim.instructions or 0 for prim in choice))
     assert min(costs) <= instructions(program) <= min(costs) * (100 + NEARLY_PERCENT) / 100
+
+
+def _in_place(prim: PrimFunc, binder: Binder) -> list[PrimFunc]:
+    bound = [binder.rebound(kernel, prim) for kernel in binder.able(prim.let, in_place=True)]
+    return [each for each in bound if each is not None]
 
 
 def _distinct(prims: list[PrimFunc]) -> list[PrimFunc]:
