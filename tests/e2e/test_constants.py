@@ -311,8 +311,9 @@ VWW = "mlperf_tiny/vww_96_int8"
 @pytest.mark.parametrize(
     ("key", "optimize", "flash", "slower_percent"),
     [
-        (KWS, "speed", 28_672, 4),
-        (KWS, "balanced", 28_672, 4),
+        # There is no room for the depthwise kernels by lines, 1,088 bytes a layer more than the slowest ones.
+        (KWS, "speed", 28_672, 6),
+        (KWS, "balanced", 28_672, 8),
         (KWS, "size", 28_672, 10),
         # In blocks, some of their constants compressed.
         (VWW, "balanced", 44_000, 6),
