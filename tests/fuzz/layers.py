@@ -64,7 +64,7 @@ def _for_one_kernel(op: str, seed: int) -> Layer | None:
         return _int4_window(np.random.default_rng([seed, 1239]))
     if seed % 6 == 2 and op == "DEPTHWISE_CONV_2D":
         return _square_window(np.random.default_rng([seed, 1240]), 5 if seed % 12 == 2 else 7)
-    if seed % 12 == 4 and op == "CONV_2D":
+    if seed % 12 == 9 and op == "CONV_2D":
         return _rgb(np.random.default_rng([seed, 1241]))
     return None
 
