@@ -19,7 +19,7 @@ class Listener:
         """Lines that `data` completes: a zero byte ends a frame, an end of line ends a line of text."""
         *pieces, last = (self._held + data).split(b"\0")
         lines = [line for piece in pieces for line in _told(piece)]
-        *complete, self._held = _NEWLINE.split(last) if _is_text(last) else [last]
+        *complete, self._held = _NEWLINE.split(last) if _is_text(last) and not _is_open(last) else [last]
         if len(self._held) > MAX_ENCODED_BYTES:
             complete.append(self._held)
             self._held = b""
@@ -27,6 +27,8 @@ class Listener:
 
     def rest(self) -> list[str]:
         """What has come since the last line: nothing more came for a while."""
+        if _is_open(self._held):
+            return []
         held, self._held = self._held, b""
         return _told(held)
 
@@ -46,6 +48,11 @@ def _told(piece: bytes) -> list[str]:
 
 def _is_text(data: bytes) -> bool:
     return all(32 <= byte < 127 or byte in b"\t\r\n\x1b" for byte in data)
+
+
+def _is_open(data: bytes) -> bool:
+    """Whether ends of lines are all there is: a frame may begin so, with how many bytes follow (10 or 13)."""
+    return not data.strip(b"\r\n")
 
 
 def _shown(data: bytes) -> str:

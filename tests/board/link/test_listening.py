@@ -30,6 +30,21 @@ def test_words_without_an_end_are_shown_when_it_is_quiet() -> None:
     assert listener.feed(GREETING[5:]) == TOLD[:1]
 
 
+@pytest.mark.parametrize("before", [b"", b"boot\r\n", b"boot\n", b"boot\r"])
+def test_a_frame_whose_length_is_an_end_of_line(before: bytes) -> None:
+    """On a busy machine the first byte of a greeting came alone: it was taken for an end of line, and what
+    followed for noise."""
+    said = before + encode(Frame(sequence=0xFFFF, kind=0xFF, status=0xFF, session=0x30081C71))
+    assert said[len(before) + 1] == ord("\r")
+    for step in (1, 2, 1000):
+        listener, lines = Listener(), list[str]()
+        for start in range(0, len(said), step):
+            lines += listener.feed(said[start : start + step])
+            # A pause behind the first byte, too.
+            lines += listener.rest() if said[start : start + step] == b"\r" else []
+        assert lines == [*(["boot"] if before else []), *TOLD[:1]]
+
+
 def test_noise_without_end_is_let_go() -> None:
     listener = Listener()
     lines = [line for _ in range(40) for line in listener.feed(b"\xaa" * 8192)]
