@@ -188,9 +188,10 @@ def test_depthwise_predictions_hold(optimize: Optimize, tmp_path: Path) -> None:
     models = [DepthwiseModel(shape=shape) for shape in shapes]
     outcomes = run_all(models, MANY, tmp_path, optimize, images=1)
     in_place = [outcome for outcome in outcomes if outcome.kernels == ("cg_depthwise_in_place_s8_v6m",)]
-    assert len(in_place) == (7 if optimize == "balanced" else 0)
-    bound = 0.03 if in_place else 0.05
-    for outcome in in_place or outcomes:
+    # Two are predicted at most 6 % slower in place, so that `speed` takes them for the RAM.
+    assert len(in_place) == (7 if optimize == "balanced" else 2)
+    bound = 0.03 if optimize == "balanced" else 0.05
+    for outcome in in_place if optimize == "balanced" else outcomes:
         assert outcome.measured is not None
         assert outcome.predicted is not None
         assert abs(outcome.measured - outcome.predicted) < bound * outcome.measured, outcome
