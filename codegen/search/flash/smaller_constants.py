@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from codegen.ir import Let
 from codegen.ir.ops.base.operands import narrow
@@ -169,8 +170,9 @@ class Smaller:
         )
         for step in steps:
             kept = {key: prim for key, prim in taken.items() if key != step.key}
-            slower = step.others.index(taken[step.key])
-            milder = (kept, *({**kept, step.key: other} for other in step.others[:slower]))
+            # By identity: comparing packed weights is expensive.
+            faster = takewhile(lambda other, slow=taken[step.key]: other is not slow, step.others)
+            milder = (kept, *({**kept, step.key: other} for other in faster))
             taken = next((fewer for fewer in milder if not self._missing(fewer)), taken)
         return taken
 

@@ -7,6 +7,21 @@
 @ Contract: cg_conv_dsp_parts.h.
 #include "cg_asm.inc"
 
+    @ Words of four bytes, one a pixel, widened: bytes 0 and 2 of each, then bytes 1 and 3. Changes r1, r8,
+    @ r9, lr, a to d.
+    .macro two_pairs a, b, c, d
+    sxtb16  r1, \a
+    sxtb16  r8, \b
+    sxtb16  r9, \c
+    sxtb16  lr, \d
+    stm     r2!, {r1, r8, r9, lr}
+    sxtb16  \a, \a, ror #8
+    sxtb16  \b, \b, ror #8
+    sxtb16  \c, \c, ror #8
+    sxtb16  \d, \d, ror #8
+    stm     r2!, {\a, \b, \c, \d}
+    .endm
+
     @ A row of the four windows at r0 to the four groups of pairs at r2, which moves on: {x0 x4} {x1 x5}
     @ {x2 x6} {x3 x7} of each pixel; its x8 by `store` to r2 (as it was) + last. Changes r1,
     @ r3-r12, lr.
@@ -31,26 +46,8 @@
     pkhtb   r7, r8, r7, asr #16
     pkhtb   r12, r9, r8, asr #16
     pkhbt   r10, r9, r10, lsl #16
-    sxtb16  r1, r3
-    sxtb16  r8, r5
-    sxtb16  r9, r11
-    sxtb16  lr, r12
-    stm     r2!, {r1, r8, r9, lr}
-    sxtb16  r3, r3, ror #8
-    sxtb16  r5, r5, ror #8
-    sxtb16  r11, r11, ror #8
-    sxtb16  r12, r12, ror #8
-    stm     r2!, {r3, r5, r11, r12}
-    sxtb16  r1, r4
-    sxtb16  r8, r6
-    sxtb16  r9, r7
-    sxtb16  lr, r10
-    stm     r2!, {r1, r8, r9, lr}
-    sxtb16  r4, r4, ror #8
-    sxtb16  r6, r6, ror #8
-    sxtb16  r7, r7, ror #8
-    sxtb16  r10, r10, ror #8
-    stm     r2!, {r4, r6, r7, r10}
+    two_pairs r3, r5, r11, r12
+    two_pairs r4, r6, r7, r10
     .endm
 
     @ To the next row: by the frame's first word. Changes r1.
