@@ -45,6 +45,8 @@ def set_up(config: pytest.Config) -> None:
     """Put the scripts into the PATH of this process and those it starts, xdist's workers too."""
     if hasattr(config, "workerinput"):
         return
+    # With it every command that a test starts would compile all of codegen again.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     made = tempfile.TemporaryDirectory(prefix="codegen-programs-")
     config.add_cleanup(made.cleanup)
     scripts = Path(made.name)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import cast
 
 import msgspec
@@ -16,6 +17,7 @@ from codegen.page.columns import Column, cost_field, curve_columns, step_columns
 from codegen.page.differences import Differences, differences, parts
 from codegen.page.words import FIXED, KINDS, OPTIMISED, RUNNERS, Reasons, bound_words, name_of, writer
 from codegen.report_file import Buffer, Report, Step, typed
+from codegen.template_cache import TemplateCache
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -221,8 +223,10 @@ def _json(document: object) -> Markup:
 @cache
 def environment() -> Environment:
     """Templates of pages, with the filters that they use."""
+    templates = resources.folder("templates") / "report"
     made = Environment(
-        loader=FileSystemLoader(resources.folder("templates") / "report"),
+        loader=FileSystemLoader(templates),
+        bytecode_cache=TemplateCache(templates, Path(__file__).parent),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

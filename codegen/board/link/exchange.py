@@ -5,7 +5,6 @@ Frames are COBS between zero bytes, with a header and a CRC-32; see cg_link.h.
 
 import math
 import random
-import secrets
 import struct
 import time
 import zlib
@@ -159,7 +158,7 @@ class Link:
         CodegenError E602 if nothing answers. Begins a new session with a target of this version.
         """
         patience = self._patience
-        self._session = secrets.randbelow(0xFFFF_FFFF) + 1  # 0: a target since its reset
+        self._session = random.randrange(1, 1 << 32)  # 0: a target since its reset
         self._splitter.feed(self._port.read(patience.greeting_seconds))
         return self._ask(Kind.IDENTIFY, b"", [patience.identify_seconds] * patience.identify_tries)
 

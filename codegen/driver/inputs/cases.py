@@ -199,7 +199,7 @@ def pattern_case(types: Sequence[TensorType], seed: int) -> Case:
     return Case(name=f"seed {seed}", inputs=tuple(_random(generator, type_) for type_ in types))
 
 
-def _random(generator: np.random.Generator, type_: TensorType) -> np.ndarray:
+def _random(generator: "np.random.Generator", type_: TensorType) -> np.ndarray:
     if type_.dtype is DType.FLOAT32:
         return generator.standard_normal(type_.shape).astype(np.float32)
     if type_.dtype is DType.BOOL:

@@ -9,12 +9,14 @@ import textwrap
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import groupby
+from pathlib import Path
 from typing import NoReturn, cast
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from codegen import resources
 from codegen.emit.c.spelling import float32, integer
+from codegen.template_cache import TemplateCache
 
 COLUMNS = 100
 """Longest line of generated C."""
@@ -237,8 +239,10 @@ def _on_blocks(layout: Callable[..., str], *, by_line: bool = False) -> Callable
 
 @cache
 def _environment() -> Environment:
+    templates = resources.folder("templates")
     environment = Environment(
-        loader=FileSystemLoader(resources.folder("templates")),
+        loader=FileSystemLoader(templates),
+        bytecode_cache=TemplateCache(templates, Path(__file__).parent),
         undefined=StrictUndefined,
         autoescape=False,  # the output is C, not HTML
         trim_blocks=True,

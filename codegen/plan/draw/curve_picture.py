@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from math import hypot
-from xml.sax.saxutils import escape
 
 from codegen.plan.draw.chart_axes import ChartAxis, ticks
 

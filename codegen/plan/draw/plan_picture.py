@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from xml.sax.saxutils import escape, quoteattr
+from html import escape
 
 from codegen.plan.draw.memory_map import birth_order, under
 from codegen.program.problem import Buffer, BufferKind, MemoryPlan, Problem, peak_bytes
@@ -226,9 +226,9 @@ def _name(
         return []
     text, size, turned = label
     turn = " rotate(-90)" if turned else ""
-    move = quoteattr(f"translate({x + width / 2:.1f} {y + height / 2:.1f}){turn}")
+    move = f"translate({x + width / 2:.1f} {y + height / 2:.1f}){turn}"
     return [
-        f'<text transform={move} y="{size * 0.35:.1f}" text-anchor="middle" font-size="{size}" '
+        f'<text transform="{move}" y="{size * 0.35:.1f}" text-anchor="middle" font-size="{size}" '
         f'pointer-events="none">{escape(text)}</text>'
     ]
 

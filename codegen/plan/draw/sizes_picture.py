@@ -3,8 +3,8 @@ below, and what was measured."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from itertools import pairwise
-from xml.sax.saxutils import escape
 
 import numpy as np
 

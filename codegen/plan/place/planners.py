@@ -2,8 +2,8 @@
 
 import difflib
 from collections.abc import Callable, Mapping
-from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from codegen.errors import CodegenError, Message
 from codegen.plan.check.validate import violations
@@ -12,6 +12,9 @@ from codegen.plan.place.hill_climb import hill_climb
 from codegen.plan.place.placing import greedy_by_conflicts, greedy_by_size
 from codegen.program.problem import MemoryPlan, Problem
 from codegen.program.shortage import DoesNotFit
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 Planner = Callable[[Problem], MemoryPlan]
 
@@ -65,8 +68,10 @@ def find(name: str) -> Planner:
     return _guarded(name, points[0])
 
 
-def _external() -> list[EntryPoint]:
+def _external() -> "list[EntryPoint]":
     """Entry points of other packages; an installed copy of this one lists its own, which are in the table."""
+    from importlib.metadata import entry_points  # a twentieth of a command's start, and seldom asked for
+
     found = {(point.name, point.value): point for point in entry_points(group=GROUP)}
     return [point for point in found.values() if not point.value.startswith("codegen.")]
 
@@ -87,7 +92,7 @@ def _broken(name: str, text: str) -> CodegenError:
     )
 
 
-def _guarded(name: str, point: EntryPoint) -> Planner:
+def _guarded(name: str, point: "EntryPoint") -> Planner:
     try:
         planner = point.load()
     except Exception as error:  # whatever a foreign module raises on import is its own mistake
