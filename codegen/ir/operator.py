@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum
 
 import numpy as np
 
@@ -14,15 +13,6 @@ Arrays = Sequence[np.ndarray | None]
 
 Types = Sequence[TensorType | None]
 """Their types."""
-
-
-class Activation(Enum):
-    """Activation fused into an operator, applied to its result."""
-
-    NONE = "none"
-    RELU = "relu"
-    RELU_N1_TO_1 = "relu_n1_to_1"
-    RELU6 = "relu6"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -7,23 +7,15 @@ from dataclasses import dataclass, replace
 
 from codegen.ir import Arg, DType, Let, Module, TensorType, Var
 from codegen.ir.ops import (
+    ActivatedAttrs,
     Activation,
-    BinaryAttrs,
     ConvAttrs,
     DepthwiseConvAttrs,
-    FullyConnectedAttrs,
     PadAttrs,
     Padding2D,
-    PoolAttrs,
 )
+from codegen.ir.ops.nonlinear import Clamp
 from codegen.passes.pipeline import rewrite_results, substitute_let, with_function
-
-_ACTIVATIONS = {
-    "RELU": Activation.RELU,
-    "RELU6": Activation.RELU6,
-    "RELU_N1_TO_1": Activation.RELU_N1_TO_1,
-}
-_Fusable = ConvAttrs | DepthwiseConvAttrs | FullyConnectedAttrs | PoolAttrs | BinaryAttrs
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,22 +46,21 @@ class FuseActivations:
 
 def _fuse(body: list[Let], let: Let, uses: dict[str, list[int]]) -> tuple[int, Let] | None:
     """Index and replacement of the producer that can take `let`'s activation, or None."""
-    activation = _ACTIVATIONS.get(let.call.op.name)
-    image = let.call.args[0] if let.call.args else None
-    if activation is None or not isinstance(image, Var) or len(uses[image.name]) != 1:
+    op, image = let.call.op, let.call.args[0] if let.call.args else None
+    if not isinstance(op, Clamp) or not isinstance(image, Var) or len(uses[image.name]) != 1:
         return None
     step = next((index for index, each in enumerate(body) if each.var == image), None)
     if step is None or image.device != let.var.device:
         return None
     producer = body[step]
     attrs = producer.call.attrs
-    if not isinstance(attrs, _Fusable) or attrs.activation is not Activation.NONE:
+    if not isinstance(attrs, ActivatedAttrs) or attrs.activation is not Activation.NONE:
         return None
     if image.type.dtype is not DType.FLOAT32 and image.type != let.var.type:
         return None
     # The producer's name stays (it is where the step is); the value it now holds is the activation's.
     var = replace(producer.var, type=let.var.type, origin=let.var.origin)
-    call = replace(producer.call, attrs=replace(attrs, activation=activation))
+    call = replace(producer.call, attrs=replace(attrs, activation=op.alone.activation))
     return step, replace(producer, var=var, call=call)
 
 

@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 
 from codegen.importers import load
 from codegen.ir.evaluate import evaluate, steps
-from codegen.ir.ops import Activation
+from codegen.ir.ops import ActivatedAttrs, Activation
 from codegen.ir.ops.base import parameters as pm
+from codegen.ir.ops.base.activation import real_limits, stored_limits
 from codegen.ir.ops.base.fixed_point import quantize_multiplier
 from codegen.ir.ops.base.taps import WindowAxis
 from tests.engines import TFLITE_RUNTIME, Request, available
@@ -178,15 +179,16 @@ def near(got: Fraction, expected: Fraction, bits: int) -> bool:
         (Activation.RELU, 0.1, 127, (127, 127)),
     ],
 )
-def test_activation_range(
+def test_stored_limits(
     activation: Activation, scale: float, zero_point: int, expected: tuple[int, int]
 ) -> None:
-    assert pm.activation_range(activation, i8(1, scale=scale, zero_point=zero_point)) == expected
+    attrs = ActivatedAttrs(activation=activation)
+    assert stored_limits(attrs, i8(1, scale=scale, zero_point=zero_point)) == expected
 
 
-def test_activation_range_of_floats() -> None:
-    assert pm.float_activation_range(Activation.RELU_N1_TO_1) == (-1.0, 1.0)
-    assert pm.float_activation_range(Activation.RELU) == (0.0, math.inf)
+def test_real_limits() -> None:
+    assert real_limits(ActivatedAttrs(activation=Activation.RELU_N1_TO_1)) == (-1.0, 1.0)
+    assert real_limits(ActivatedAttrs(activation=Activation.RELU)) == (0.0, math.inf)
 
 
 @given(SCALE, st.lists(SCALE, min_size=1, max_size=4), SCALE)

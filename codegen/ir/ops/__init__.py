@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from codegen.ir.operator import Activation, Attrs, Op, Padding2D
+from codegen.ir.operator import Attrs, Op, Padding2D
 from codegen.ir.ops import (
     audio,
     convolution,
@@ -16,6 +16,7 @@ from codegen.ir.ops import (
     reducing,
     scalar_functions,
 )
+from codegen.ir.ops.base.activation import ActivatedAttrs, Activation
 from codegen.ir.ops.base.attrs import (
     ArgAttrs,
     BatchMatMulAttrs,
@@ -103,6 +104,7 @@ __all__ = [
     "QLINEAR",
     "SHIFT",
     "USER",
+    "ActivatedAttrs",
     "Activation",
     "ArgAttrs",
     "Attrs",

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.ir.operator import Activation, Arrays, Attrs, Op, Types
+from codegen.ir.operator import Arrays, Attrs, Op, Types
+from codegen.ir.ops.base.activation import activated, stored_limits
 from codegen.ir.ops.base.attrs import ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs
 from codegen.ir.ops.base.fixed_point import (
     Integers,
@@ -34,9 +35,7 @@ from codegen.ir.ops.base.operands import (
     window_extents,
 )
 from codegen.ir.ops.base.parameters import (
-    activation_range,
     conv_multipliers,
-    float_activation_range,
     fully_connected_multipliers,
     has_wide_accumulator,
     need_matching_bias,
@@ -53,7 +52,7 @@ def conv(attrs: ConvAttrs, values: Arrays, args: Types, result: TensorType) -> n
     """CONV_2D: image NHWC, weights OHWI, grouped when I divides the image's C."""
     image, weights = _operands(values, args)
     total = conv_sums(attrs, image, weights, result)
-    return _finish(total, attrs.activation, values, args, result, conv_multipliers)
+    return _finish(total, attrs, values, args, result, conv_multipliers)
 
 
 def conv_sums(attrs: ConvAttrs, image: Reals, weights: Reals, result: TensorType) -> Reals:
@@ -74,7 +73,7 @@ def depthwise_conv(attrs: DepthwiseConvAttrs, values: Arrays, args: Types, resul
     """DEPTHWISE_CONV_2D: image NHWC, weights 1HWO."""
     image, weights = _operands(values, args)
     total = depthwise_sums(attrs, image, weights, result)
-    return _finish(total, attrs.activation, values, args, result, conv_multipliers)
+    return _finish(total, attrs, values, args, result, conv_multipliers)
 
 
 def depthwise_sums(attrs: DepthwiseConvAttrs, image: Reals, weights: Reals, result: TensorType) -> Reals:
@@ -92,7 +91,7 @@ def fully_connected(
     """FULLY_CONNECTED: rows of I elements, weights [O, I]."""
     image, weights = _operands(values, args)
     total = fully_connected_sums(image, weights)
-    finished = _finish(total, attrs.activation, values, args, result, fully_connected_multipliers)
+    finished = _finish(total, attrs, values, args, result, fully_connected_multipliers)
     return finished.reshape(result.shape)
 
 
@@ -141,7 +140,7 @@ def _taps(attrs: ConvAttrs | DepthwiseConvAttrs, image: Reals, window: tuple[int
 
 def _finish(
     total: Reals,
-    activation: Activation,
+    attrs: Attrs,
     values: Arrays,
     args: Types,
     result: TensorType,
@@ -151,15 +150,15 @@ def _finish(
     bias = values[2] if len(values) > 2 else None
     if result.dtype is DType.FLOAT32:
         biased = total if bias is None else total + bias.reshape(-1)
-        return np.clip(biased, *float_activation_range(activation)).astype(np.float32)
+        return activated(biased, attrs, result)
     sums = total.astype(np.int64)
     if bias is not None:
         sums = sums + bias.reshape(-1)
-    return requantized(sums, activation, args, result, multipliers)
+    return requantized(sums, attrs, args, result, multipliers)
 
 
 def requantized(
-    sums: Integers, activation: Activation, args: Types, result: TensorType, multipliers: Multipliers
+    sums: Integers, attrs: Attrs, args: Types, result: TensorType, multipliers: Multipliers
 ) -> np.ndarray:
     """Integer results of `sums` [..., O], bias included; they wrap to 32 bits first, as in C, or are 64 bits
     wide (`has_wide_accumulator`)."""
@@ -169,7 +168,7 @@ def requantized(
         scaled = multiply_wide_by_quantized_multiplier(sums, factors, shifts)
     else:
         scaled = multiply_by_quantized_multiplier(wrap_int32(sums), factors, shifts) + result.zero_point
-    return np.clip(scaled, *activation_range(activation, result)).astype(result.dtype.numpy)
+    return activated(scaled, attrs, result)
 
 
 def _scales(quantization: Quantization | None) -> tuple[float, ...]:
@@ -179,7 +178,7 @@ def _scales(quantization: Quantization | None) -> tuple[float, ...]:
 
 
 def _check_weighted(
-    args: Types, result: TensorType, axis: int, activation: Activation, multipliers: Multipliers
+    args: Types, result: TensorType, axis: int, attrs: Attrs, multipliers: Multipliers
 ) -> None:
     """Types of image, weights, bias and result; `axis` is the weights' axis of result channels."""
     image, weights, bias = operand(args, 0, "image"), operand(args, 1, "weights"), optional(args, 2)
@@ -199,7 +198,7 @@ def _check_weighted(
         _, shifts = multipliers(image.scale, scales, result.scale)
         if has_wide_accumulator(args):
             need_wide_shifts(shifts)
-        activation_range(activation, result)
+        stored_limits(attrs, result)
 
 
 _WEIGHT_TYPES = {
@@ -258,7 +257,7 @@ class Conv2D(Op):
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """int8 image and int8 or int4 weights, int16 and int8 (per tensor or output channel), or float32."""
         super().check(attrs, args, result)
-        _check_weighted(args, result, 0, narrow(attrs, ConvAttrs).activation, conv_multipliers)
+        _check_weighted(args, result, 0, narrow(attrs, ConvAttrs), conv_multipliers)
 
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Source: reference_integer_ops::ConvPerChannel, reference_ops::Conv."""
@@ -296,7 +295,7 @@ class DepthwiseConv2D(Op):
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """int8 image and int8 or int4 weights, int16 and int8 (per tensor or output channel), or float32."""
         super().check(attrs, args, result)
-        _check_weighted(args, result, 3, narrow(attrs, DepthwiseConvAttrs).activation, conv_multipliers)
+        _check_weighted(args, result, 3, narrow(attrs, DepthwiseConvAttrs), conv_multipliers)
         bias = optional(args, 2)
         if result.dtype is DType.INT16 and bias is not None:
             need_dtype(bias, "bias", DType.INT64)  # TFLite has no other form of this operator
@@ -340,8 +339,7 @@ class FullyConnected(Op):
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """int8 image and int8 or int4 weights, int16 and int8 (per tensor or output channel), or float32."""
         super().check(attrs, args, result)
-        activation = narrow(attrs, FullyConnectedAttrs).activation
-        _check_weighted(args, result, 0, activation, fully_connected_multipliers)
+        _check_weighted(args, result, 0, narrow(attrs, FullyConnectedAttrs), fully_connected_multipliers)
         if result.dtype is not DType.FLOAT32:
             self._check_bias_scale(args, result)
 

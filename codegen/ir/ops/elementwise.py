@@ -4,7 +4,8 @@ from abc import abstractmethod
 
 import numpy as np
 
-from codegen.ir.operator import Activation, Arrays, Attrs, Op, Types
+from codegen.ir.operator import Arrays, Attrs, Op, Types
+from codegen.ir.ops.base.activation import activated, stored_limits
 from codegen.ir.ops.base.attrs import BinaryAttrs
 from codegen.ir.ops.base.fixed_point import Integers, multiply_by_quantized_multiplier, wrap_int32
 from codegen.ir.ops.base.operands import (
@@ -20,10 +21,7 @@ from codegen.ir.ops.base.operands import (
 )
 from codegen.ir.ops.base.parameters import (
     AddParams,
-    activation_range,
     add_params,
-    clip_int32,
-    float_activation_range,
     mul_multiplier,
     running_sum_multiplier,
     sub_params,
@@ -35,43 +33,42 @@ def add(attrs: BinaryAttrs, values: Arrays, args: Types, result: TensorType) -> 
     """ADD, broadcasting."""
     first, second = present(values, 0, "first argument"), present(values, 1, "second argument")
     if result.dtype is DType.FLOAT32:
-        return _clip_float(first + second, attrs.activation)
+        return activated(first + second, attrs, result)
     if result.dtype is DType.INT32:
-        return clip_int32(first.astype(np.int64) + second, attrs.activation)
+        return activated(first.astype(np.int64) + second, attrs, result)
     types = operand(args, 0, "first argument"), operand(args, 1, "second argument")
-    return _rescaled_sum(add_params(*types, result), (first, second), types, attrs.activation, result)
+    return _rescaled_sum(add_params(*types, result), (first, second), types, attrs, result)
 
 
 def sub(attrs: BinaryAttrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
     """SUB, broadcasting."""
     first, second = present(values, 0, "first argument"), present(values, 1, "second argument")
     if result.dtype is DType.FLOAT32:
-        return _clip_float(first - second, attrs.activation)
+        return activated(first - second, attrs, result)
     if result.dtype is DType.INT32:
-        return clip_int32(first.astype(np.int64) - second, attrs.activation)
+        return activated(first.astype(np.int64) - second, attrs, result)
     types = operand(args, 0, "first argument"), operand(args, 1, "second argument")
-    return _rescaled_sum(sub_params(*types, result), (first, second), types, attrs.activation, result)
+    return _rescaled_sum(sub_params(*types, result), (first, second), types, attrs, result)
 
 
 def mul(attrs: BinaryAttrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
     """MUL, broadcasting."""
     first, second = present(values, 0, "first argument"), present(values, 1, "second argument")
     if result.dtype is DType.FLOAT32:
-        return _clip_float(first * second, attrs.activation)
+        return activated(first * second, attrs, result)
     if result.dtype is DType.INT32:
-        return clip_int32(first.astype(np.int64) * second, attrs.activation)
+        return activated(first.astype(np.int64) * second, attrs, result)
     types = operand(args, 0, "first argument"), operand(args, 1, "second argument")
     product = _centred(first, types[0]) * _centred(second, types[1])
-    return _clip_integer(
-        multiply_by_quantized_multiplier(product, *mul_multiplier(*types, result)), attrs.activation, result
-    )
+    scaled = multiply_by_quantized_multiplier(product, *mul_multiplier(*types, result))
+    return activated(scaled + result.zero_point, attrs, result)
 
 
 def _rescaled_sum(
     params: AddParams,
     values: tuple[np.ndarray, np.ndarray],
     types: tuple[TensorType, TensorType],
-    activation: Activation,
+    attrs: BinaryAttrs,
     result: TensorType,
 ) -> np.ndarray:
     first, second = (
@@ -85,21 +82,11 @@ def _rescaled_sum(
         )
     )
     total = multiply_by_quantized_multiplier(first + second, params.result_multiplier, params.result_shift)
-    return _clip_integer(total, activation, result)
+    return activated(total + result.zero_point, attrs, result)
 
 
 def _centred(value: np.ndarray, type_: TensorType) -> Integers:
     return value.astype(np.int64) - type_.zero_point
-
-
-def _clip_float(values: np.ndarray, activation: Activation) -> np.ndarray:
-    return np.clip(values, *float_activation_range(activation)).astype(np.float32)
-
-
-def _clip_integer(values: Integers, activation: Activation, result: TensorType) -> np.ndarray:
-    return np.clip(values + result.zero_point, *activation_range(activation, result)).astype(
-        result.dtype.numpy
-    )
 
 
 class _Binary(Op):
@@ -123,7 +110,7 @@ class _Binary(Op):
         need_quantized_or_float([("first argument", first), ("second argument", second), ("result", result)])
         if result.dtype is not DType.FLOAT32:
             self._check_scales(first, second, result)
-            activation_range(narrow(attrs, BinaryAttrs).activation, result)
+            stored_limits(attrs, result)
 
     @abstractmethod
     def _check_scales(self, first: TensorType, second: TensorType, result: TensorType) -> None:

@@ -1,11 +1,13 @@
 """Operators on one argument, element by element or row by row: activations and changes of quantisation."""
 
+from collections.abc import Mapping
 from types import MappingProxyType
 
 import numpy as np
 
-from codegen.ir.operator import Activation, Arrays, Attrs, Op, Types
+from codegen.ir.operator import Arrays, Attrs, Op, Types
 from codegen.ir.ops.base import curves
+from codegen.ir.ops.base.activation import ActivatedAttrs, Activation, activated, stored_limits
 from codegen.ir.ops.base.attrs import LeakyReluAttrs, SoftmaxAttrs
 from codegen.ir.ops.base.fixed_point import (
     Integers,
@@ -29,8 +31,6 @@ from codegen.ir.ops.base.operands import (
     present,
 )
 from codegen.ir.ops.base.parameters import (
-    activation_range,
-    float_activation_range,
     leaky_relu_params,
     logistic_float,
     logistic_table,
@@ -101,15 +101,15 @@ def _of_table(name: str, value: np.ndarray, argument: TensorType) -> Integers:
     return curves.rescaled(value.astype(np.int64), *scaling)
 
 
-def relu(activation: Activation, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
-    """The operator that is `activation` alone; integers are rescaled to the result's quantisation."""
+def relu(attrs: ActivatedAttrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
+    """The operator that is an activation alone; integers are rescaled to the result's quantisation."""
     value = present(values, 0, "argument")
     if result.dtype is DType.FLOAT32:
-        return np.clip(value, *float_activation_range(activation)).astype(np.float32)
+        return activated(value, attrs, result)
     argument = operand(args, 0, "argument")
     centred = value.astype(np.int64) - argument.zero_point
     scaled = multiply_by_quantized_multiplier(centred, *relu_multiplier(argument, result)) + result.zero_point
-    return np.clip(scaled, *activation_range(activation, result)).astype(result.dtype.numpy)
+    return activated(scaled, attrs, result)
 
 
 def leaky_relu(attrs: LeakyReluAttrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
@@ -245,10 +245,11 @@ class Tanh(Pointwise):
         return tanh(values, args, result)
 
 
-class _Clamp(Pointwise):
-    """A clamp; integers are also rescaled to the result's quantisation."""
+class Clamp(Pointwise):
+    """An activation as a step of its own; integers are also rescaled to the result's quantisation."""
 
-    activation: Activation
+    alone: ActivatedAttrs
+    """The activation, as attributes of a step that it is fused into."""
     integers = (DType.INT8, DType.INT16)
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
@@ -256,36 +257,40 @@ class _Clamp(Pointwise):
         super().check(attrs, args, result)
         if result.dtype is not DType.FLOAT32:
             relu_multiplier(operand(args, 0, "argument"), result)
-            activation_range(self.activation, result)
+            stored_limits(self.alone, result)
 
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Source: reference_ops::ReluX."""
         del attrs
-        return relu(self.activation, values, args, result)
+        return relu(self.alone, values, args, result)
 
 
-class Relu(_Clamp):
+class Relu(Clamp):
     """RELU: max(x, 0)."""
 
     name = "RELU"
     short = "relu"
-    activation = Activation.RELU
+    alone = ActivatedAttrs(activation=Activation.RELU)
 
 
-class Relu6(_Clamp):
+class Relu6(Clamp):
     """RELU6: min(max(x, 0), 6)."""
 
     name = "RELU6"
     short = "relu6"
-    activation = Activation.RELU6
+    alone = ActivatedAttrs(activation=Activation.RELU6)
 
 
-class ReluN1To1(_Clamp):
+class ReluN1To1(Clamp):
     """RELU_N1_TO_1: min(max(x, -1), 1)."""
 
     name = "RELU_N1_TO_1"
     short = "relu1"
-    activation = Activation.RELU_N1_TO_1
+    alone = ActivatedAttrs(activation=Activation.RELU_N1_TO_1)
+
+
+CLAMPS: Mapping[str, Clamp] = MappingProxyType({op.name: op for op in (Relu(), Relu6(), ReluN1To1())})
+"""Activations that are steps of their own, by name."""
 
 
 class LeakyRelu(Pointwise):

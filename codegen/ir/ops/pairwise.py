@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from codegen.ir.operator import Arrays, Attrs, Op, Types
+from codegen.ir.ops.base.activation import activated, stored_limits
 from codegen.ir.ops.base.attrs import BinaryAttrs
 from codegen.ir.ops.base.fixed_point import (
     Integers,
@@ -31,11 +32,8 @@ from codegen.ir.ops.base.operands import (
     present,
 )
 from codegen.ir.ops.base.parameters import (
-    activation_range,
-    clip_int32,
     compare_multiplier,
     div_multiplier,
-    float_activation_range,
     prelu_params,
     squared_difference_params,
 )
@@ -159,21 +157,21 @@ class Div(_Pair):
         super().check(attrs, args, result)
         if result.dtype is DType.INT8:
             div_multiplier(operand(args, 0, "dividend"), operand(args, 1, "divisor"), result)
-            activation_range(narrow(attrs, BinaryAttrs).activation, result)
+            stored_limits(attrs, result)
 
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Source: reference_ops::Div, DivElementwise."""
-        activation = narrow(attrs, BinaryAttrs).activation
+        attrs = narrow(attrs, BinaryAttrs)
         first, second = present(values, 0, "dividend"), present(values, 1, "divisor")
         if result.dtype is DType.FLOAT32:
             with np.errstate(all="ignore"):
-                return np.clip(first / second, *float_activation_range(activation)).astype(np.float32)
+                return activated(first / second, attrs, result)
         if result.dtype is DType.INT32:
-            return clip_int32(_truncated(first, second), activation)
+            return activated(_truncated(first, second), attrs, result)
         types = operand(args, 0, "dividend"), operand(args, 1, "divisor")
         dividend, divisor = np.broadcast_arrays(_centred(first, types[0]), _centred(second, types[1]))
         scaled = _quotient(dividend, divisor, *div_multiplier(*types, result))
-        return _stored(scaled, activation_range(activation, result), result)
+        return _stored(scaled, stored_limits(attrs, result), result)
 
 
 def _truncated(first: np.ndarray, second: np.ndarray) -> Integers:

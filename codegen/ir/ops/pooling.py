@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from codegen.ir.operator import Activation, Arrays, Attrs, Op, Types
+from codegen.ir.operator import Arrays, Attrs, Op, Types
+from codegen.ir.ops.base.activation import activated, stored_limits
 from codegen.ir.ops.base.attrs import MeanAttrs, PoolAttrs, ResizeAttrs
 from codegen.ir.ops.base.fixed_point import multiply_by_quantized_multiplier
 from codegen.ir.ops.base.operands import (
@@ -20,7 +21,7 @@ from codegen.ir.ops.base.operands import (
     present,
     window_extents,
 )
-from codegen.ir.ops.base.parameters import activation_range, float_activation_range, mean_multiplier
+from codegen.ir.ops.base.parameters import mean_multiplier
 from codegen.ir.ops.base.taps import Meeting, axes_of, meetings
 from codegen.ir.types import DType, TensorType
 
@@ -36,11 +37,11 @@ def average_pool(attrs: PoolAttrs, values: Arrays, result: TensorType) -> np.nda
         total[tap.results] += wider[tap.elements]
         count[tap.results] += 1
     if not result.dtype.is_integer:
-        return _activate(total / count.astype(np.float32), attrs.activation, result)
+        return activated(total / count.astype(np.float32), attrs, result)
     if attrs.halves_up:
-        return _activate((total + count // 2) // count, attrs.activation, result)
+        return activated((total + count // 2) // count, attrs, result)
     magnitude = (np.abs(total) + count // 2) // count
-    return _activate(np.sign(total) * magnitude, attrs.activation, result)
+    return activated(np.sign(total) * magnitude, attrs, result)
 
 
 def max_pool(attrs: PoolAttrs, values: Arrays, result: TensorType) -> np.ndarray:
@@ -50,7 +51,7 @@ def max_pool(attrs: PoolAttrs, values: Arrays, result: TensorType) -> np.ndarray
     largest = np.full(result.shape, lowest)
     for tap in _taps(attrs, image):
         np.maximum(largest[tap.results], image[tap.elements], out=largest[tap.results])
-    return _activate(largest, attrs.activation, result)
+    return activated(largest, attrs, result)
 
 
 def mean(attrs: MeanAttrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
@@ -82,14 +83,6 @@ def _taps(attrs: PoolAttrs, image: np.ndarray) -> Iterator[Meeting]:
     return meetings(*axes_of(extents, attrs.window, stride=attrs.stride, padding=attrs.padding))
 
 
-def _activate(values: np.ndarray, activation: Activation, result: TensorType) -> np.ndarray:
-    if result.dtype.is_integer:
-        limits: tuple[float, float] = activation_range(activation, result)
-    else:
-        limits = float_activation_range(activation)
-    return np.clip(values, *limits).astype(result.dtype.numpy)
-
-
 class _PoolOperator(Op):
     """What both pools share: shape rule and type rule."""
 
@@ -118,7 +111,7 @@ class _PoolOperator(Op):
         need_quantized_or_float([("image", image), ("result", result)])
         if image.dtype is not DType.FLOAT32:
             need_same_quantization(image, result, "image and result")
-            activation_range(narrow(attrs, PoolAttrs).activation, result)
+            stored_limits(attrs, result)
 
 
 class AveragePool2D(_PoolOperator):

@@ -5,12 +5,13 @@ import dataclasses
 import json
 import re
 from collections.abc import Sequence
+from enum import Enum
 from typing import Any, cast, get_type_hints
 
 import numpy as np
 
 from codegen.ir.function import Arg, Call, Constant, ConstRef, Function, Let, Module, Source, StateValue, Var
-from codegen.ir.operator import Activation, Attrs, Op, Padding2D
+from codegen.ir.operator import Attrs, Op, Padding2D
 from codegen.ir.ops import UserKernel, find_op
 from codegen.ir.text.printing import attr_fields
 from codegen.ir.text.sizes import SizeReader
@@ -210,7 +211,7 @@ def _typed(hint: object, value: Literal) -> object:
         names = [field.name for field in dataclasses.fields(UserKernel)]
         read = {name: None if item == "none" else item for name, item in zip(names, value, strict=True)}
         return UserKernel(**cast(Any, {**read, **_texts(names, value)}))
-    return Activation(value) if hint is Activation else value
+    return hint(value) if isinstance(hint, type) and issubclass(hint, Enum) else value
 
 
 def _texts(names: Sequence[str], value: tuple[Literal, ...]) -> dict[str, Literal]:

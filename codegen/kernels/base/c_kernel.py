@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from codegen.ir import DType, Let, Target, TensorType, Var
-from codegen.ir.ops import Activation
 from codegen.ir.ops.base.operands import operand
-from codegen.ir.ops.base.parameters import float_activation_range
 from codegen.kernels.base.registry import Kernel
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.block import RowKernel
@@ -20,9 +18,6 @@ from codegen.targets.core_family import KernelSet
 from codegen.targets.families import runs
 
 ConstantData = Mapping[str, np.ndarray]
-
-FLT_MAX = float(np.finfo(np.float32).max)
-"""Activation limits that do not limit, as TFLite's float kernels have them."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -230,11 +225,3 @@ def pair_parts(
         sharing=sharing,
         rows=rows,
     )
-
-
-def float_limits(activation: Activation, *, unbounded: bool = False) -> tuple[float, float]:
-    """(act_min, act_max) of float kernels: finite, as TFLite has them, unless they are `unbounded`."""
-    low, high = float_activation_range(activation)
-    if unbounded:
-        return low, high
-    return max(low, -FLT_MAX), min(high, FLT_MAX)

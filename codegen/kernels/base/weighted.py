@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.ir import Let
-from codegen.ir.ops import Activation, ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs, Padding2D
+from codegen.ir.ops import ConvAttrs, DepthwiseConvAttrs, Padding2D
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.base.parameters import conv_multipliers, fully_connected_multipliers
 from codegen.ir.ops.qlinear import QLinearConvAttrs, QLinearDepthwiseAttrs, QLinearRowsAttrs
 from codegen.kernels.base.c_kernel import ConstantData, FastKernel, PortableKernel, arg_type, constant_data
+from codegen.kernels.base.limits import limit_fields, limits_of
 from codegen.kernels.base.walk import Fields, params
 from codegen.kernels.base.window import WindowShape, nhwc
 from codegen.kernels.call import CStruct
@@ -51,23 +52,23 @@ def weight_scales(let: Let) -> tuple[float, ...]:
     return quantization.scales
 
 
-def output_fields(let: Let, limits: tuple[int, int]) -> Fields:
+def output_fields(let: Let) -> Fields:
     """What integer results need: zero point, least and largest value."""
-    return (("out_zero", let.var.type.zero_point), ("act_min", limits[0]), ("act_max", limits[1]))
+    return (("out_zero", let.var.type.zero_point), *limit_fields(let))
 
 
-def conv_params(let: Let, window: WindowShape, limits: tuple[int, int], groups: int = 1) -> CStruct:
+def conv_params(let: Let, window: WindowShape, groups: int = 1) -> CStruct:
     """A `cg_conv_params`."""
     zero = ("in_zero", arg_type(let, 0).zero_point)
     geometry = (("window", window.fields), ("groups", groups), zero)
-    return params("cg_conv_params", *geometry, *output_fields(let, limits))
+    return params("cg_conv_params", *geometry, *output_fields(let))
 
 
-def rows_params(let: Let, limits: tuple[int, int]) -> CStruct:
+def rows_params(let: Let) -> CStruct:
     """A `cg_fc_params`."""
     outputs, inputs = arg_type(let, 1).shape
     sizes = (("rows", arg_type(let, 0).elements // inputs), ("in_len", inputs), ("out_len", outputs))
-    return params("cg_fc_params", *sizes, *output_fields(let, limits))
+    return params("cg_fc_params", *sizes, *output_fields(let))
 
 
 def padding_pixel(let: Let, channels: int, *, role: str = "padding", alignment: int = 1) -> LinkedConstant:
@@ -107,7 +108,8 @@ class WeightedLayer:
     """A call with its data."""
 
     window: WindowShape
-    activation: Activation
+    limits: tuple[int, int]
+    """Least and largest result, stored."""
     weights: NDArray[np.int8]
     """[O, K]: per output channel the weights of a window, in the order in which its values are read."""
     bias: NDArray[np.int64]
@@ -143,10 +145,6 @@ class WeightedOperator(ABC):
         """The call's geometry."""
 
     @abstractmethod
-    def activation(self, let: Let) -> Activation:
-        """The activation that is fused to it."""
-
-    @abstractmethod
     def condition(self, let: Let) -> str | None:
         """What a kernel for convolutions of one group `is for` where the call is none; or None."""
 
@@ -162,7 +160,7 @@ class WeightedOperator(ABC):
         """The call with its int8 weights."""
         return WeightedLayer(
             window=self.window(let),
-            activation=self.activation(let),
+            limits=limits_of(let),
             weights=self.rows(weight_data(let, constants)).astype(np.int8, copy=False),
             bias=bias_data(let, constants),
             scaling=self.scaling(let),
@@ -177,9 +175,6 @@ class _Convolution(WeightedOperator):
     def window(self, let: Let) -> WindowShape:
         return window_of(let, narrow(let.call.attrs, ConvAttrs))
 
-    def activation(self, let: Let) -> Activation:
-        return narrow(let.call.attrs, ConvAttrs).activation
-
     def condition(self, let: Let) -> str | None:
         return None if arg_type(let, 1).shape[3] == arg_type(let, 0).shape[3] else "one group"
 
@@ -191,9 +186,6 @@ class _Depthwise(WeightedOperator):
 
     def window(self, let: Let) -> WindowShape:
         return window_of(let, narrow(let.call.attrs, DepthwiseConvAttrs))
-
-    def activation(self, let: Let) -> Activation:
-        return narrow(let.call.attrs, DepthwiseConvAttrs).activation
 
     def condition(self, let: Let) -> str | None:
         return None if arg_type(let, 0).shape[3] == 1 else "images of one channel"
@@ -210,9 +202,6 @@ class _FullyConnected(WeightedOperator):
     def window(self, let: Let) -> WindowShape:
         outputs, inputs = arg_type(let, 1).shape
         return one_row(arg_type(let, 0).elements // inputs, inputs, outputs)
-
-    def activation(self, let: Let) -> Activation:
-        return narrow(let.call.attrs, FullyConnectedAttrs).activation
 
     def condition(self, let: Let) -> str | None:
         return None if arg_type(let, 0).elements != arg_type(let, 1).shape[1] else "several rows"

@@ -9,7 +9,6 @@ import numpy as np
 from codegen.ir import Let
 from codegen.ir.ops import Padding2D
 from codegen.ir.ops.base.fixed_point import wrap_int32
-from codegen.ir.ops.base.parameters import activation_range
 from codegen.ir.ops.convolution import weight_zero_point
 from codegen.kernels.base.c_kernel import PortableKernel, arg_type, row_kernel
 from codegen.kernels.base.forms import SourceForm, register_form
@@ -194,7 +193,7 @@ class DspTiled(TiledConv):
         )
         rows = row_kernel(let, f"{self.symbol}_row", window)
         row_space = replace(space, size_bytes=self.space_bytes(window, is_row=True))
-        numbers = conv_params(let, window, activation_range(layer.activation, let.var.type))
+        numbers = conv_params(let, window)
         weights = CStruct(
             suffix="weights",
             c_type="cg_conv_weights_dsp",

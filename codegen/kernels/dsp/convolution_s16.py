@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from codegen.ir import Let
 from codegen.ir.ops.base.fixed_point import reduced_multiplier
-from codegen.ir.ops.base.parameters import activation_range, has_wide_accumulator
+from codegen.ir.ops.base.parameters import has_wide_accumulator
 from codegen.kernels.base.c_kernel import ConstantData, FastKernel, arg_type
+from codegen.kernels.base.limits import is_clamped
 from codegen.kernels.base.overlap import NOTHING, forward_sharing
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.tiles import PixelTiling, tiled_below
@@ -116,10 +117,6 @@ class _Int16(FastKernel):
         """Why the shape is not for this kernel, or None."""
         raise NotImplementedError
 
-    def limits(self, let: Let) -> tuple[int, int]:
-        """Least and largest result."""
-        return activation_range(self.weighted.operator.activation(let), let.var.type)
-
 
 class TiledConvS16(_Int16):
     """A convolution in tiles of four pixels, or of one."""
@@ -135,9 +132,9 @@ class TiledConvS16(_Int16):
         channels = _channels(let, constants, self.weighted)
         if not channels.fits:
             return self.portable.bind(let, constants, name)
-        window, limits = self.window(let), self.limits(let)
+        window = self.window(let)
         values = channels.weights.shape[1]
-        layer = Layer(channels=len(channels.weights), values=values, is_clamped=limits != (-32768, 32767))
+        layer = Layer(channels=len(channels.weights), values=values, is_clamped=is_clamped(let))
         row = tiles(window.result[2])
         found = PixelTiling(rows=window.result[0] * window.result[1], tiles=row)
         pairs = (len(channels.weights) + 1) // 2
@@ -159,7 +156,7 @@ class TiledConvS16(_Int16):
             workspaces=(space,),
             constants=(channels.stream(),),
             sharing=forward_sharing(let, 0, tiled_below(window, found)),
-            structs=(conv_params(let, window, limits),),
+            structs=(conv_params(let, window),),
             call_args=(PARAMS, ConstantArg(role="stream"), WorkspaceArg(name="pixels"), ARGUMENT, RESULT),
             instructions=conv_instructions(window, layer),
         )
@@ -216,8 +213,7 @@ class DspFullyConnectedS16(_Int16):
             return self.portable.bind(let, constants, name)
         rows, inputs = _rows_of(let)
         outputs = len(channels.weights)
-        limits = self.limits(let)
-        layer = Layer(channels=outputs, values=inputs, is_clamped=limits != (-32768, 32767))
+        layer = Layer(channels=outputs, values=inputs, is_clamped=is_clamped(let))
         return PrimFunc(
             name=name,
             let=let,
@@ -229,7 +225,7 @@ class DspFullyConnectedS16(_Int16):
             reads=(float((outputs + 1) // 2),),
             constants=(channels.stream(),),
             sharing=forward_sharing(let, 0, pairwise_below(rows, inputs, outputs)),
-            structs=(rows_params(let, limits),),
+            structs=(rows_params(let),),
             call_args=(PARAMS, ConstantArg(role="stream"), ARGUMENT, RESULT),
             instructions=rows_instructions(rows, layer),
         )

@@ -5,10 +5,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from codegen.ir import DType, Let, Var
-from codegen.ir.ops import BinaryAttrs
-from codegen.ir.ops.base.operands import narrow
-from codegen.ir.ops.base.parameters import activation_range, add_params
+from codegen.ir.ops.base.parameters import add_params
 from codegen.kernels.base.c_kernel import FastKernel, arg_type, row_kernel
+from codegen.kernels.base.limits import clamp_reason
 from codegen.kernels.base.overlap import in_place
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
@@ -33,8 +32,9 @@ class Add(FastKernel):
         args = let.call.args
         if any(not isinstance(arg, Var) or arg.type.shape != let.var.type.shape for arg in args):
             return f"the kernel {self.name} is for two run-time arguments of one shape"
-        if activation_range(narrow(let.call.attrs, BinaryAttrs).activation, let.var.type) != (-128, 127):
-            return "its activation clamps to less than int8"
+        reason = clamp_reason(let)
+        if reason is not None:
+            return reason
         numbers = add_params(arg_type(let, 0), arg_type(let, 1), let.var.type)
         scaled = (numbers.first_multiplier, numbers.first_shift)
         if scaled == (HALF, 0):

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 import numpy as np
 
 from codegen.ir import Let
-from codegen.ir.ops.base.parameters import activation_range
 from codegen.kernels.base.c_kernel import arg_type
 from codegen.kernels.base.overlap import forward_sharing, row_major_below
 from codegen.kernels.base.registry import register
@@ -82,7 +81,7 @@ class DspFullyConnected(OneRowKernel):
         if not self.weights.holds(channels):
             return DspFullyConnected(INT8_STREAM, self.form).bind(let, constants, name)
         outputs, inputs = layer.weights.shape
-        numbers = rows_params(let, activation_range(layer.activation, let.var.type))
+        numbers = rows_params(let)
         pairs = float((outputs + 1) // 2)
         space = Workspace(name=_SPACE, size_bytes=8 * groups(inputs), stop=2, reads=pairs)
         below = row_major_below(np.zeros(1, np.int64), outputs)

@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.ir import DType, Let, TensorType
-from codegen.ir.ops import Activation
 from codegen.ir.ops.base.fixed_point import wrap_int32
-from codegen.ir.ops.base.parameters import activation_range
 from codegen.kernels.base.c_kernel import arg_type
+from codegen.kernels.base.limits import clamp_reason
 from codegen.kernels.base.weighted import DEPTHWISE, Scaling, WeightedLayer, WeightedOperator
 
 GROUP = 4
@@ -66,7 +65,7 @@ def channels_of(layer: WeightedLayer, result: TensorType) -> Channels:
         bias=wrap_int32(layer.folded_bias).astype(np.int32),
         multipliers=multipliers,
         shifts=shifts,
-        is_clamped=activation_range(layer.activation, result) != result.dtype.limits,
+        is_clamped=layer.limits != result.dtype.limits,
         ends_at_zero=result.zero_point == result.dtype.limits[0] and not layer.rounds_even,
         rounds_even=layer.rounds_even,
     )
@@ -271,10 +270,11 @@ def channel_multipliers(let: Let, operator: WeightedOperator) -> Scaling:
     return np.broadcast_to(multipliers, channels), np.broadcast_to(shifts, channels)
 
 
-def long_reason(let: Let, activation: Activation, operator: WeightedOperator) -> str | None:
+def long_reason(let: Let, operator: WeightedOperator) -> str | None:
     """Why a convolution's requantization takes more than five instructions, as far as types tell."""
-    if activation_range(activation, let.var.type) != (-128, 127):
-        return "its activation clamps to less than int8"
+    reason = clamp_reason(let)
+    if reason is not None:
+        return reason
     multipliers, shifts = channel_multipliers(let, operator)
     if bool(((shifts > -1) & (multipliers != 0)).any()):
         return "a channel's scale is not below one half"

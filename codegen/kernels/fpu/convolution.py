@@ -19,7 +19,7 @@ from codegen.kernels.fpu.tiles import (
     BLOCK,
     FloatKernel,
     conv_params,
-    limits_of,
+    limit_count,
     product_below,
     product_stream,
     weights_and_bias,
@@ -67,7 +67,7 @@ class FpuProduct(FloatKernel):
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`."""
-        window, activation = self.operator.window(let), self.operator.activation(let)
+        window = self.operator.window(let)
         blocks, rest = divmod(window.result[3], BLOCK)
         stream = product_stream(*weights_and_bias(self.operator, let, constants))
         reads = window.reads(window.image[3] * (blocks + rest))
@@ -89,10 +89,10 @@ class FpuProduct(FloatKernel):
                 ),
             ),
             sharing=forward_sharing(let, 0, product_below(window)),
-            structs=(conv_params(window, activation),),
+            structs=(conv_params(let, window),),
             call_args=(PARAMS, ConstantArg(role="stream"), ARGUMENT, RESULT),
             pixels_at_once=4,
-            instructions=conv_instructions(window, limits_of(activation), is_vector=self.is_vector),
+            instructions=conv_instructions(window, limit_count(let), is_vector=self.is_vector),
             rows=by_rows(let, "cg_conv2d_f32_fpu_row", window),
         )
 

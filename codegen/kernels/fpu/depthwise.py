@@ -22,7 +22,7 @@ from codegen.kernels.fpu.tiles import (
     conv_params,
     depthwise_below,
     depthwise_stream,
-    limits_of,
+    limit_count,
     weights_and_bias,
 )
 from codegen.kernels.portable.convolution import DEPTHWISE_F32, DEPTHWISE_IN_PLACE_F32
@@ -49,7 +49,7 @@ class FpuDepthwise(FloatKernel):
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`."""
-        window, activation = self.operator.window(let), self.operator.activation(let)
+        window = self.operator.window(let)
         channels = window.result[3]
         stream = depthwise_stream(*weights_and_bias(self.operator, let, constants))
         reads = window.reads(-(-channels // BLOCK) * BLOCK)
@@ -71,9 +71,9 @@ class FpuDepthwise(FloatKernel):
                 ),
             ),
             sharing=forward_sharing(let, 0, depthwise_below(window)),
-            structs=(conv_params(window, activation),),
+            structs=(conv_params(let, window),),
             call_args=(PARAMS, ConstantArg(role="stream"), ARGUMENT, RESULT),
-            instructions=depthwise_instructions(window, limits_of(activation), is_vector=self.is_vector),
+            instructions=depthwise_instructions(window, limit_count(let), is_vector=self.is_vector),
             rows=by_rows(let, "cg_depthwise_conv2d_f32_fpu_row", window),
         )
 
@@ -95,7 +95,7 @@ class FpuDepthwiseInPlace(FloatKernel):
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`."""
-        window, activation = self.operator.window(let), self.operator.activation(let)
+        window = self.operator.window(let)
         stream = depthwise_stream(*weights_and_bias(self.operator, let, constants))
         size = window.covered_rows * window.image[2] * BLOCK
         elements = math.prod(window.image)
@@ -116,9 +116,9 @@ class FpuDepthwiseInPlace(FloatKernel):
             workspaces=(ring,),
             constants=(LinkedConstant(role="stream", data=stream, alignment=4),),
             in_place=0,
-            structs=(conv_params(window, activation),),
+            structs=(conv_params(let, window),),
             call_args=(PARAMS, ConstantArg(role="stream"), RESULT, WorkspaceArg(name="ring")),
-            instructions=in_place_instructions(window, limits_of(activation), is_vector=self.is_vector),
+            instructions=in_place_instructions(window, limit_count(let), is_vector=self.is_vector),
         )
 
 

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.ir import Let, Target
-from codegen.ir.ops import Activation
-from codegen.ir.ops.base.parameters import float_activation_range
-from codegen.kernels.base.c_kernel import ConstantData, FastKernel, constant_data, float_limits
+from codegen.ir.ops.base.activation import real_limits
+from codegen.kernels.base.c_kernel import ConstantData, FastKernel, constant_data
+from codegen.kernels.base.limits import limit_fields
 from codegen.kernels.base.overlap import NOTHING, first_reads
 from codegen.kernels.base.walk import params
 from codegen.kernels.base.weighted import WeightedOperator, weight_data
@@ -169,24 +169,22 @@ def depthwise_stream(weights: Reals, bias: Reals) -> Reals:
     return blocks_of(weights[order], bias[order])
 
 
-def clamp_of(activation: Activation) -> int:
+def clamp_of(let: Let) -> int:
     """Which limits it has: LOW | HIGH."""
-    low, high = float_activation_range(activation)
+    low, high = real_limits(let.call.attrs)
     return (LOW if np.isfinite(low) else 0) | (HIGH if np.isfinite(high) else 0)
 
 
-def limits_of(activation: Activation) -> int:
+def limit_count(let: Let) -> int:
     """How many limits it has."""
-    return clamp_of(activation).bit_count()
+    return clamp_of(let).bit_count()
 
 
-def conv_params(window: WindowShape, activation: Activation) -> CStruct:
+def conv_params(let: Let, window: WindowShape) -> CStruct:
     """A `cg_conv_params_fpu`."""
-    low, high = float_limits(activation)
     return params(
         "cg_conv_params_fpu",
         ("window", window.fields),
-        ("clamp", clamp_of(activation)),
-        ("act_min", low),
-        ("act_max", high),
+        ("clamp", clamp_of(let)),
+        *limit_fields(let),
     )

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 
 from codegen.ir import Let
-from codegen.ir.ops.base.parameters import activation_range
 from codegen.kernels.base.c_kernel import FastKernel, row_kernel
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
@@ -104,7 +103,7 @@ class _Product(FastKernel):
         """The PrimFunc as far as all have it in common: (params, product, `leading`, image, result)."""
         layer = self.operator.layer(let, constants)
         channels = channels_of(layer)
-        limits = activation_range(layer.activation, let.var.type)
+        limits = layer.limits
         return PrimFunc(
             name=name,
             let=let,

@@ -8,7 +8,6 @@ import numpy as np
 from codegen.ir import Let
 from codegen.ir.ops import DepthwiseConvAttrs
 from codegen.ir.ops.base.operands import narrow
-from codegen.ir.ops.base.parameters import activation_range
 from codegen.kernels.base.c_kernel import FastKernel, PortableKernel, arg_type, row_kernel
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.weighted import DEPTHWISE, QLINEAR_DEPTHWISE, WeightedOperator
@@ -117,7 +116,7 @@ class Depthwise(_Depthwise):
         channels, window = channels_of(layer), layer.window
         if not fits_pairs(channels.weights):
             return self.portable.bind(let, constants, name)
-        limits = activation_range(layer.activation, let.var.type)
+        limits = layer.limits
         taps = window.window[0] * window.window[1]
         size = 4 * taps + (window.image[3] if window.is_padded else 0)
         packed = PackedDepthwise(
@@ -153,7 +152,7 @@ class DepthwiseSmall(_Depthwise):
         """See `Kernel.bind`."""
         layer = self.operator.layer(let, constants)
         channels, window = channels_of(layer), layer.window
-        limits = activation_range(layer.activation, let.var.type)
+        limits = layer.limits
         width, stride = window.result[2], window.stride[1]
         most = (SMALL_SPAN - _span(window)) // stride + 1
         stripe = -(-width // -(-width // most))
@@ -202,7 +201,7 @@ class DepthwiseInPlaceMve(_Depthwise):
         """See `Kernel.bind`."""
         layer = self.operator.layer(let, constants)
         channels, window = channels_of(layer), layer.window
-        limits = activation_range(layer.activation, let.var.type)
+        limits = layer.limits
         batch, height, width, depth = window.image
         columns = width + _span(window) - 1
         stream = small_stream(channels, window.window, IN_PLACE_TAPS - window.window[0])

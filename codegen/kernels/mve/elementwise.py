@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from codegen.ir import DType, Let, TensorType, Var
-from codegen.ir.ops import BinaryAttrs
-from codegen.ir.ops.base.operands import narrow
-from codegen.ir.ops.base.parameters import AddParams, activation_range, add_params, sub_params
+from codegen.ir.ops.base.parameters import AddParams, add_params, sub_params
 from codegen.kernels.base.c_kernel import FastKernel, arg_type, row_kernel
+from codegen.kernels.base.limits import limits_of
 from codegen.kernels.base.overlap import in_place
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import Fields, params
@@ -77,7 +76,7 @@ class Add(FastKernel):
         """See `Kernel.bind`."""
         del constants
         numbers = self._numbers(let)
-        low, high = activation_range(narrow(let.call.attrs, BinaryAttrs).activation, let.var.type)
+        low, high = limits_of(let)
         lhs, rhs = self._scalings(let)
         exact = 1 if lhs.is_exact else 2 if rhs.is_exact else 0
         count = let.var.type.elements

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from codegen.ir import Let
 from codegen.ir.ops.base.fixed_point import wrap_int32
-from codegen.ir.ops.base.parameters import activation_range
+from codegen.kernels.base.limits import limits_of
 from codegen.kernels.base.weighted import Scaling, WeightedLayer, WeightedOperator
 from codegen.kernels.call import ConstantPointer, CStruct
 from codegen.kernels.contract import LinkedConstant
@@ -65,7 +65,7 @@ def rounding_in(let: Let, operator: WeightedOperator) -> int:
     """`rounding_of` a call."""
     if operator.rounds_even:
         return EVEN
-    low, _ = activation_range(operator.activation(let), let.var.type)
+    low, _ = limits_of(let)
     return rounding_of(scaling_of(operator.scaling(let))[1], let.var.type.zero_point, low)
 
 

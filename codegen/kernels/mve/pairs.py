@@ -1,11 +1,10 @@
 """MAXIMUM, MINIMUM, MUL and PRELU with Helium."""
 
 from codegen.ir import Let
-from codegen.ir.ops import BinaryAttrs
-from codegen.ir.ops.base.operands import narrow
-from codegen.ir.ops.base.parameters import activation_range, mul_multiplier, prelu_params
+from codegen.ir.ops.base.parameters import mul_multiplier, prelu_params
 from codegen.kernels.base.broadcast import RunKernel, RunNumbers, broadcast_fields
 from codegen.kernels.base.c_kernel import arg_type
+from codegen.kernels.base.limits import limits_of
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import Fields, params
 from codegen.kernels.call import ConstantPointer
@@ -38,7 +37,7 @@ class MulMve(RunKernel):
     def numbers(self, let: Let) -> RunNumbers:
         """See `RunKernel.numbers`."""
         scale = mul_multiplier(arg_type(let, 0), arg_type(let, 1), let.var.type)
-        low, high = activation_range(narrow(let.call.attrs, BinaryAttrs).activation, let.var.type)
+        low, high = limits_of(let)
         return RunNumbers(
             struct=params(
                 "cg_mul_params_mve",

@@ -7,11 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.ir import DType, Let, Var
-from codegen.ir.ops import ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs
+from codegen.ir.ops import ConvAttrs, DepthwiseConvAttrs
 from codegen.ir.ops.base.fixed_point import reduced_multiplier, wrap_int32
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.base.parameters import (
-    activation_range,
     has_wide_accumulator,
 )
 from codegen.ir.ops.convolution import weight_zero_point
@@ -21,11 +20,11 @@ from codegen.kernels.base.c_kernel import (
     PortableKernel,
     arg_type,
     constant_data,
-    float_limits,
     reverse_stem,
     row_kernel,
     value_argument,
 )
+from codegen.kernels.base.limits import limit_fields
 from codegen.kernels.base.overlap import forward_sharing, row_major_below, window_sharing
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import Fields, params
@@ -144,14 +143,11 @@ class _Weighted(PortableKernel):
         )
 
 
-def _conv_params(
-    let: Let, attrs: ConvAttrs | DepthwiseConvAttrs, window: WindowShape, groups: int
-) -> CStruct:
+def _conv_params(let: Let, window: WindowShape, groups: int) -> CStruct:
     if let.var.type.dtype is DType.FLOAT32:
-        low, high = float_limits(attrs.activation)
         geometry = (("window", window.fields), ("groups", groups))
-        return params("cg_conv_params_f32", *geometry, ("act_min", low), ("act_max", high))
-    return conv_params(let, window, activation_range(attrs.activation, let.var.type), groups)
+        return params("cg_conv_params_f32", *geometry, *limit_fields(let))
+    return conv_params(let, window, groups)
 
 
 class Conv2D(_Weighted):
@@ -170,7 +166,7 @@ class Conv2D(_Weighted):
         window = window_of(let, attrs)
         outputs, inputs = window.result[3], arg_type(let, 1).shape[3]
         groups = window.image[3] // inputs
-        numbers = _conv_params(let, attrs, window, groups)
+        numbers = _conv_params(let, window, groups)
         sharing = window_sharing(
             let, window, outputs=outputs // groups, inputs=inputs, either_way=bool(self.reverse_stem)
         )
@@ -193,7 +189,7 @@ class DepthwiseConv2D(_Weighted):
         """See `PortableKernel.parts`. Taps in the padding are skipped, so the zero point is not folded."""
         attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
         window = window_of(let, attrs)
-        numbers = _conv_params(let, attrs, window, 1)
+        numbers = _conv_params(let, window, 1)
         sharing = window_sharing(
             let, window, outputs=attrs.multiplier, inputs=1, either_way=bool(self.reverse_stem)
         )
@@ -224,7 +220,7 @@ class DepthwiseInPlace(_Weighted):
         """See `PortableKernel.parts`."""
         attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
         window = window_of(let, attrs)
-        parts = self.assemble(let, constants, _conv_params(let, attrs, window, 1), (), fold=False)
+        parts = self.assemble(let, constants, _conv_params(let, window, 1), (), fold=False)
         ring = _float_ring(window) if self.argument is DType.FLOAT32 else _padded_ring(window)
         call = (
             PARAMS,
@@ -274,16 +270,14 @@ class FullyConnected(_Weighted):
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
         """See `PortableKernel.parts`."""
-        activation = narrow(let.call.attrs, FullyConnectedAttrs).activation
         outputs, inputs = arg_type(let, 1).shape
         rows = arg_type(let, 0).elements // inputs
         below = row_major_below(np.arange(rows, dtype=np.int64) * inputs, outputs)
         if self.argument is DType.FLOAT32:
-            low, high = float_limits(activation)
             sizes = (("rows", rows), ("in_len", inputs), ("out_len", outputs))
-            numbers = params("cg_fc_params_f32", *sizes, ("act_min", low), ("act_max", high))
+            numbers = params("cg_fc_params_f32", *sizes, *limit_fields(let))
         else:
-            numbers = rows_params(let, activation_range(activation, let.var.type))
+            numbers = rows_params(let)
         # Every output goes over its row again.
         sharing = forward_sharing(let, 0, below)
         return self.assemble(let, constants, numbers, sharing, fold=True, image_reads=float(outputs))

@@ -3,9 +3,7 @@
 from dataclasses import replace
 
 from codegen.ir import DType, Let, Var
-from codegen.ir.ops import BinaryAttrs
-from codegen.ir.ops.base.operands import narrow
-from codegen.ir.ops.base.parameters import activation_range, add_params, mul_multiplier, sub_params
+from codegen.ir.ops.base.parameters import add_params, mul_multiplier, sub_params
 from codegen.ir.ops.elementwise import CASTS
 from codegen.kernels.base.broadcast import broadcast_fields
 from codegen.kernels.base.c_kernel import (
@@ -13,11 +11,11 @@ from codegen.kernels.base.c_kernel import (
     Parts,
     PortableKernel,
     arg_type,
-    float_limits,
     pair_parts,
     row_kernel,
     value_argument,
 )
+from codegen.kernels.base.limits import limit_fields
 from codegen.kernels.base.overlap import in_place
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import Fields, params
@@ -34,11 +32,7 @@ class _Binary(PortableKernel):
 
     def numbers(self, let: Let) -> CStruct:
         """The parameter struct; raises ValueError if a number is out of range."""
-        attrs = narrow(let.call.attrs, BinaryAttrs)
-        low, high = float_limits(attrs.activation, unbounded=attrs.unbounded)
-        return params(
-            "cg_binary_params_f32", ("shape", broadcast_fields(let)), ("act_min", low), ("act_max", high)
-        )
+        return params("cg_binary_params_f32", ("shape", broadcast_fields(let)), *limit_fields(let))
 
     def check(self, let: Let) -> None:
         """Five nested loops at most, multipliers in range."""
@@ -69,11 +63,6 @@ def _integer_head(let: Let) -> Fields:
     )
 
 
-def _integer_tail(let: Let) -> Fields:
-    low, high = activation_range(narrow(let.call.attrs, BinaryAttrs).activation, let.var.type)
-    return (("act_min", low), ("act_max", high))
-
-
 _KINDS = {DType.INT8: "s8", DType.INT16: "s16"}
 _CAST_KINDS = {**_KINDS, DType.INT32: "s32"}
 
@@ -100,7 +89,7 @@ class AddInteger(_Binary):
             ("rhs_shift", found.second_shift),
             ("out_shift", found.result_shift),
         )
-        return params("cg_add_params", *_integer_head(let), *scaling, *_integer_tail(let))
+        return params("cg_add_params", *_integer_head(let), *scaling, *limit_fields(let))
 
 
 class MulInteger(_Binary):
@@ -117,7 +106,7 @@ class MulInteger(_Binary):
         """See `_Binary.numbers`."""
         multiplier, shift = mul_multiplier(arg_type(let, 0), arg_type(let, 1), let.var.type)
         scaling: Fields = (("multiplier", multiplier), ("shift", shift))
-        return params("cg_mul_params", *_integer_head(let), *scaling, *_integer_tail(let))
+        return params("cg_mul_params", *_integer_head(let), *scaling, *limit_fields(let))
 
 
 class Cast(PortableKernel):

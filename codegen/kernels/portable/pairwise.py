@@ -6,12 +6,9 @@ from dataclasses import replace
 import numpy as np
 
 from codegen.ir import DType, Let
-from codegen.ir.ops import Activation, BinaryAttrs
 from codegen.ir.ops.base.parameters import (
-    activation_range,
     compare_multiplier,
     div_multiplier,
-    int32_activation_range,
     prelu_params,
     squared_difference_params,
 )
@@ -22,10 +19,10 @@ from codegen.kernels.base.c_kernel import (
     Parts,
     PortableKernel,
     arg_type,
-    float_limits,
     pair_parts,
     value_argument,
 )
+from codegen.kernels.base.limits import limit_fields
 from codegen.kernels.base.overlap import in_place
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import Fields, axes, dense_strides, merge, params
@@ -112,21 +109,13 @@ class _CompareInt8(PairKind):
         )
 
 
-def _activation(let: Let) -> Activation:
-    attrs = let.call.attrs
-    return attrs.activation if isinstance(attrs, BinaryAttrs) else Activation.NONE
-
-
 class _ArithmeticInt32(PairKind):
     """int32 without scales: one C function for all."""
 
     def numbers(self, let: Let) -> CStruct:
         """See `_Pair.numbers`."""
-        low, high = int32_activation_range(_activation(let))
         shape = ("shape", broadcast_fields(let))
-        return params(
-            "cg_arithmetic_params", shape, ("kind", self._kind), ("act_min", low), ("act_max", high)
-        )
+        return params("cg_arithmetic_params", shape, ("kind", self._kind), *limit_fields(let))
 
 
 class _FloatPair(_Pair):
@@ -134,12 +123,7 @@ class _FloatPair(_Pair):
 
     def numbers(self, let: Let) -> CStruct:
         """See `_Pair.numbers`."""
-        attrs = let.call.attrs
-        low, high = float_limits(
-            _activation(let), unbounded=isinstance(attrs, BinaryAttrs) and attrs.unbounded
-        )
-        shape = ("shape", broadcast_fields(let))
-        return params("cg_binary_params_f32", shape, ("act_min", low), ("act_max", high))
+        return params("cg_binary_params_f32", ("shape", broadcast_fields(let)), *limit_fields(let))
 
 
 def _zeros(let: Let) -> Fields:
@@ -150,11 +134,6 @@ def _zeros(let: Let) -> Fields:
     )
 
 
-def _limits(let: Let) -> Fields:
-    low, high = activation_range(_activation(let), let.var.type)
-    return (("act_min", low), ("act_max", high))
-
-
 class _DivInt8(_Pair):
     """DIV on int8."""
 
@@ -163,7 +142,7 @@ class _DivInt8(_Pair):
         multiplier, shift = div_multiplier(arg_type(let, 0), arg_type(let, 1), let.var.type)
         scaling: Fields = (("multiplier", multiplier), ("shift", shift))
         shape = ("shape", broadcast_fields(let))
-        return params("cg_mul_params", shape, *_zeros(let), *scaling, *_limits(let))
+        return params("cg_mul_params", shape, *_zeros(let), *scaling, *limit_fields(let))
 
 
 class _SquaredInteger(_Pair):
@@ -182,7 +161,7 @@ class _SquaredInteger(_Pair):
             ("out_shift", found.result_shift),
         )
         shape = ("shape", broadcast_fields(let))
-        return params("cg_add_params", shape, *_zeros(let), *scaling, *_limits(let))
+        return params("cg_add_params", shape, *_zeros(let), *scaling, *limit_fields(let))
 
 
 class _PreluInteger(_Pair):
@@ -202,7 +181,7 @@ class _PreluInteger(_Pair):
             ("shift", found.positive_shift),
             ("slope_multiplier", found.negative_multiplier),
             ("slope_shift", found.negative_shift),
-            *_limits(let),
+            *limit_fields(let),
         )
 
 

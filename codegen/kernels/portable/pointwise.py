@@ -3,18 +3,17 @@
 import numpy as np
 
 from codegen.ir import DType, Let, Var
-from codegen.ir.ops import POINTWISE, Activation, GeluAttrs, LeakyReluAttrs, SoftmaxAttrs
+from codegen.ir.ops import POINTWISE, GeluAttrs, LeakyReluAttrs, SoftmaxAttrs
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.base.parameters import (
-    activation_range,
     leaky_relu_params,
     relu_multiplier,
     rescale_multiplier,
     softmax_params,
 )
+from codegen.ir.ops.nonlinear import CLAMPS
 from codegen.ir.ops.scalar_functions import rsqrt_multiplier
 from codegen.kernels.base.c_kernel import (
-    FLT_MAX,
     ConstantData,
     Parts,
     PortableKernel,
@@ -22,6 +21,7 @@ from codegen.kernels.base.c_kernel import (
     row_kernel,
     value_argument,
 )
+from codegen.kernels.base.limits import FLT_MAX, limit_fields
 from codegen.kernels.base.overlap import in_place
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
@@ -251,7 +251,6 @@ class RescaleS16(_ParamsCall):
             above = below = rule(argument, result)
         if self.op == "ABS":  # times a negative factor it is the same product
             below = (-above[0], above[1])
-        low, high = activation_range(_CLAMPS.get(self.op, Activation.NONE), result)
         return params(
             "cg_rescale_s16_params",
             ("count", result.elements),
@@ -259,16 +258,8 @@ class RescaleS16(_ParamsCall):
             ("shift", above[1]),
             ("negative_multiplier", below[0]),
             ("negative_shift", below[1]),
-            ("act_min", low),
-            ("act_max", high),
+            *limit_fields(let),
         )
-
-
-_CLAMPS = {
-    "RELU": Activation.RELU,
-    "RELU6": Activation.RELU6,
-    "RELU_N1_TO_1": Activation.RELU_N1_TO_1,
-}
 
 
 class QuantizeF32(_Converter):
@@ -335,7 +326,7 @@ register(Requantize("requantize_s32_s8", DType.INT32, DType.INT8))
 register(Dequantize("dequantize_s8_f32", DType.INT8))
 register(Dequantize("dequantize_s16_f32", DType.INT16))
 register(Dequantize("dequantize_s32_f32", DType.INT32))
-for _op in (*_CLAMPS, "LEAKY_RELU", "QUANTIZE", "ABS"):
+for _op in (*CLAMPS, "LEAKY_RELU", "QUANTIZE", "ABS"):
     register(RescaleS16(_op))
 for _curve in curves.KERNELS:
     register(_curve)

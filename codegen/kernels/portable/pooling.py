@@ -6,18 +6,18 @@ from dataclasses import replace
 from codegen.ir import DType, Let
 from codegen.ir.ops import MeanAttrs, PoolAttrs, ResizeAttrs
 from codegen.ir.ops.base.operands import narrow
-from codegen.ir.ops.base.parameters import activation_range, mean_multiplier
+from codegen.ir.ops.base.parameters import mean_multiplier
 from codegen.ir.ops.pooling import resize_scale, resize_step
 from codegen.kernels.base.c_kernel import (
     ConstantData,
     Parts,
     PortableKernel,
     arg_type,
-    float_limits,
     reverse_stem,
     row_kernel,
     value_argument,
 )
+from codegen.kernels.base.limits import limit_fields
 from codegen.kernels.base.overlap import window_sharing
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import Fields, axes, dense_strides, merge, params
@@ -68,15 +68,11 @@ class Pool2D(PortableKernel):
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
         """See `PortableKernel.parts`."""
-        attrs, window = narrow(let.call.attrs, PoolAttrs), pool_window(let)
-        is_float = let.var.type.dtype is DType.FLOAT32
-        low, high = (
-            float_limits(attrs.activation) if is_float else activation_range(attrs.activation, let.var.type)
-        )
+        window, is_float = pool_window(let), let.var.type.dtype is DType.FLOAT32
         c_type = "cg_pool_params_f32" if is_float else "cg_pool_params"
         image, linked = value_argument(let, 0, "image", constants)
         return Parts(
-            structs=(params(c_type, ("window", window.fields), ("act_min", low), ("act_max", high)),),
+            structs=(params(c_type, ("window", window.fields), *limit_fields(let)),),
             call_args=(PARAMS, image, RESULT),
             constants=linked,
             sharing=window_sharing(let, window, outputs=1, inputs=1, either_way=bool(self.reverse_stem)),

@@ -13,7 +13,6 @@ from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.base.parameters import conv_multipliers
 from codegen.ir.ops.recurrent import GATES, lstm_numbers, lstm_sizes
 from codegen.kernels.base.c_kernel import (
-    FLT_MAX,
     ConstantData,
     Parts,
     PortableKernel,
@@ -21,6 +20,7 @@ from codegen.kernels.base.c_kernel import (
     constant_data,
     value_argument,
 )
+from codegen.kernels.base.limits import FLT_MAX
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import Fields, params
 from codegen.kernels.call import PARAMS, RESULT, ConstantArg, CStruct, WorkspaceArg

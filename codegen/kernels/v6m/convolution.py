@@ -75,7 +75,7 @@ class V6mTiled(TiledConv):
             workspaces=(space,),
             constants=tuple(linked),
             sharing=forward_sharing(let, 0, tiled_below(window, found)),
-            structs=(conv_params(let, window, described.scale.limits), weights),
+            structs=(conv_params(let, window), weights),
             call_args=(PARAMS, StructArg(suffix="weights"), WorkspaceArg(name="pixels"), ARGUMENT, RESULT),
             pixels_at_once=self.most,
             instructions=conv_instructions(window, channels, self.most),

@@ -66,7 +66,7 @@ class V6mDepthwiseLines(FastKernel):
             ("window", window.fields),
             ("stream", ConstantPointer(role="stream")),
             ("padding", ConstantPointer(role="padding")),
-            *output_fields(let, described.scale.limits),
+            *output_fields(let),
             ("middle", described.scale.middle),
         )
         return PrimFunc(

@@ -60,7 +60,7 @@ class V6mFullyConnected(OneRowKernel):
                 ),
             ),
             sharing=forward_sharing(let, 0, grouped_below(outputs)),
-            structs=(rows_params(let, described.scale.limits), weights),
+            structs=(rows_params(let), weights),
             call_args=call_args,
             instructions=fully_connected_instructions(channels, inputs),
             split=None

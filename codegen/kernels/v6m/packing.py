@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 
 from codegen.ir import TensorType
 from codegen.ir.ops.base.fixed_point import multiply_by_quantized_multiplier, wrap_int32
-from codegen.ir.ops.base.parameters import activation_range
 from codegen.kernels.base.weighted import WeightedLayer
 
 Integers = NDArray[np.int64]
@@ -232,7 +231,7 @@ class Channels:
 def channels_of(layer: WeightedLayer, result: TensorType) -> Channels:
     """Everything of an output channel, as results of type `result` want it."""
     multipliers, shifts = layer.every
-    low, high = activation_range(layer.activation, result)
+    low, high = layer.limits
     return Channels(
         weights=layer.weights,
         bias=layer.folded_bias,

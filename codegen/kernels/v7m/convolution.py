@@ -8,12 +8,12 @@ from codegen.kernels.base.overlap import forward_sharing
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.tiles import tiled_below, tiling
 from codegen.kernels.base.walk import params
-from codegen.kernels.base.weighted import CONVOLUTION, DEPTHWISE, TiledConv, WeightedLayer
+from codegen.kernels.base.weighted import CONVOLUTION, DEPTHWISE, TiledConv, WeightedLayer, output_fields
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantPointer, WorkspaceArg
 from codegen.kernels.contract import Workspace
 from codegen.kernels.portable.convolution import CONV_2D_S8, DEPTHWISE_S8
 from codegen.kernels.primfunc import PrimFunc
-from codegen.kernels.v7m.packing import HEADER, channels_of, linked, range_fields, runs_of
+from codegen.kernels.v7m.packing import HEADER, channels_of, linked, runs_of
 from codegen.kernels.v7m.price import conv_instructions
 from codegen.kernels.v7m.tiles import patch_end, workspace_bytes
 from codegen.targets.arm import V7M
@@ -47,7 +47,7 @@ class V7mTiled(TiledConv):
             ("window", window.fields),
             ("weights", ConstantPointer(role="weights")),
             ("channels", ConstantPointer(role="channels")),
-            ("range", range_fields(let, layer.activation)),
+            ("range", output_fields(let)),
             ("in_zero", arg_type(let, 0).zero_point),
             ("tile", self.most),
             ("patch_end", patch_end(window, self.most)),

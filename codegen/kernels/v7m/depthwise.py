@@ -14,13 +14,13 @@ from codegen.kernels.base.c_kernel import FastKernel, arg_type, row_kernel
 from codegen.kernels.base.overlap import forward_sharing
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
-from codegen.kernels.base.weighted import DEPTHWISE, padding_pixel
+from codegen.kernels.base.weighted import DEPTHWISE, output_fields, padding_pixel
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantPointer, CStruct, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Workspace
 from codegen.kernels.portable.convolution import DEPTHWISE_IN_PLACE_S8, DEPTHWISE_S8
 from codegen.kernels.primfunc import PrimFunc
-from codegen.kernels.v7m.packing import HEADER, LAST, NEXT_INPUT, Channels, channels_of, range_fields
+from codegen.kernels.v7m.packing import HEADER, LAST, NEXT_INPUT, Channels, channels_of
 from codegen.kernels.v7m.price import depthwise_instructions, in_place_instructions
 from codegen.kernels.v7m.tiles import blocks_below
 from codegen.targets.arm import V7M
@@ -154,7 +154,7 @@ def _numbers(let: Let, window: WindowShape, *, group: int) -> CStruct:
         ("weights", ConstantPointer(role="weights")),
         ("channels", ConstantPointer(role="channels")),
         ("pad", ConstantPointer(role="pad")),
-        ("range", range_fields(let, DEPTHWISE.activation(let))),
+        ("range", output_fields(let)),
         ("group", group),
     )
 

@@ -9,13 +9,13 @@ from codegen.ir import Let
 from codegen.kernels.base.overlap import forward_sharing
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
-from codegen.kernels.base.weighted import FULLY_CONNECTED, OneRowKernel
+from codegen.kernels.base.weighted import FULLY_CONNECTED, OneRowKernel, output_fields
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantPointer
 from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.portable.convolution import FULLY_CONNECTED_S8
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.v7m.convolution import V7mTiled
-from codegen.kernels.v7m.packing import HEADER, Channels, channels_of, range_fields
+from codegen.kernels.v7m.packing import HEADER, Channels, channels_of
 from codegen.kernels.v7m.price import row_instructions
 from codegen.targets.arm import V7M
 
@@ -43,7 +43,7 @@ class V7mFullyConnected(OneRowKernel):
             "cg_fc_params_v7m",
             ("weights", ConstantPointer(role="weights")),
             ("channels", ConstantPointer(role="channels")),
-            ("range", range_fields(let, layer.activation)),
+            ("range", output_fields(let)),
             ("in_len", inputs),
             ("out_len", outputs),
         )

@@ -18,11 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.ir import Let, TensorType
-from codegen.ir.ops import Activation
+from codegen.ir import TensorType
 from codegen.ir.ops.base.fixed_point import wrap_int32
-from codegen.ir.ops.base.parameters import activation_range
-from codegen.kernels.base.walk import Fields
 from codegen.kernels.base.weighted import WeightedLayer
 from codegen.kernels.contract import LinkedConstant
 
@@ -104,7 +101,7 @@ def channels_of(layer: WeightedLayer, result: TensorType) -> Channels:
             shifts,
             highest=highest_sums(layer.weights, folded),
             zero_point=result.zero_point,
-            is_clamped=activation_range(layer.activation, result) != result.dtype.limits,
+            is_clamped=layer.limits != result.dtype.limits,
         ),
     )
 
@@ -117,12 +114,6 @@ def highest_sums(weights: NDArray[np.int8], bias: NDArray[np.int64]) -> NDArray[
     # Partial sums wrap with it and back: only where the end lies counts.
     wraps = (high > 2**31 - 1) | (low < -(2**31))
     return np.where(wraps, 2**31 - 1, high)
-
-
-def range_fields(let: Let, activation: Activation) -> Fields:
-    """Fields of a `cg_range_v7m`."""
-    low, high = activation_range(activation, let.var.type)
-    return (("out_zero", let.var.type.zero_point), ("act_min", low), ("act_max", high))
 
 
 RUN_PAIRS = 8

@@ -22,12 +22,12 @@ from numpy.typing import NDArray
 from codegen.ir import Arg, ConstRef, DType, Function, Let, Module, TensorType
 from codegen.ir.evaluate import evaluate_let
 from codegen.ir.operator import NO_PADDING
-from codegen.ir.ops import POINTWISE, Activation, ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs
+from codegen.ir.ops import POINTWISE, Attrs, ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs
 from codegen.ir.ops import convolution as reference
+from codegen.ir.ops.base.activation import stored_limits
 from codegen.ir.ops.base.fixed_point import INT32_MAX, INT32_MIN, Integers
 from codegen.ir.ops.base.operands import effort
 from codegen.ir.ops.base.parameters import (
-    activation_range,
     conv_multipliers,
     fully_connected_multipliers,
     mean_multiplier,
@@ -90,9 +90,11 @@ def ranges(module: Module, function: Function) -> dict[str, Range]:
     return found
 
 
-def limits(type_: TensorType, activation: Activation = Activation.NONE) -> Range:
-    """What an int8 value can hold at all, under `activation`."""
-    ends = type_.dtype.limits if type_.quantization is None else activation_range(activation, type_)
+def limits(type_: TensorType, attrs: Attrs | None = None) -> Range:
+    """What an int8 value can hold at all, as the result of a step with `attrs`."""
+    ends = type_.dtype.limits
+    if attrs is not None and type_.quantization is not None:
+        ends = stored_limits(attrs, type_)
     low, high = (np.broadcast_to(np.int8(end), type_.shape) for end in ends)  # of one byte each
     return Range(low=low, high=high)
 
@@ -108,7 +110,7 @@ def _unknown(let: Let) -> Range | None:
     """What the type and a fused activation say of a result, None if it is not int8."""
     if let.var.type.dtype is not DType.INT8:
         return None
-    return limits(let.var.type, getattr(let.call.attrs, "activation", Activation.NONE))
+    return limits(let.var.type, let.call.attrs)
 
 
 def _known(module: Module, arg: Arg | None, found: Mapping[str, Range]) -> Range | None:
@@ -237,11 +239,9 @@ def _requantized(let: Let, attrs: Weighted, least: Integers, most: Integers) -> 
     _, shifts = rule(image.scale, weights.quantization.scales, let.var.type.scale)
     left = np.maximum(shifts, 0).astype(np.int64)
     wraps = (least < -(-INT32_MIN >> left)) | (most > INT32_MAX >> left)
-    low, high = (
-        reference.requantized(sums, attrs.activation, types, let.var.type, rule) for sums in (least, most)
-    )
+    low, high = (reference.requantized(sums, attrs, types, let.var.type, rule) for sums in (least, most))
     unknown = wraps & (least != most)
-    smallest, largest = activation_range(attrs.activation, let.var.type)
+    smallest, largest = stored_limits(attrs, let.var.type)
     shape = let.var.type.shape
     return Range(
         low=np.where(unknown, np.int8(smallest), low).reshape(shape),

@@ -9,10 +9,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from codegen.ir import ConstRef, DType, Let, Target, Var
-from codegen.ir.ops import FullyConnectedAttrs
 from codegen.ir.ops.base.fixed_point import multiply_by_quantized_multiplier
-from codegen.ir.ops.base.operands import narrow
-from codegen.ir.ops.base.parameters import activation_range
+from codegen.kernels.base.limits import limits_of
 from codegen.kernels.base.weighted import CONVOLUTION, DEPTHWISE, FULLY_CONNECTED
 from codegen.kernels.portable.convolution import CONV_2D_S8, DEPTHWISE_S8, FULLY_CONNECTED_S8
 from codegen.kernels.primfunc import PrimFunc
@@ -198,7 +196,7 @@ def test_packed_convolutions_compute_the_layer(seed: int) -> None:
     pixels = windows(drawn, conv.window)
     pixels = np.pad(pixels, ((0, len(pixels) % 2), (0, pixels.shape[1] % 2)))[:12]
     expected = drawn.expected.reshape(-1, len(conv.bias))
-    limits = activation_range(conv.activation, drawn.let.var.type)
+    limits = conv.limits
     words = function.constant("channels").data.reshape(-1, 5)
     assert [bool(word & LAST) for word in words[:, 4]] == [False] * (len(words) - 1) + [True]
     runs = list(decoded(function.constant("weights").data, len(words), pixels.shape[1]))
@@ -219,9 +217,7 @@ def test_packed_rows_compute_the_layer(seed: int) -> None:
         return
     function = bound(kernel, drawn)
     weights, words = function.constant("weights").data, function.constant("channels").data
-    limits = activation_range(
-        narrow(drawn.let.call.attrs, FullyConnectedAttrs).activation, drawn.let.var.type
-    )
+    limits = limits_of(drawn.let)
     inputs = image.reshape(-1).astype(np.int64)
     got: list[int] = []
     for group in output_groups(drawn.let.var.type.elements):

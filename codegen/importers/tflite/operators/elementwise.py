@@ -18,7 +18,6 @@ from codegen.importers.tflite.operators.site import InnerStep, Site, Translated
 from codegen.importers.tflite.tensors import as_in_file
 from codegen.ir import Arg, DType, TensorType
 from codegen.ir.ops import (
-    Activation,
     Attrs,
     BinaryAttrs,
     ConvertAttrs,
@@ -36,15 +35,11 @@ def binary(kind: type[AddOptions | SubOptions | MulOptions | DivOptions]) -> Cal
 
     def translate(site: Site) -> Translated:
         site.need_inputs(2, 2)
-        options: Any = site.options(kind, required=False)
-        activation = (
-            Activation.NONE if options is None else site.activation(int(options.FusedActivationFunction()))
-        )
-        attrs = BinaryAttrs(activation=activation)
+        options: Any = site.fused_options(kind, required=False)
         args = site.args(2)
         if kind in (AddOptions, SubOptions) and (options is None or options.PotScaleInt16()):
             _need_general_scales(site, [args[0].type, args[1].type, site.result])
-        return Translated(op=site.operator.name, args=args, attrs=attrs)
+        return Translated(op=site.operator.name, args=args, attrs=site.activated(BinaryAttrs()))
 
     return translate
 
@@ -91,11 +86,8 @@ def add_n(site: Site) -> Translated:
 def l2_normalization(site: Site) -> Translated:
     """L2_NORMALIZATION over the last axis."""
     site.need_inputs(1, 1)
-    options: Any = site.options(L2NormOptions, required=False)
-    if options is not None:
-        fused = site.activation(int(options.FusedActivationFunction()))
-        if fused is not Activation.NONE:
-            site.unsupported("an activation fused into L2_NORMALIZATION is not supported")
+    site.fused_options(L2NormOptions, required=False)
+    site.need_no_activation()
     return Translated(op="L2_NORMALIZATION", args=(site.arg(0),), attrs=Attrs())
 
 

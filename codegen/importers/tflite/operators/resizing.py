@@ -177,8 +177,7 @@ MOST_PHASES = 64
 def transpose_conv(site: Site) -> Translated:
     """TRANSPOSE_CONV: weights OHWI. The shape of the result is a constant; where an exporter left it to the
     caller, the one that the file states holds, as in tflite-micro."""
-    options: Any = site.options(TransposeConvOptions)
-    activation = site.activation(int(options.FusedActivationFunction()))
+    options: Any = site.fused_options(TransposeConvOptions)
     image, weights, bias = site.weighted((2, 1, 3))
     if bias is not None and image.type.dtype is DType.INT16 and bias.type.dtype is not DType.INT64:
         site.unsupported(f"an int16 image with a bias of {bias.type.dtype.value}, supported is int64")
@@ -195,7 +194,7 @@ def transpose_conv(site: Site) -> Translated:
             "E303", f"the result's shape {list(shape)} has not {batch} images of {channels} channels"
         )
     convolution = _TransposedConvolution(
-        image=image, weights=weights, bias=bias, attrs=ConvAttrs(activation=activation), result=site.result
+        image=image, weights=weights, bias=bias, attrs=site.activated(ConvAttrs()), result=site.result
     )
     phases = [
         convolution.phase(rows, columns, (row, column))

@@ -23,7 +23,6 @@ from codegen.importers.tflite.operators.site import InnerStep, Site, Translated
 from codegen.ir import Arg, ConstRef, DType, TensorType
 from codegen.ir.ops import (
     OPS,
-    Activation,
     ArgAttrs,
     Attrs,
     BatchMatMulAttrs,
@@ -41,9 +40,8 @@ from codegen.ir.ops.base.fixed_point import round_half_away_array
 
 def concatenation(site: Site) -> Translated:
     """CONCATENATION of all inputs."""
-    options: Any = site.options(ConcatenationOptions)
-    if site.activation(int(options.FusedActivationFunction())) is not Activation.NONE:
-        site.unsupported("an activation fused into CONCATENATION is not supported")
+    options: Any = site.fused_options(ConcatenationOptions)
+    site.need_no_activation()
     args = site.args(len(site.operator.inputs))
     if not args:
         raise Refused("E303", "has no inputs")

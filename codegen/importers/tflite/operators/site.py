@@ -9,7 +9,7 @@ constant.
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -24,7 +24,7 @@ from codegen.importers.tflite.file.reader import FileOperator
 from codegen.importers.tflite.operators.unsigned_weights import centred, with_rounded_product
 from codegen.importers.tflite.tensors import Tensors
 from codegen.ir import Arg, ConstRef, DType, Quantization, Source, TensorType, Var
-from codegen.ir.ops import Activation, Attrs
+from codegen.ir.ops import ActivatedAttrs, Activation, Attrs
 from codegen.ir.ops.base.operands import broadcast
 
 _OPTION_NAMES = {code: name for name, code in vars(BuiltinOptions).items() if isinstance(code, int)}
@@ -39,6 +39,7 @@ _ACTIVATION_NAMES = {
 }
 
 _Options = TypeVar("_Options")
+_Activated = TypeVar("_Activated", bound=ActivatedAttrs)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -128,6 +129,7 @@ class Site:
         self._report = report
         self._where = where(operator, values.tensors)
         self._complaints = 0
+        self._fused = Activation.NONE
 
     @property
     def result(self) -> TensorType:
@@ -279,8 +281,14 @@ class Site:
         """The operator's options as the schema's table `kind`; None if left out and not `required`."""
         return options_of(self.operator, kind, required=required)
 
-    def activation(self, code: int) -> Activation:
-        """The fused activation numbered `code`; an unsupported one is reported and read as none."""
+    def fused_options(self, kind: type[_Options], *, required: bool = True) -> _Options | None:
+        """See `options`; for `activated` their fused activation is read, an unsupported one is reported."""
+        found: Any = self.options(kind, required=required)
+        if found is not None:
+            self._fused = self._activation(int(found.FusedActivationFunction()))
+        return found
+
+    def _activation(self, code: int) -> Activation:
         found = _ACTIVATIONS.get(code)
         if found is not None:
             return found
@@ -289,6 +297,15 @@ class Site:
         else:
             self.complain("E303", f"fused activation number {code} does not exist")
         return Activation.NONE
+
+    def activated(self, attrs: _Activated) -> _Activated:
+        """`attrs` with the activation that `fused_options` have."""
+        return replace(attrs, activation=self._fused)
+
+    def need_no_activation(self) -> None:
+        """Report an activation that `fused_options` have."""
+        if self._fused is not Activation.NONE:
+            self.unsupported(f"an activation fused into {self.operator.name} is not supported")
 
 
 def options_of(operator: FileOperator, kind: type[_Options], *, required: bool = True) -> _Options | None:

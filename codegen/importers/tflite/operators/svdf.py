@@ -15,7 +15,7 @@ from codegen.importers.reporting import AlreadyReported, Refused
 from codegen.importers.tflite.operators.rearranging import reshaped
 from codegen.importers.tflite.operators.site import InnerStep, Site, Translated
 from codegen.ir import Arg, ConstRef, DType, Quantization, TensorType
-from codegen.ir.ops import Activation, Attrs, ConvAttrs, DepthwiseConvAttrs, PlainAttrs
+from codegen.ir.ops import ActivatedAttrs, Attrs, ConvAttrs, DepthwiseConvAttrs, PlainAttrs
 
 SVDF = "SVDF"
 WINDOW = 4
@@ -41,7 +41,6 @@ class _Operands:
     bias: ConstRef
     window: Arg
     rank: int
-    activation: Activation
 
     @property
     def units(self) -> int:
@@ -100,14 +99,17 @@ def _summed(site: Site, layer: _Operands, window: InnerStep, result: TensorType)
     """The convolution over time: of each unit, or of the `rank` filters of each."""
     memory, units = layer.time.type.shape[1], layer.units
     data = site.constant_data(2).reshape(units, layer.rank, memory)
-    op, attrs = "CONV_2D", ConvAttrs(activation=layer.activation)
+    op, attrs = "CONV_2D", ConvAttrs()
     ordered = data.swapaxes(1, 2)[:, :, None]
     if window.type.dtype is DType.INT16:
         op, attrs, ordered = "SVDF_TIME", Attrs(), data.transpose(2, 0, 1)
     elif layer.rank == 1:
-        op, attrs = "DEPTHWISE_CONV_2D", DepthwiseConvAttrs(activation=layer.activation)
+        op, attrs = "DEPTHWISE_CONV_2D", DepthwiseConvAttrs()
         ordered = data[:, 0].T.reshape(1, memory, 1, units)
     weights = site.made(np.ascontiguousarray(ordered), _scaled(layer.time.type, window.type, result))
+    if isinstance(attrs, ActivatedAttrs) and window.type.dtype is DType.FLOAT32:
+        # tflite-micro clamps integers to their type alone.
+        attrs = site.activated(attrs)
     return InnerStep(op=op, args=(window, weights, layer.bias), attrs=attrs, type=result)
 
 
@@ -122,7 +124,7 @@ def _scaled(weights: TensorType, image: TensorType, result: TensorType) -> Quant
 
 def _layer(site: Site) -> _Operands:
     site.need_inputs(_INPUTS, _INPUTS)
-    options: Any = site.options(SVDFOptions)
+    options: Any = site.fused_options(SVDFOptions)
     value, features, time, bias, window = site.args(_INPUTS)
     if not (isinstance(features, ConstRef) and isinstance(time, ConstRef) and isinstance(bias, ConstRef)):
         raise Refused("E301", "weights or bias are computed from the model's inputs, supported are constants")
@@ -150,7 +152,6 @@ def _layer(site: Site) -> _Operands:
             f"the int16 state has zero point {window.type.zero_point}, supported is 0",
             "quantise the state symmetrically, as tflite-micro assumes it",
         )
-    activation = site.activation(options.FusedActivationFunction())
     if site.complained:
         raise AlreadyReported
     return _Operands(
@@ -160,8 +161,6 @@ def _layer(site: Site) -> _Operands:
         bias=bias,
         window=window,
         rank=rank,
-        # tflite-micro clamps integers to their type alone.
-        activation=activation if is_float else Activation.NONE,
     )
 
 

@@ -17,6 +17,7 @@ from codegen.importers.tflite.operators.site import InnerStep, Site, Translated
 from codegen.importers.tflite.tensors import need_few_rows
 from codegen.ir import Arg, DType, TensorType
 from codegen.ir.ops import (
+    ActivatedAttrs,
     Activation,
     Attrs,
     BinaryAttrs,
@@ -34,8 +35,7 @@ Pair = tuple[int, int]
 
 def conv_2d(site: Site) -> Translated:
     """CONV_2D: weights OHWI."""
-    options: Any = site.options(Conv2DOptions)
-    activation = site.activation(int(options.FusedActivationFunction()))
+    options: Any = site.fused_options(Conv2DOptions)
     image, weights, bias = site.weighted()
     _check_bias_type(site, options, bias)
     rows, columns = _weighted_axes(options, image.type, weights.type)
@@ -43,15 +43,13 @@ def conv_2d(site: Site) -> Translated:
         stride=(rows.stride, columns.stride),
         dilation=(rows.dilation, columns.dilation),
         padding=padding_of(rows, columns),
-        activation=activation,
     )
-    return Translated(op=_named(site, image, weights), args=(image, weights, bias), attrs=attrs)
+    return _translated(site, (image, weights, bias), attrs)
 
 
 def depthwise_conv_2d(site: Site) -> Translated:
     """DEPTHWISE_CONV_2D: weights 1HWO; the multiplier is O / C, the option may leave it out as 0."""
-    options: Any = site.options(DepthwiseConv2DOptions)
-    activation = site.activation(int(options.FusedActivationFunction()))
+    options: Any = site.fused_options(DepthwiseConv2DOptions)
     image, weights, bias = site.weighted()
     rows, columns = _weighted_axes(options, image.type, weights.type)
     channels, outputs = image.type.shape[3], weights.type.shape[3]
@@ -67,20 +65,18 @@ def depthwise_conv_2d(site: Site) -> Translated:
         stride=(rows.stride, columns.stride),
         dilation=(rows.dilation, columns.dilation),
         padding=padding_of(rows, columns),
-        activation=activation,
     )
     if _is_hybrid(image, weights):
         scales = weights.type.quantization
         if scales is None or len(scales.scales) != outputs:
             text = "hybrid operator: its weights have one scale for all channels"
             raise Refused("E301", text, "convert it again with weights quantised by channel")
-    return Translated(op=_named(site, image, weights), args=(image, weights, bias), attrs=attrs)
+    return _translated(site, (image, weights, bias), attrs)
 
 
 def fully_connected(site: Site) -> Translated:
     """FULLY_CONNECTED: weights [O, I] in the plain order."""
-    options: Any = site.options(FullyConnectedOptions)
-    activation = site.activation(int(options.FusedActivationFunction()))
+    options: Any = site.fused_options(FullyConnectedOptions)
     if int(options.WeightsFormat()) != FullyConnectedOptionsWeightsFormat.DEFAULT:
         site.unsupported(
             "shuffled weights (weights_format SHUFFLED4x16INT8) are not supported",
@@ -92,10 +88,10 @@ def fully_connected(site: Site) -> Translated:
     keep = bool(options.KeepNumDims())
     if _is_hybrid(image, weights):
         asymmetric = bool(options.AsymmetricQuantizeInputs())
-        attrs = HybridRowsAttrs(activation=activation, keep_num_dims=keep, asymmetric=asymmetric)
+        attrs = HybridRowsAttrs(keep_num_dims=keep, asymmetric=asymmetric)
     else:
-        attrs = FullyConnectedAttrs(activation=activation, keep_num_dims=keep)
-    return Translated(op=_named(site, image, weights), args=(image, weights, bias), attrs=attrs)
+        attrs = FullyConnectedAttrs(keep_num_dims=keep)
+    return _translated(site, (image, weights, bias), attrs)
 
 
 def _is_hybrid(image: Arg, weights: Arg) -> bool:
@@ -103,9 +99,9 @@ def _is_hybrid(image: Arg, weights: Arg) -> bool:
     return image.type.dtype is DType.FLOAT32 and weights.type.dtype is DType.INT8
 
 
-def _named(site: Site, image: Arg, weights: Arg) -> str:
-    name = site.operator.name
-    return f"HYBRID_{name}" if _is_hybrid(image, weights) else name
+def _translated(site: Site, args: tuple[Arg, Arg, Arg | None], attrs: ActivatedAttrs) -> Translated:
+    name = f"HYBRID_{site.operator.name}" if _is_hybrid(args[0], args[1]) else site.operator.name
+    return Translated(op=name, args=args, attrs=site.activated(attrs))
 
 
 def _check_bias_type(site: Site, options: Any, bias: Arg | None) -> None:
@@ -136,8 +132,7 @@ def l2_pool_2d(site: Site) -> Translated:
 def pool_2d(site: Site) -> Translated:
     """AVERAGE_POOL_2D and MAX_POOL_2D."""
     site.need_inputs(1, 1)
-    options: Any = site.options(Pool2DOptions)
-    activation = site.activation(int(options.FusedActivationFunction()))
+    options: Any = site.fused_options(Pool2DOptions)
     image = site.arg(0)
     window = int(options.FilterHeight()), int(options.FilterWidth())
     if min(window) < 1:
@@ -148,12 +143,11 @@ def pool_2d(site: Site) -> Translated:
         window=(rows.window, columns.window),
         stride=(rows.stride, columns.stride),
         padding=padding_of(rows, columns),
-        activation=activation,
     )
     if site.operator.name == "AVERAGE_POOL_2D" and site.is_unsigned(0):
         # An odd number of elements has no halves.
         attrs = replace(attrs, halves_up=attrs.padding != Padding2D() or math.prod(attrs.window) % 2 == 0)
-    return Translated(op=site.operator.name, args=(image,), attrs=attrs)
+    return Translated(op=site.operator.name, args=(image,), attrs=site.activated(attrs))
 
 
 def extents_of(value: TensorType, what: str) -> Pair:

@@ -2,46 +2,43 @@
 
 from dataclasses import dataclass
 
-from codegen.ir.operator import NO_PADDING, Activation, Attrs, Padding2D
+from codegen.ir.operator import NO_PADDING, Attrs, Padding2D
+from codegen.ir.ops.base.activation import ActivatedAttrs
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ConvAttrs(Attrs):
+class ConvAttrs(ActivatedAttrs):
     """CONV_2D: image NHWC, weights OHWI (grouped when I divides the image's C), bias O or None."""
 
     stride: tuple[int, int] = (1, 1)
     dilation: tuple[int, int] = (1, 1)
     padding: Padding2D = NO_PADDING
-    activation: Activation = Activation.NONE
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class DepthwiseConvAttrs(Attrs):
+class DepthwiseConvAttrs(ActivatedAttrs):
     """DEPTHWISE_CONV_2D: weights 1HWO with O = C * multiplier; result channel o reads o // multiplier."""
 
     multiplier: int = 1
     stride: tuple[int, int] = (1, 1)
     dilation: tuple[int, int] = (1, 1)
     padding: Padding2D = NO_PADDING
-    activation: Activation = Activation.NONE
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class FullyConnectedAttrs(Attrs):
+class FullyConnectedAttrs(ActivatedAttrs):
     """FULLY_CONNECTED: image [..., I] flattened to rows of I, weights [O, I], bias O or None."""
 
-    activation: Activation = Activation.NONE
     keep_num_dims: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class PoolAttrs(Attrs):
+class PoolAttrs(ActivatedAttrs):
     """AVERAGE_POOL_2D (padding is not counted) and MAX_POOL_2D."""
 
     window: tuple[int, int]
     stride: tuple[int, int] = (1, 1)
     padding: Padding2D = NO_PADDING
-    activation: Activation = Activation.NONE
     halves_up: bool = False
     """Averages of int8 round halves up, as those of uint8 do, not away from zero."""
 
@@ -91,14 +88,13 @@ class BatchMatMulAttrs(Attrs):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class BinaryAttrs(Attrs):
+class BinaryAttrs(ActivatedAttrs):
     """ADD, SUB, MUL with broadcasting.
 
     `unbounded`: float32 beyond the largest number becomes infinite, as ONNX has it; else it ends there, as
     TFLite has it.
     """
 
-    activation: Activation = Activation.NONE
     unbounded: bool = False
 
 

@@ -14,61 +14,14 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.ir.operator import Activation, Types
+from codegen.ir.operator import Types
 from codegen.ir.ops.base.fixed_point import (
-    INT32_MAX,
-    INT32_MIN,
     MAX_WIDE_SHIFT,
-    Integers,
     quantize_multiplier,
     quantize_multiplier_below_one,
-    round_half_away,
     round_half_away_array,
-    wrap_int32,
 )
 from codegen.ir.types import DType, TensorType
-
-_LIMITS: dict[Activation, tuple[float | None, float | None]] = {
-    Activation.NONE: (None, None),
-    Activation.RELU: (0.0, None),
-    Activation.RELU_N1_TO_1: (-1.0, 1.0),
-    Activation.RELU6: (0.0, 6.0),
-}
-
-
-def float_activation_range(activation: Activation) -> tuple[float, float]:
-    """Real (smallest, largest) result under `activation`; infinite where it does not limit."""
-    low, high = _LIMITS[activation]
-    return (-math.inf if low is None else low), (math.inf if high is None else high)
-
-
-def activation_range(activation: Activation, result: TensorType) -> tuple[int, int]:
-    """Stored (smallest, largest) result under `activation`. Source: CalculateActivationRangeQuantized."""
-    smallest, largest = result.dtype.limits
-    low, high = _LIMITS[activation]
-    if low is not None:
-        smallest = max(smallest, _stored(low, result))
-    if high is not None:
-        largest = min(largest, _stored(high, result))
-    return smallest, largest
-
-
-def int32_activation_range(activation: Activation) -> tuple[int, int]:
-    """(smallest, largest) int32 without a scale under `activation`. Source: CalculateActivationRange."""
-    low, high = _LIMITS[activation]
-    return INT32_MIN if low is None else int(low), INT32_MAX if high is None else int(high)
-
-
-def clip_int32(values: Integers, activation: Activation) -> NDArray[np.int32]:
-    """What is left of results of int32 without a scale: they wrap, then `activation` limits them."""
-    return np.clip(wrap_int32(values), *int32_activation_range(activation)).astype(np.int32)
-
-
-def _stored(real: float, result: TensorType) -> int:
-    quotient = _float32_quotient(real, result.scale)
-    if not INT32_MIN <= quotient <= INT32_MAX:
-        raise ValueError(f"a scale of {result.scale:g} is too small for an activation limit of {real:g}")
-    return result.zero_point + round_half_away(quotient)
 
 
 def _float32_product(first: float, second: float) -> float:

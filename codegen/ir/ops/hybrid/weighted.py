@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from codegen.ir.operator import Activation, Arrays, Attrs, Op, Types
+from codegen.ir.operator import Arrays, Attrs, Op, Types
+from codegen.ir.ops.base.activation import activated
 from codegen.ir.ops.base.attrs import ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs
 from codegen.ir.ops.base.operands import narrow, need_dtype, need_elements, operand, optional, present
-from codegen.ir.ops.base.parameters import float_activation_range
 from codegen.ir.ops.convolution import (
     Conv2D,
     DepthwiseConv2D,
@@ -39,10 +39,6 @@ class _Weighted(Op):
     @abstractmethod
     def sums(self, attrs: Attrs, image: Reals, weights: Reals, result: TensorType) -> Reals:
         """Sums of products, without bias; `image` is less its zero point."""
-
-    @abstractmethod
-    def activation(self, attrs: Attrs) -> Activation:
-        """The activation that is fused to it."""
 
     def parts(self, image: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """`image` as [parts, elements]: what is quantised together."""
@@ -82,8 +78,7 @@ class _Weighted(Op):
         bias = values[2] if len(values) > 2 else None
         if bias is not None:
             reals = reals + bias.reshape(-1)
-        low, high = float_activation_range(self.activation(attrs))
-        return np.clip(reals, low, high).astype(np.float32).reshape(result.shape)
+        return activated(reals, attrs, result).reshape(result.shape)
 
 
 class HybridConv2D(_Weighted):
@@ -94,10 +89,6 @@ class HybridConv2D(_Weighted):
     attrs_type = ConvAttrs
     result_shape = Conv2D.result_shape
     macs = Conv2D.macs
-
-    def activation(self, attrs: Attrs) -> Activation:
-        """See `_Weighted.activation`."""
-        return narrow(attrs, ConvAttrs).activation
 
     def sums(self, attrs: Attrs, image: Reals, weights: Reals, result: TensorType) -> Reals:
         """See `_Weighted.sums`."""
@@ -114,10 +105,6 @@ class HybridDepthwiseConv2D(_Weighted):
     result_shape = DepthwiseConv2D.result_shape
     macs = DepthwiseConv2D.macs
 
-    def activation(self, attrs: Attrs) -> Activation:
-        """See `_Weighted.activation`."""
-        return narrow(attrs, DepthwiseConvAttrs).activation
-
     def sums(self, attrs: Attrs, image: Reals, weights: Reals, result: TensorType) -> Reals:
         """See `_Weighted.sums`."""
         return depthwise_sums(narrow(attrs, DepthwiseConvAttrs), image, weights, result)
@@ -131,10 +118,6 @@ class HybridFullyConnected(_Weighted):
     attrs_type = HybridRowsAttrs
     result_shape = FullyConnected.result_shape
     macs = FullyConnected.macs
-
-    def activation(self, attrs: Attrs) -> Activation:
-        """See `_Weighted.activation`."""
-        return narrow(attrs, HybridRowsAttrs).activation
 
     def sums(self, attrs: Attrs, image: Reals, weights: Reals, result: TensorType) -> Reals:
         """See `_Weighted.sums`."""

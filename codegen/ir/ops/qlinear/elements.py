@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.ir.operator import Arrays, Attrs, Op, Types
+from codegen.ir.ops.base.activation import stored_limits
 from codegen.ir.ops.base.attrs import BinaryAttrs
 from codegen.ir.ops.base.operands import (
     broadcast,
@@ -17,7 +18,6 @@ from codegen.ir.ops.base.operands import (
     operand,
     present,
 )
-from codegen.ir.ops.base.parameters import activation_range
 from codegen.ir.ops.qlinear.rounding import dequantized, quantized
 from codegen.ir.types import DType, TensorType
 
@@ -107,7 +107,7 @@ class QLinearPair(Op):
         for what, type_ in (("first argument", first), ("second argument", second), ("result", result)):
             need_dtype(type_, what, DType.INT8)
             need_quantized(type_, what)
-        activation_range(narrow(attrs, BinaryAttrs).activation, result)
+        stored_limits(attrs, result)
 
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Source: ONNX, DequantizeLinear, the operator on float32, QuantizeLinear."""
@@ -115,7 +115,7 @@ class QLinearPair(Op):
             dequantized(present(values, index, "argument"), operand(args, index, "argument"))
             for index in (0, 1)
         )
-        limits = activation_range(narrow(attrs, BinaryAttrs).activation, result)
+        limits = stored_limits(attrs, result)
         with np.errstate(all="ignore"):
             return quantized(self._of(first, second), result, limits)
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from codegen.ir.operator import Activation, Arrays, Attrs, Op, Types
+from codegen.ir.operator import Arrays, Attrs, Op, Types
+from codegen.ir.ops.base.activation import stored_limits
 from codegen.ir.ops.base.attrs import ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs
 from codegen.ir.ops.base.fixed_point import wrap_int32
 from codegen.ir.ops.base.operands import narrow, need_dtype, need_elements, need_quantized, operand, present
-from codegen.ir.ops.base.parameters import activation_range
 from codegen.ir.ops.convolution import (
     Conv2D,
     DepthwiseConv2D,
@@ -45,6 +45,12 @@ class QLinearRowsAttrs(FullyConnectedAttrs):
     scales: tuple[float, ...]
 
 
+def _scales(attrs: Attrs) -> tuple[float, ...]:
+    if not isinstance(attrs, QLinearConvAttrs | QLinearDepthwiseAttrs | QLinearRowsAttrs):
+        raise ValueError(f"attributes are {type(attrs).__name__}, the operator takes scales")
+    return attrs.scales
+
+
 class _Weighted(Op):
     """An image of int8, weights of int8 without a zero point, a bias of int32."""
 
@@ -52,15 +58,11 @@ class _Weighted(Op):
     def sums(self, attrs: Attrs, image: Reals, weights: Reals, result: TensorType) -> Reals:
         """Sums of products, without bias; `image` is less its zero point."""
 
-    @abstractmethod
-    def numbers(self, attrs: Attrs) -> tuple[tuple[float, ...], Activation]:
-        """The scales and the activation."""
-
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """Types, and a scale for each channel."""
         Op.check(self, attrs, args, result)
         need_elements(result)
-        scales, activation = self.numbers(attrs)
+        scales = _scales(attrs)
         for index, what in ((0, "image"), (1, "weights")):
             need_dtype(operand(args, index, what), what, DType.INT8)
         need_quantized(operand(args, 0, "image"), "image")
@@ -74,18 +76,17 @@ class _Weighted(Op):
                 raise ValueError(f"the bias has {bias.elements} elements for {channels} output channels")
         if len(scales) != channels or not all(scale > 0 and math.isfinite(scale) for scale in scales):
             raise ValueError(f"there are {len(scales)} positive scales for {channels} output channels")
-        activation_range(activation, result)
+        stored_limits(attrs, result)
 
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Source: onnxruntime, QLinearConv (MlasRequantizeOutput)."""
-        scales, activation = self.numbers(attrs)
         image, weights = present(values, 0, "image"), present(values, 1, "weights")
         centred = image.astype(np.float64) - operand(args, 0, "image").zero_point
         sums = self.sums(attrs, centred, weights.astype(np.float64), result).astype(np.int64)
         bias = values[2] if len(values) > 2 else None
         whole = wrap_int32(sums if bias is None else sums + bias.reshape(-1))
-        units = scaled(whole, np.array(scales, np.float32))
-        return stored(units, result, activation_range(activation, result)).reshape(result.shape)
+        units = scaled(whole, np.array(_scales(attrs), np.float32))
+        return stored(units, result, stored_limits(attrs, result)).reshape(result.shape)
 
 
 class QLinearConv2D(_Weighted):
@@ -96,11 +97,6 @@ class QLinearConv2D(_Weighted):
     attrs_type = QLinearConvAttrs
     result_shape = Conv2D.result_shape
     macs = Conv2D.macs
-
-    def numbers(self, attrs: Attrs) -> tuple[tuple[float, ...], Activation]:
-        """See `_Weighted.numbers`."""
-        own = narrow(attrs, QLinearConvAttrs)
-        return own.scales, own.activation
 
     def sums(self, attrs: Attrs, image: Reals, weights: Reals, result: TensorType) -> Reals:
         """See `_Weighted.sums`."""
@@ -116,11 +112,6 @@ class QLinearDepthwiseConv2D(_Weighted):
     result_shape = DepthwiseConv2D.result_shape
     macs = DepthwiseConv2D.macs
 
-    def numbers(self, attrs: Attrs) -> tuple[tuple[float, ...], Activation]:
-        """See `_Weighted.numbers`."""
-        own = narrow(attrs, QLinearDepthwiseAttrs)
-        return own.scales, own.activation
-
     def sums(self, attrs: Attrs, image: Reals, weights: Reals, result: TensorType) -> Reals:
         """See `_Weighted.sums`."""
         return depthwise_sums(narrow(attrs, QLinearDepthwiseAttrs), image, weights, result)
@@ -134,11 +125,6 @@ class QLinearFullyConnected(_Weighted):
     attrs_type = QLinearRowsAttrs
     result_shape = FullyConnected.result_shape
     macs = FullyConnected.macs
-
-    def numbers(self, attrs: Attrs) -> tuple[tuple[float, ...], Activation]:
-        """See `_Weighted.numbers`."""
-        own = narrow(attrs, QLinearRowsAttrs)
-        return own.scales, own.activation
 
     def sums(self, attrs: Attrs, image: Reals, weights: Reals, result: TensorType) -> Reals:
         """See `_Weighted.sums`."""

@@ -43,7 +43,7 @@ class DspDepthwise(FastKernel):
         attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
         if attrs.multiplier != 1 or let.var.type.shape[3] < GROUP:
             return f"fast depthwise kernels are for multiplier 1 and at least {GROUP} channels"
-        return long_reason(let, attrs.activation, self.operator)
+        return long_reason(let, self.operator)
 
 
 def lines_reason(let: Let, name: str) -> str | None:

@@ -37,7 +37,7 @@ class DepthwisePlane(FastKernel):
         if arg_type(let, 0).shape[3] != 1:
             return f"the kernel {self.name} is for images of one channel"
         reason = lines_reason(let, self.name)
-        return reason or long_reason(let, DEPTHWISE.activation(let), DEPTHWISE)
+        return reason or long_reason(let, DEPTHWISE)
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`; where the weights let an accumulator grow too large, the portable kernel."""

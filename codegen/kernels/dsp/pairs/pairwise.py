@@ -3,11 +3,10 @@
 import numpy as np
 
 from codegen.ir import Let
-from codegen.ir.ops import BinaryAttrs
-from codegen.ir.ops.base.operands import narrow
-from codegen.ir.ops.base.parameters import activation_range, mul_multiplier, prelu_params
+from codegen.ir.ops.base.parameters import mul_multiplier, prelu_params
 from codegen.kernels.base.broadcast import RunKernel, RunNumbers, broadcast_fields
 from codegen.kernels.base.c_kernel import arg_type
+from codegen.kernels.base.limits import clamp_reason
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
 from codegen.kernels.call import ConstantPointer
@@ -36,8 +35,9 @@ class MulDsp(RunKernel):
 
     def other_reason(self, let: Let) -> str | None:
         """Broadcasting along the last axis, a narrower range, a scale from one half on."""
-        if activation_range(narrow(let.call.attrs, BinaryAttrs).activation, let.var.type) != (-128, 127):
-            return "its activation clamps to less than int8"
+        reason = clamp_reason(let)
+        if reason is not None:
+            return reason
         scale = mul_multiplier(arg_type(let, 0), arg_type(let, 1), let.var.type)
         return super().other_reason(let) or scale_reason(*scale)
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from codegen.ir import Let
-from codegen.ir.ops.base.parameters import activation_range
 from codegen.kernels.base.c_kernel import FastKernel
 from codegen.kernels.base.overlap import forward_sharing, striped_below
 from codegen.kernels.base.registry import register
@@ -93,7 +92,6 @@ class WinogradConv(FastKernel):
         if not fits(channels, inputs, tile):
             return self.portable.bind(let, constants, name)
         found = self.packed(let, window, channels)
-        limits = activation_range(layer.activation, let.var.type)
         below = striped_below(window, rows=tile.rows, columns=found.columns, channels=inputs)
         return PrimFunc(
             name=name,
@@ -107,7 +105,7 @@ class WinogradConv(FastKernel):
             workspaces=(Workspace(name="pixels", size_bytes=found.workspace_bytes),),
             constants=found.constants,
             sharing=forward_sharing(let, 0, below),
-            structs=(conv_params(let, window, limits), found.weights),
+            structs=(conv_params(let, window), found.weights),
             call_args=(PARAMS, StructArg(suffix="weights"), WorkspaceArg(name="pixels"), ARGUMENT, RESULT),
             pixels_at_once=tile.rows * tile.columns,
             instructions=found.instructions,

@@ -6,8 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from codegen.ir import DType, Let, Var
-from codegen.ir.ops import Activation, ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs
-from codegen.ir.ops.base.operands import narrow
+from codegen.ir.ops import ConvAttrs, DepthwiseConvAttrs
 from codegen.ir.ops.hybrid import is_asymmetric, is_scaled_by_channel_first
 from codegen.kernels.base.c_kernel import (
     ConstantData,
@@ -15,9 +14,9 @@ from codegen.kernels.base.c_kernel import (
     PortableKernel,
     arg_type,
     constant_data,
-    float_limits,
     value_argument,
 )
+from codegen.kernels.base.limits import limit_fields
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
 from codegen.kernels.base.weighted import weight_data, weight_scales, window_of
@@ -61,7 +60,7 @@ class HybridConv(PortableKernel):
         window, depthwise = window_of(let, attrs), isinstance(attrs, DepthwiseConvAttrs)
         groups = 1 if depthwise else window.image[3] // arg_type(let, 1).shape[3]
         geometry = (("window", window.fields), ("groups", groups))
-        numbers = params("cg_conv_params_f32", *geometry, *_limits(attrs.activation))
+        numbers = params("cg_conv_params_f32", *geometry, *limit_fields(let))
         return numbers, window.image[0], math.prod(window.image[1:])
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
@@ -101,16 +100,10 @@ class HybridFullyConnected(HybridConv):
 
     def numbers(self, let: Let) -> tuple[CStruct, int, int]:
         """See `HybridConv.numbers`."""
-        activation = narrow(let.call.attrs, FullyConnectedAttrs).activation
         outputs, inputs = arg_type(let, 1).shape
         rows = arg_type(let, 0).elements // inputs
         sizes = (("rows", rows), ("in_len", inputs), ("out_len", outputs))
-        return params("cg_fc_params_f32", *sizes, *_limits(activation)), rows, inputs
-
-
-def _limits(activation: Activation) -> tuple[tuple[str, float], tuple[str, float]]:
-    low, high = float_limits(activation)
-    return ("act_min", low), ("act_max", high)
+        return params("cg_fc_params_f32", *sizes, *limit_fields(let)), rows, inputs
 
 
 def _packed(let: Let, constants: ConstantData) -> tuple[LinkedConstant, ...]:

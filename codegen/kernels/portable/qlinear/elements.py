@@ -1,9 +1,6 @@
 """Portable kernels of QUANTIZE_LINEAR, LOOKUP, QLINEAR_ADD, QLINEAR_SUB and QLINEAR_MUL."""
 
 from codegen.ir import DType, Let
-from codegen.ir.ops import BinaryAttrs
-from codegen.ir.ops.base.operands import narrow
-from codegen.ir.ops.base.parameters import activation_range
 from codegen.kernels.base.broadcast import broadcast_fields
 from codegen.kernels.base.c_kernel import (
     ConstantData,
@@ -14,6 +11,7 @@ from codegen.kernels.base.c_kernel import (
     row_kernel,
     value_argument,
 )
+from codegen.kernels.base.limits import limit_fields
 from codegen.kernels.base.overlap import in_place
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
@@ -55,7 +53,6 @@ class QLinearPair(RoundsEven):
     def numbers(self, let: Let) -> CStruct:
         """The parameter struct; raises ValueError for shapes of too many axes."""
         first, second, result = arg_type(let, 0), arg_type(let, 1), let.var.type
-        low, high = activation_range(narrow(let.call.attrs, BinaryAttrs).activation, result)
         return params(
             "cg_qlinear_pair_params",
             ("shape", broadcast_fields(let)),
@@ -65,8 +62,7 @@ class QLinearPair(RoundsEven):
             ("lhs_scale", first.scale),
             ("rhs_scale", second.scale * self._sign),
             ("out_scale", result.scale),
-            ("act_min", low),
-            ("act_max", high),
+            *limit_fields(let),
         )
 
     def check(self, let: Let) -> None:

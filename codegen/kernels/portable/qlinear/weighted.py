@@ -5,9 +5,9 @@ from numpy.typing import NDArray
 
 from codegen.ir import DType, Let, Var
 from codegen.ir.ops.base.operands import narrow
-from codegen.ir.ops.base.parameters import activation_range
 from codegen.ir.ops.qlinear import QLinearConvAttrs, QLinearDepthwiseAttrs, QLinearRowsAttrs
 from codegen.kernels.base.c_kernel import ConstantData, PortableKernel, arg_type
+from codegen.kernels.base.limits import limits_of
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.weighted import (
     QLINEAR_CONVOLUTION,
@@ -59,8 +59,7 @@ def sums_of(let: Let, constants: ConstantData) -> tuple[NDArray[np.int64], NDArr
 def rounding_of(let: Let, constants: ConstantData) -> Rounding:
     """How each channel of a layer is rounded."""
     attrs = attributes(let)
-    limits = activation_range(attrs.activation, let.var.type)
-    return roundings(attrs.scales, sums_of(let, constants), let.var.type.zero_point, limits)
+    return roundings(attrs.scales, sums_of(let, constants), let.var.type.zero_point, limits_of(let))
 
 
 class _QLinear(RoundsEven):
