@@ -1,10 +1,12 @@
 """Options of the whole suite."""
 
+import gc
 from collections.abc import Iterable, Sequence
 
 import pytest
 from hypothesis import settings
 
+from codegen.cli.main import COLLECTED_AFTER
 from tests import programs
 from tests.programs import uncached as uncached
 
@@ -21,8 +23,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    gc.set_threshold(COLLECTED_AFTER)
     settings.load_profile("long" if config.getoption("--long") else "suite")
     programs.set_up(config)
+
+
+def pytest_collection_finish() -> None:
+    """What the collected tests hold stays until the end: no need to look through it again and again."""
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: Iterable[pytest.Item]) -> None:

@@ -91,10 +91,9 @@ class Coder:
     def __init__(self, data: bytes) -> None:
         """`data`: not empty."""
         self._data = data
-        self._values = np.frombuffer(data, np.uint8)
         self.code = best_code(data)
-        self._codes, self._lengths = self.code.words()
-        self._ends = np.concatenate([[0], np.cumsum(self._lengths[self._values])])
+        lengths = self.code.words()[1]
+        self._ends = np.concatenate([[0], np.cumsum(lengths[np.frombuffer(data, np.uint8)])])
 
     def packing(self, piece_bytes: Sequence[int] = ()) -> Packing:
         """What is stored of the data in pieces of these sizes (none: in one).
@@ -120,19 +119,24 @@ class Coder:
 
     def packed(self, packing: Packing) -> bytes:
         """What is stored. Raises ValueError if decoding it does not give the data again."""
-        streams: list[bytes] = []
-        start = 0
-        for size in packing.piece_bytes:
-            part = self._values[start : start + size]
-            streams.append(_stream(self._codes[part], self._lengths[part]))
-            start += size
-        found = b"".join((self.code.table, *streams)).ljust(packing.stored_bytes, b"\0")
-        if (
-            len(found) != packing.stored_bytes
-            or unpack(found, packing.table_bytes, packing.piece_bytes) != self._data
-        ):
-            raise ValueError("a packed constant is not what was packed")
-        return found
+        return _packed(self._data, packing)
+
+
+@lru_cache(maxsize=512)
+def _packed(data: bytes, packing: Packing) -> bytes:
+    """Kept as codes are: decoding in Python, to be sure, takes longer than everything else here."""
+    code, values = best_code(data), np.frombuffer(data, np.uint8)
+    codes, lengths = code.words()
+    streams: list[bytes] = []
+    start = 0
+    for size in packing.piece_bytes:
+        part = values[start : start + size]
+        streams.append(_stream(codes[part], lengths[part]))
+        start += size
+    found = b"".join((code.table, *streams)).ljust(packing.stored_bytes, b"\0")
+    if len(found) != packing.stored_bytes or unpack(found, packing.table_bytes, packing.piece_bytes) != data:
+        raise ValueError("a packed constant is not what was packed")
+    return found
 
 
 def _stream(codes: NDArray[np.int64], lengths: NDArray[np.int64]) -> bytes:
