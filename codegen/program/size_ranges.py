@@ -1,7 +1,7 @@
 """What a program knows of sizes that are known as ranges: symbols, and formulas in place of numbers."""
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -11,12 +11,10 @@ from numpy.typing import NDArray
 from codegen.ir.formulas import (
     Extent,
     Formula,
-    Largest,
     OpenSizes,
-    RoundedUp,
     Symbol,
     Whole,
-    evaluate,
+    deciding,
     formula_of,
 )
 
@@ -75,6 +73,9 @@ class Ranges:
     """Pool -> its bytes at every sizes that were looked at."""
     proved: bool
     """Whether these are all the sizes that there are."""
+    part: str = ""
+    """The extent that says in which part of the range a call is: each has an order of buffers of its own;
+    empty where one serves all."""
     narrowed: tuple[str, ...] = ()
     """What was left out of the ranges that were asked for, and which operator forbids it: a sentence each."""
     misses_start_up: bool = False
@@ -159,18 +160,10 @@ def _turning(ranges: Ranges, rows: Mapping[str, Whole], length: int = 0) -> NDAr
     formulas += ranges.workspaces.values()
     found = np.zeros(next(iter(rows.values())).shape, bool)
     for each in formulas:
-        for largest in _maxima(each):
-            arms = [np.broadcast_to(evaluate(item, known), found.shape) for item in largest.items]
-            deciding = np.argmax(np.stack(arms), axis=0)
-            at = np.flatnonzero(deciding[1:] != deciding[:-1])
+        for items in deciding(each, known):
+            own = np.broadcast_to(items, found.shape)
+            at = np.flatnonzero(own[1:] != own[:-1])
             if length:
                 at = at[(at + 1) % length != 0]
             found[at] = found[at + 1] = True
     return found
-
-
-def _maxima(formula: Formula) -> Iterator[Largest]:
-    if isinstance(formula, RoundedUp):
-        yield from _maxima(formula.value)
-    elif isinstance(formula, Largest):
-        yield formula

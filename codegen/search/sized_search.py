@@ -14,9 +14,11 @@ from codegen.program.size_ranges import OpenEnd
 from codegen.progress import Progress
 from codegen.search.choices import Choices
 from codegen.search.flash.compressing import misses_start_up
+from codegen.search.ranges.members import Members
 from codegen.search.ranges.narrowing import looked_at
+from codegen.search.ranges.parts import chosen, whole
 from codegen.search.ranges.ranged import ranged, turning
-from codegen.search.ranges.sizes import Sizes
+from codegen.search.ranges.sizes import LookedAt, Sizes
 from codegen.search.ranges.unlike import KernelUnlike
 from codegen.search.search import check, search
 
@@ -42,7 +44,7 @@ def search_sizes(
         except DoesNotFit as missed:
             raise missed.with_sizes(_fitting(sizes, board, choices, name, progress)) from missed
         try:
-            found = ranged(program, sizes, looked, planners.find(choices.planner), check, progress)
+            return _told(_ranged(program, sizes, looked, choices, excluded, progress), asked)
         except Unlike as unlike:
             if isinstance(unlike, KernelUnlike) and unlike.kernel not in excluded:
                 excluded |= {unlike.kernel}
@@ -55,9 +57,36 @@ def search_sizes(
                 "give a narrower range, leave channels in (--no-reduce), or build the model at fixed sizes"
             )
             raise CodegenError(Message(code="E308", where=said, text=str(unlike), help=help_)) from unlike
-        wider = turning(name, sizes, looked, found.ranges, progress)
+
+
+def _ranged(
+    program: Program,
+    sizes: Sizes,
+    looked: LookedAt,
+    choices: Choices,
+    excluded: frozenset[tuple[str, str]],
+    progress: Progress,
+) -> Program:
+    """`program` for all its sizes, looked at wherever its formulas turn. Raises Unlike as `ranged` does."""
+    if program.signature.states:
+        raise Unlike("state lasts from one inference to the next, which sizes of a call cannot change")
+    planner, made = planners.find(choices.planner), Members()
+
+    def alone(module: Module) -> Program:
+        return search(module, program.board, choices, name=program.name, excluded=excluded)
+
+    parts = chosen(program, sizes, looked, made, planner, alone)
+    while True:
+        try:
+            found = ranged(program, sizes, looked, parts, made, planner, check, progress)
+        except Unlike:
+            if not parts.starts:
+                raise
+            parts = whole(program)  # Kernels of a part may be others at sizes that were not compared.
+            continue
+        wider = turning(program.name, sizes, looked, found.ranges, progress)
         if wider is None:
-            return _told(found, asked)
+            return found
         looked = wider
 
 

@@ -1,15 +1,18 @@
 """What reports say of sizes that are known as ranges: the formulas of the peaks, and how near they are to the
 least."""
 
+import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from codegen.errors import in_bytes
-from codegen.ir.formulas import Extent, named, names_of, text
+from codegen.ir.formulas import Formula, Stepwise, inside, named, names_of, text
 from codegen.plan.draw.sizes_picture import Sizes, sizes_picture
 from codegen.program.interface import axes_of
 from codegen.program.program import Program
-from codegen.program.size_ranges import OpenEnd, Peak, Ranges, breakpoints
+from codegen.program.size_ranges import OpenEnd, Peak, Ranges, breakpoints, looked_at, named_values
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,24 +34,63 @@ def gap(peaks: tuple[Peak, ...]) -> Gap | None:
     return Gap(mean=sum(each for each, _ in found) / len(found), worst=worst, at=at)
 
 
-def sizes_report(program: Program) -> dict[str, object] | None:
-    """The `sizes` object of report.json; None where all are fixed."""
-    ranges = program.ranges
-    if ranges is None:
-        return None
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RangePart:
+    """A part of the range with an order of buffers of its own."""
+
+    number: int
+    where: str
+    """`T < 40`, `40 <= T < 90`, `90 <= T`; empty for the whole range."""
+    peaks: Mapping[str, tuple[Peak, ...]]
+    """Pool -> its bytes at the sizes of this part."""
+
+
+def range_parts(ranges: Ranges) -> list[RangePart]:
+    """The parts of the range, the smallest sizes first."""
+    split = next((each.formula for each in ranges.extents if each.name == ranges.part), None)
+    if not isinstance(split, Stepwise):
+        return [RangePart(number=0, where="", peaks=ranges.peaks)]
+    rows = {
+        symbol.name: np.array([sizes[symbol.name] for sizes in looked_at(ranges)], np.int64)
+        for symbol in ranges.symbols
+    }
+    own = named_values(ranges, rows)[ranges.part]
+    bounds, said = [None, *split.starts, None], text(split.value)
+    found: list[RangePart] = []
+    for number, (low, high) in enumerate(itertools.pairwise(bounds)):
+        where = (f"{low} <= " if low is not None else "") + said + (f" < {high}" if high is not None else "")
+        peaks = {
+            pool: tuple(peak for peak, part in zip(every, own.tolist(), strict=True) if part == number)
+            for pool, every in ranges.peaks.items()
+        }
+        found.append(RangePart(number=number, where=where, peaks=peaks))
+    return found
+
+
+def _pools(ranges: Ranges, part: RangePart) -> list[dict[str, object]]:
+    """What each pool takes in a part, and how near it is to the least."""
     pools: list[dict[str, object]] = []
-    for name, peaks in ranges.peaks.items():
+    for name, peaks in part.peaks.items():
         found = gap(peaks)
         if found is not None:
             pools.append(
                 {
                     "name": name,
-                    "formula": text(ranges.pools[name]),
+                    "formula": text(inside(ranges.pools[name], ranges.part, part.number)),
                     "mean_gap": round(found.mean, 4),
                     "worst_gap": round(found.worst, 4),
                     "worst_at": list(found.at.values),
                 }
             )
+    return pools
+
+
+def sizes_report(program: Program) -> dict[str, object] | None:
+    """The `sizes` object of report.json; None where all are fixed."""
+    ranges = program.ranges
+    if ranges is None:
+        return None
+    parts = range_parts(ranges)
     return {
         "symbols": [
             {"name": symbol.name, "low": symbol.low, "high": symbol.high, "axes": _axes(program, symbol.name)}
@@ -60,7 +102,16 @@ def sizes_report(program: Program) -> dict[str, object] | None:
         "narrowed": list(ranges.narrowed),
         "open_end": _open_end(ranges.open_end),
         "breakpoints": [list(each.values()) for each in breakpoints(ranges)],
-        "pools": pools,
+        "pools": _pools(ranges, RangePart(number=-1, where="", peaks=ranges.peaks)),
+        "parts": [
+            {
+                "where": part.where,
+                "combinations": len(next(iter(part.peaks.values()))),
+                "pools": _pools(ranges, part),
+            }
+            for part in parts
+            if part.where
+        ],
     }
 
 
@@ -99,9 +150,15 @@ def _axes(program: Program, symbol: str) -> list[str]:
     return [f"{field}.{axis}" for field, axis in found]
 
 
-def _named(ranges: Ranges, pool: str) -> tuple[Extent, ...]:
-    """The extents that the formula of a pool names, and those that they follow from, the last ones first."""
-    return ranges.sizes.used_by(names_of(ranges.pools[pool])).extents[::-1]
+def _named(ranges: Ranges, formula: Formula, part: int) -> Iterator[str]:
+    """What the extents are that a formula names, and those that they follow from, the last ones first; in one
+    part of the range."""
+    wanted = set(names_of(formula))
+    for extent in reversed(ranges.extents):
+        if extent.name in wanted:
+            own = inside(extent.formula, ranges.part, part)
+            wanted.update(names_of(own))
+            yield f"{extent.name} = {text(own)}"
 
 
 def sizes_lines(program: Program) -> Iterator[str]:
@@ -118,12 +175,16 @@ def sizes_lines(program: Program) -> Iterator[str]:
         yield f"          {_ending(ranges.open_end)}"
     if ranges.misses_start_up:
         yield "          --stage auto copies no constants at start-up: calls of other sizes need their bytes"
-    for name, peaks in ranges.peaks.items():
-        found = gap(peaks)
-        if found is not None:
-            where = [f"{extent.name} = {text(extent.formula)}" for extent in _named(ranges, name)]
-            yield ", ".join([f"          {name} takes {text(ranges.pools[name])}", *where])
-            yield f"          {_over(ranges, found)}"
+    for part in range_parts(ranges):
+        if part.where:
+            yield f"          where {part.where}, {len(next(iter(part.peaks.values()))):,} of them:"
+        for name, peaks in part.peaks.items():
+            found = gap(peaks)
+            if found is not None:
+                own = inside(ranges.pools[name], ranges.part, part.number)
+                said = [f"          {name} takes {text(own)}", *_named(ranges, own, part.number)]
+                yield ", ".join(said)
+                yield f"          {_over(ranges, found)}"
 
 
 def _over(ranges: Ranges, found: Gap) -> str:

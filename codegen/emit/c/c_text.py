@@ -157,11 +157,16 @@ def _filled(first: str, rest: str, pieces: Sequence[str]) -> list[str]:
 
 
 def assignment(line: str) -> str:
-    """`left = right;`, broken after the sign if it is too long."""
+    """`left = right;`, broken after the sign if it is too long; a choice that is too long for that as well,
+    behind each `:`."""
     if len(line) <= COLUMNS:
         return line
     left, right = line.split(" = ", 1)
-    return f"{left} =\n{' ' * (_indent(left) + 4)}{right}"
+    inner = " " * (_indent(left) + 4)
+    whole = f"{left} =\n{inner}{right}"
+    if len(inner) + len(right) <= COLUMNS or " ? " not in right:
+        return whole
+    return unformatted(whole.replace(" : ", f" :\n{inner}"))
 
 
 def call_assignment(line: str) -> str:

@@ -7,7 +7,7 @@ from codegen.emit.c.c_text import statement
 from codegen.emit.c.formula_text import SizeText
 from codegen.emit.c.spelling import c_name, constant_pool, pool_array, scalar
 from codegen.emit.values.model_data import part_address
-from codegen.ir.formulas import Formula, Largest, Lookup, Quotient, RoundedUp, Sum
+from codegen.ir.formulas import Formula
 from codegen.kernels.call import (
     CallArg,
     ChosenPointer,
@@ -169,7 +169,7 @@ class _FieldValues:
                 return "NULL"
             case bool() | int() | float():
                 return scalar(value)
-            case Sum() | Quotient() | RoundedUp() | Largest() | Lookup() if self._sizes is not None:
+            case _ if isinstance(value, Formula) and self._sizes is not None:
                 return self._sizes.spelled(value)
             case Narrow(c_type=c_type, value=formula) if self._sizes is not None:
                 return f"({c_type})({self._sizes.spelled(formula)})"

@@ -4,8 +4,9 @@ A formula is whole numbers only. Every one has a value at any values of its symb
 values at once, and in C (`codegen.emit.c.formula_text`).
 """
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,7 +79,23 @@ class Lookup:
     index: Sum
 
 
-Formula = Sum | Quotient | RoundedUp | Largest | Lookup
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stepwise:
+    """`items[i]`, where `value` is from `starts[i - 1]` on and below `starts[i]`: a formula for each part.
+
+    None of the others is evaluated there.
+    """
+
+    value: Sum
+    starts: tuple[int, ...]
+    items: tuple["Formula", ...]
+
+    def __post_init__(self) -> None:
+        if len(self.items) != len(self.starts) + 1 or list(self.starts) != sorted(set(self.starts)):
+            raise ValueError(f"{len(self.items)} formulas for parts that start at {self.starts}")
+
+
+Formula = Sum | Quotient | RoundedUp | Largest | Lookup | Stepwise
 
 
 def number(value: int) -> Sum:
@@ -109,19 +126,16 @@ def names_of(formula: Formula) -> Iterator[str]:
         case Largest(items=items):
             for item in items:
                 yield from names_of(item)
+        case Stepwise(value=value, items=items):
+            for item in (value, *items):
+                yield from names_of(item)
 
 
 def evaluate(formula: Formula, values: Mapping[str, Whole]) -> Whole:
     """The values of a formula; `values`: of every name in it, all of one length (or of length 1)."""
     match formula:
-        case Sum(constant=constant, terms=terms):
-            total: Whole = np.asarray(constant, np.int64)
-            for factor, names in terms:
-                product: Whole = np.asarray(factor, np.int64)
-                for name in names:
-                    product = product * values[name]
-                total = total + product
-            return total
+        case Sum():
+            return _total(formula, values)
         case Quotient(dividend=dividend, divisor=divisor):
             return evaluate(dividend, values) // divisor
         case RoundedUp(value=value, multiple=multiple):
@@ -133,6 +147,87 @@ def evaluate(formula: Formula, values: Mapping[str, Whole]) -> Whole:
             return found
         case Lookup(values=table, index=index):
             return np.asarray(table, np.int64)[evaluate(index, values)]
+        case Stepwise():
+            index, arms = _parts(formula, values)
+            found = np.zeros(index.shape, np.int64)
+            for item, here, own in arms:
+                found[here] = evaluate(item, own)
+            return found
+
+
+def _total(formula: Sum, values: Mapping[str, Whole]) -> Whole:
+    total: Whole = np.asarray(formula.constant, np.int64)
+    for factor, names in formula.terms:
+        product: Whole = np.asarray(factor, np.int64)
+        for name in names:
+            product = product * values[name]
+        total = total + product
+    return total
+
+
+_Arm = tuple[Formula, NDArray[np.bool_], Mapping[str, Whole]]
+"""An item, where it counts, and the values of all names there."""
+
+
+def _parts(formula: Stepwise, values: Mapping[str, Whole]) -> tuple[Whole, list[_Arm]]:
+    """Which item counts for each of the values; and those that ever do."""
+    shape = np.broadcast_shapes(*(np.shape(values[name]) for name in names_of(formula)))
+    rows = {name: np.broadcast_to(values[name], shape) for name in set(names_of(formula))}
+    index = np.searchsorted(formula.starts, evaluate(formula.value, rows), side="right")
+    index = np.broadcast_to(index, shape)
+    arms: list[_Arm] = []
+    for number_, item in enumerate(formula.items):
+        here = index == number_
+        if here.any():
+            arms.append((item, here, {name: own[here] for name, own in rows.items()}))
+    return index, arms
+
+
+def inside(formula: Formula, name: str, value: int) -> Formula:
+    """What a formula is where the size `name`, which parts of it ask for, is `value`."""
+    match formula:
+        case Stepwise(value=own, starts=starts, items=items) if own == named(name):
+            return inside(items[bisect_right(starts, value)], name, value)
+        case Stepwise(items=items) | Largest(items=items):
+            return replace(formula, items=tuple(inside(item, name, value) for item in items))
+        case RoundedUp(value=own):
+            return replace(formula, value=inside(own, name, value))
+        case _:
+            return formula
+
+
+def has_table(formula: Formula) -> bool:
+    """Whether a formula reads a table, which it may do at its own sizes only."""
+    match formula:
+        case Stepwise(items=items) | Largest(items=items):
+            return any(has_table(item) for item in items)
+        case RoundedUp(value=value):
+            return has_table(value)
+        case _:
+            return isinstance(formula, Lookup)
+
+
+def deciding(formula: Formula, values: Mapping[str, Whole]) -> Iterator[Whole]:
+    """Of every largest value and every part of a formula, which of its items counts at each of the values;
+    -1 where none does. Where that changes the formula turns."""
+    match formula:
+        case RoundedUp(value=value):
+            yield from deciding(value, values)
+        case Largest(items=items):
+            shape = np.broadcast_shapes(*(np.shape(values[name]) for name in names_of(formula)))
+            yield np.argmax(
+                np.stack([np.broadcast_to(evaluate(each, values), shape) for each in items]), axis=0
+            )
+        case Stepwise():
+            index, arms = _parts(formula, values)
+            yield index
+            for item, here, own in arms:
+                for inner in deciding(item, own):
+                    found = np.full(index.shape, -1, np.int64)
+                    found[here] = inner
+                    yield found
+        case _:
+            return
 
 
 def largest_term(formula: Formula, values: Mapping[str, Whole]) -> int:
@@ -149,6 +244,9 @@ def largest_term(formula: Formula, values: Mapping[str, Whole]) -> int:
             return largest_term(value, values) + multiple
         case Largest(items=items):
             return max(largest_term(item, values) for item in items)
+        case Stepwise(value=value):
+            _, arms = _parts(formula, values)
+            return max(largest_term(value, values), *(largest_term(item, own) for item, _, own in arms))
 
 
 def text(formula: Formula, *, whole: bool = False) -> str:
@@ -168,6 +266,11 @@ def text(formula: Formula, *, whole: bool = False) -> str:
         case Lookup(values=values, index=index):
             said = f"({', '.join(str(value) for value in values)})" if whole else ""
             return f"table{said}[{sum_text(index)}]"
+        case Stepwise(value=value, starts=starts, items=items):
+            arms = [text(item, whole=whole) for item in items]
+            lower = zip(starts, arms, strict=False)
+            tests = (f"{sum_text(value)} < {start} ? {arm} : " for start, arm in lower)
+            return f"({''.join(tests)}{arms[-1]})"
 
 
 def sum_text(formula: Sum, times: str = "*", spelled: Callable[[str], str] = str) -> str:

@@ -1,6 +1,6 @@
-"""The order of buffers for all sizes, and how far apart they lie in it."""
+"""The order of buffers for all sizes of a part of the range, and how far apart they lie in it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -29,31 +29,67 @@ _ASKED = 6
 """Of these so many are planned by themselves, for orders to compare."""
 
 
-def best_order(plan: MemoryPlan, members: Sequence[Member], planner: Planner) -> Orientation:
-    """Of the orders that need fewest bytes at the largest sizes the one that needs fewest over all.
+def weighed(members: Sequence[Member]) -> Sequence[Member]:
+    """The members at which orders of buffers are compared."""
+    return members[:: max(1, len(members) // _WEIGHED)]
 
-    Orders come from the plan, and from plans at smaller sizes.
-    """
-    largest = members[-1].problem
-    pairs = list(dict.fromkeys((each.first, each.second) for m in members for each in m.problem.conflicts))
-    found: list[Orientation] = []
-    weighed = members[:: max(1, len(members) // _WEIGHED)]
+
+def pairs_of(members: Sequence[Member]) -> list[Pair]:
+    """Two buffers each that are in conflict at any of the members."""
+    return list(dict.fromkeys((each.first, each.second) for m in members for each in m.problem.conflicts))
+
+
+def orders(
+    plan: MemoryPlan | None, members: Sequence[Member], planner: Planner, pairs: Iterable[Pair]
+) -> list[Orientation]:
+    """Orders to choose from: that of `plan`, of the last member, and those of plans at smaller sizes."""
+    pairs, found, largest = list(pairs), list[Orientation](), members[-1].problem
     try:
-        found.append(orientation(largest, plan, pairs))
+        found.append(orientation(largest, plan or planner(largest), pairs))
     except Circular:
         problem = apart(largest)
         found.append(orientation(problem, planner(problem), pairs))
-    for each in weighed[:: max(1, len(weighed) // _ASKED)]:
+    few = weighed(members)
+    for each in few[:: max(1, len(few) // _ASKED)]:
         try:
             found.append(orientation(each.problem, planner(each.problem), pairs))
         except (Circular, ValueError):
             continue
-    best = min(_peak(given, members[-1]) for given in found)
-    able = [given for given in found if _peak(given, members[-1]) == best]
-    return min(able, key=lambda given: sum(_peak(given, each) for each in weighed))
+    return found
 
 
-def _peak(given: Orientation, found: Member) -> int:
+def orders_of_parts(
+    plan: MemoryPlan, members: Sequence[Member], parts: Sequence[int], planner: Planner
+) -> list[Orientation]:
+    """The order of each part of the range; `parts`: in which one each member is. `plan` is of the last.
+
+    In the last part it is, of the orders that need fewest bytes at the largest sizes, the one that needs
+    fewest over all its members; in the others simply the latter. Orders come from plans at several sizes.
+    All have the same buffers in each pool.
+    """
+    pairs = pairs_of(members)
+    own = [[m for m, at in zip(members, parts, strict=True) if at == part] for part in range(max(parts) + 1)]
+    last = nearest(at_the_end(orders(plan, own[-1], planner, pairs), members[-1]), own[-1])
+    found = [last]
+    for each in reversed(own[:-1]):
+        able = [order for order in orders(None, each, planner, pairs) if order.pools == last.pools]
+        found.insert(0, nearest([*able, last], each) if each else last)
+    return found
+
+
+def at_the_end(found: Sequence[Orientation], last: Member) -> list[Orientation]:
+    """Those of some orders that need fewest bytes at `last`."""
+    peaks = [peak(given, last) for given in found]
+    return [given for given, own in zip(found, peaks, strict=True) if own == min(peaks)]
+
+
+def nearest(found: Sequence[Orientation], members: Sequence[Member]) -> Orientation:
+    """The one of some orders that needs fewest bytes over all members."""
+    return min(found, key=lambda given: sum(peak(given, each) for each in weighed(members)))
+
+
+def peak(given: Orientation, found: Member) -> int:
+    """Where the last byte of a member ends, its buffers in this order."""
     places = placed(given, found.problem)
     return max((places[b.id].offset + b.size_bytes for b in found.problem.buffers), default=0)
 
@@ -62,17 +98,21 @@ Distances = Mapping[Pair, tuple[Formula, Whole]]
 """(lower, upper) -> how far apart they begin, as a formula and at every member."""
 
 
-def least_distances(given: Orientation, members: Sequence[Member], names: NamedSizes) -> Distances:
-    """Of every two buffers in conflict. Where no formula gives a distance, one gives a little more: the two
-    lie apart all the more."""
+def least_distances(given: Sequence[Orientation], members: Sequence[Member], names: NamedSizes) -> Distances:
+    """Of every two buffers in conflict, in the order `given` for each part of the range. Where no formula
+    gives a distance, one gives a little more: the two lie apart all the more."""
     known = [distances(each.problem) for each in members]
+    where: dict[Pair, list[int]] = {}
+    for part, order in enumerate(given):
+        for high in order.order:
+            for low in order.below[high]:
+                where.setdefault((low, high), []).append(part)
     found: dict[Pair, tuple[Formula, Whole]] = {}
-    for high in given.order:
-        for low in given.below[high]:
-            own = np.array([each.get((low, high), _APART) for each in known], np.int64)
-            bound = own != _APART
-            fitter = names.fitter.of(bound)
-            formula = fitter.formula(own[bound])
-            formula = formula or names.fitter.at_least(own, bound)
-            found[low, high] = formula, names.value(formula)
+    for pair, parts in where.items():
+        own = np.array([each.get(pair, _APART) for each in known], np.int64)
+        bound = (own != _APART) & np.isin(names.parts, parts)
+        fitter = names.fitter.of(bound)
+        formula = fitter.formula(own[bound])
+        formula = formula or names.fitter.at_least(own, bound)
+        found[pair] = formula, names.value(formula)
     return found

@@ -23,6 +23,7 @@ from codegen.program.program import MemoryLayout, Program, Steps
 from codegen.search.flash.compressing import compressed
 from codegen.search.kernels.binding import Binder
 from codegen.search.ranges.block_members import block_at
+from codegen.search.ranges.siblings import kernels_of
 from codegen.search.ranges.unlike import REVERSE, unlike
 
 
@@ -57,6 +58,21 @@ def member(program: Program, module: Module, binder: Binder, values: Mapping[str
     problem = live.problem(program.memory.problem.pools, program.memory.problem.limits)
     problem = with_copies(problem, program.constants.staged, live.times)
     return Member(values=values, function=function, prim_funcs=prims, live=live, problem=problem)
+
+
+class Members:
+    """Members of programs that have the same steps, each made once."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[tuple[str, ...], tuple[int, ...]], Member] = {}
+
+    def at(self, program: Program, module: Module, values: Mapping[str, int]) -> Member:
+        """See `member`; `module` is the model at `values`."""
+        key = kernels_of(program), tuple(values.values())
+        if key not in self._found:
+            data = {id_: constant.data for id_, constant in module.constants.items()}
+            self._found[key] = member(program, module, Binder(data, program.board.target), values)
+        return self._found[key]
 
 
 def program_of(program: Program, found: Member, given: Orientation, distances: Mapping[Pair, int]) -> Program:

@@ -9,17 +9,18 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from codegen.ir.formulas import EVERY, is_small
-from codegen.ir.ranged import NamedSizes, Unlike
+from codegen.ir.ranged import NamedSizes, merged
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.place.planners import Planner
 from codegen.program.program import Program
 from codegen.program.size_ranges import Ranges, turns
 from codegen.progress import Progress
-from codegen.search.kernels.binding import Binder
-from codegen.search.ranges.buffer_order import best_order, least_distances
+from codegen.search.ranges.buffer_order import least_distances, orders_of_parts
 from codegen.search.ranges.late_tables import may_be_late
-from codegen.search.ranges.members import Member, check_alike, member, program_of
+from codegen.search.ranges.members import Members, check_alike, program_of
 from codegen.search.ranges.narrowing import modules_at
+from codegen.search.ranges.offsets import Offsets
+from codegen.search.ranges.parts import RangeCut
 from codegen.search.ranges.sizes import LookedAt, Sizes
 from codegen.search.ranges.substitution import Formulas
 from codegen.search.ranges.unlike import unlike
@@ -32,6 +33,8 @@ def ranged(
     program: Program,
     sizes: Sizes,
     looked: LookedAt,
+    parts: RangeCut,
+    made: Members,
     planner: Planner,
     check: Callable[[Program], None],
     progress: Progress,
@@ -40,30 +43,29 @@ def ranged(
 
     Raises Unlike where its structure depends on the sizes, ValueError where `check` finds a member wrong.
     """
-    if program.signature.states:
-        raise Unlike("state lasts from one inference to the next, which sizes of a call cannot change")
-    members: list[Member] = []
-    for module, values in zip(looked.modules, looked.combinations, strict=True):
-        data = {id_: constant.data for id_, constant in module.constants.items()}
-        members.append(member(program, module, Binder(data, program.board.target), values))
+    part_of = parts.of(looked.combinations)
+    rows = zip(part_of, looked.modules, looked.combinations, strict=True)
+    members = [made.at(parts.programs[part], module, values) for part, module, values in rows]
     for each in members:
         check_alike(members[-1].problem, each.problem)
         _check_constants(members[-1].prim_funcs, each.prim_funcs)
     every = is_small(sizes.symbols)
-    names = NamedSizes(
-        sizes.symbols, [each.values for each in members], [each.function for each in members], complete=every
-    )
-    given = best_order(program.memory.plan, members, planner)
+    functions = [each.function for each in members]
+    names = NamedSizes(sizes.symbols, [each.values for each in members], functions, complete=every)
+    function = merged(names, functions, sizes.axes)
+    part_name = names.cut(parts.quantity, parts.starts, np.array(part_of, np.int64))
+    given = orders_of_parts(program.memory.plan, members, part_of, planner)
     least = least_distances(given, members, names)
     programs = [
-        program_of(program, each, given, {pair: int(own[i]) for pair, (_, own) in least.items()})
-        for i, each in enumerate(members)
+        program_of(program, each, given[part], {pair: int(own[i]) for pair, (_, own) in least.items()})
+        for i, (part, each) in enumerate(zip(part_of, members, strict=True))
     ]
     for index, each in enumerate(programs):
         progress(f"check {program.name} at its sizes", index, len(programs))
         check(each)
-    found = Formulas(program, sizes, every, members, programs, given, least, names)
-    return found.program()
+    offsets = Offsets(programs, given, part_name, least, names)
+    found = Formulas(program, sizes, every, members, programs, given[-1].pools, part_name, function, names)
+    return found.program(offsets)
 
 
 def turning(

@@ -9,32 +9,29 @@ from typing import cast
 import numpy as np
 
 from codegen.errors import CodegenError, Message
+from codegen.ir import Function
 from codegen.ir.formulas import (
     Formula,
-    RoundedUp,
-    Sum,
     Whole,
     constant_of,
     found_in,
     largest_term,
     named,
     names_of,
-    number,
     text,
 )
-from codegen.ir.ranged import NamedSizes, Unlike, merged
+from codegen.ir.ranged import NamedSizes, Unlike
 from codegen.kernels.call import CallArg, ChosenPointer, ConstantPointer, CStruct, LiteralArg
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.constants.linking import link
 from codegen.plan.live.ties import ties
 from codegen.plan.place.bounds import lower_bounds
-from codegen.plan.place.orientation import Orientation
 from codegen.program.program import MemoryLayout, Program
 from codegen.program.size_ranges import Peak, Ranges
 from codegen.search.ranges.block_members import block_formulas
-from codegen.search.ranges.buffer_order import Distances
 from codegen.search.ranges.late_tables import late_roles, late_structs
 from codegen.search.ranges.members import Member
+from codegen.search.ranges.offsets import Offsets
 from codegen.search.ranges.sizes import Sizes
 from codegen.search.ranges.unlike import unlike
 
@@ -49,37 +46,41 @@ class Formulas:
         proved: bool,
         members: Sequence[Member],
         programs: Sequence[Program],
-        given: Orientation,
-        least: Distances,
+        pools: Mapping[str, str],
+        part: str,
+        function: Function,
         names: NamedSizes,
     ) -> None:
+        """`programs` are `members` with their buffers in place, in `pools`; `function` is that of them all;
+        `part`: the size that says in which part of the range a call is, if there are several."""
         self._program, self._symbols = programs[-1], sizes.symbols
         self._asked, self._proved = sizes, proved
         self._original = program
-        self._members, self._programs, self._given = members, programs, given
-        self._least, self._names, self._fitter = least, names, names.fitter
+        self._members, self._programs, self._pools = members, programs, pools
+        self._part, self._function, self._names, self._fitter = part, function, names, names.fitter
 
-    def program(self) -> Program:
+    def program(self, places_: Offsets) -> Program:
         """The program at the largest sizes with its formulas."""
-        function = merged(self._names, [each.function for each in self._members], self._asked.axes)
+        function, offsets = self._function, places_.of
         prims = tuple(self._prim(index, prim) for index, prim in enumerate(self._program.steps.prim_funcs))
-        offsets = self._offsets()
         values, workspaces = dict(self._places(offsets)), dict(self._workspaces(offsets))
-        pools = {pool.name: self._peak(pool.name, offsets) for pool in self._program.memory.problem.pools}
-        buffers = {id_: (offsets[id_], size) for id_, size in self._sizes()}
+        pools = {pool.name: places_.peak(pool.name) for pool in self._program.memory.problem.pools}
+        buffers = {id_: (offsets[id_], size) for id_, size in places_.sizes()}
         places = [*values.values(), *workspaces.values(), *pools.values(), *chain(*buffers.values())]
         places += [each.formula for each in found_in((function.params, function.body))]
         places += [each for prim in prims for each in prim.formulas]
         self._check_range(places)
+        extents = self._names.sizes.used_by(name for each in places for name in names_of(each)).extents
         ranges = Ranges(
             symbols=self._symbols,
-            extents=self._names.sizes.used_by(name for each in places for name in names_of(each)).extents,
+            extents=extents,
             values=values,
             workspaces=workspaces,
             buffers=buffers,
             pools=pools,
             peaks={pool.name: tuple(self._peaks(pool.name)) for pool in self._program.memory.problem.pools},
             proved=self._proved,
+            part=self._part if any(each.name == self._part for each in extents) else "",
             narrowed=self._asked.narrowed,
         )
         layout = self._program.constants
@@ -165,7 +166,7 @@ class Formulas:
         if len(rows) == len(every) and len({len(row) for row in rows}) == 1:
             return tuple(self._field(prim, [row[i] for row in rows]) for i in range(len(rows[-1])))
         if all(type(each) is int for each in every):
-            return self._names.formula(np.array(every, np.int64), f"{prim.let.where}: {prim.kernel}")
+            return self._number(prim, np.array(every, np.int64))
         roles = {each.role for each in every if isinstance(each, ConstantPointer)}
         if len(roles) == 1 and all(each is None or isinstance(each, ConstantPointer) for each in every):
             where = np.array([each is not None for each in every], np.int64)
@@ -173,6 +174,16 @@ class Formulas:
         raise unlike(
             prim, f"a parameter of {prim.kernel} is {last!r} at the largest sizes, another elsewhere"
         )
+
+    def _number(self, prim: PrimFunc, values: Whole) -> Formula:
+        """The formula of a parameter; one that differs between parts of the range gets a name, which tables
+        of the kernel follow from."""
+        found = self._names.formula(values, f"{prim.let.where}: {prim.kernel}")
+        name = f"{prim.name}_width".replace(".", "_")
+        if not self._part or found != self._fitter.by_part_alone(values) or name in self._fitter.values:
+            return found
+        self._names.add(name, found, values, f"taken at once by {prim.name}")
+        return named(name)
 
     def _arg(self, prim: PrimFunc, every: Sequence[CallArg]) -> CallArg:
         last = every[-1]
@@ -186,56 +197,6 @@ class Formulas:
         return LiteralArg(value=found)  # pyright: ignore[reportArgumentType]
 
     # ---- places -------------------------------------------------------------------------
-
-    def _offsets(self) -> dict[str, Formula]:
-        """Of every buffer its offset: longest paths, of which only arms that ever decide are written."""
-        found: dict[str, Formula] = {}
-        for id_ in self._given.order:
-            values = self._starts(id_)
-            found[id_] = self._fitter.formula(values) or self._longest(id_, found)
-        return found
-
-    def _longest(self, id_: str, found: Mapping[str, Formula]) -> Formula:
-        """The longest of the paths that end in a buffer; offsets below it that have no short formula get a
-        name."""
-        arms: list[tuple[Formula, Whole]] = [(number(0), np.zeros_like(self._starts(id_)))]
-        for low in self._given.below[id_]:
-            distance, values = self._least[low, id_]
-            ends = self._starts(low) + values
-            if (ends > 0).any():
-                arms.append((self._above(distance, low, found), ends))
-        best = self._fitter.largest(arms)
-        alignment = next(b.alignment for b in self._program.memory.problem.buffers if b.id == id_)
-        formula = best if alignment == 1 else RoundedUp(value=best, multiple=alignment)
-        if not np.array_equal(self._names.value(formula), self._starts(id_)):
-            raise Unlike(f"the offset of {id_} follows no formula")
-        return formula
-
-    def _starts(self, id_: str) -> Whole:
-        """Offsets of a buffer at all members."""
-        return np.array([each.memory.plan.placements[id_].offset for each in self._programs], np.int64)
-
-    def _above(self, distance: Formula, id_: str, offsets: Mapping[str, Formula]) -> Formula:
-        """`distance` above the start of a buffer; what is no sum gets a name."""
-        if not isinstance(distance, Sum):
-            distance = self._named(f"above_{id_}", distance, self._names.value(distance), f"room for {id_}")
-        known = constant_of(offsets[id_])
-        if known is not None:
-            return replace(distance, constant=distance.constant + known)
-        start = self._named(f"at_{id_}", offsets[id_], self._starts(id_), f"offset of {id_}")
-        return Sum(constant=distance.constant, terms=(*start.terms, *distance.terms))
-
-    def _named(self, name: str, formula: Formula, values: Whole, of: str) -> Sum:
-        """`formula` by a name, which is new or has these values already."""
-        stem = name = name.replace(".", "_")
-        known = self._names.fitter.values
-        for number_ in range(2, len(known) + 3):
-            if name not in known:
-                self._names.add(name, formula, values, of)
-            if np.array_equal(known[name], values):
-                break
-            name = f"{stem}_{number_}"
-        return named(name)
 
     def _places(self, offsets: Mapping[str, Formula]) -> Iterator[tuple[str, Formula]]:
         """Offsets of values that differ between members."""
@@ -270,36 +231,9 @@ class Formulas:
             if constant_of(offsets[id_]) is None:
                 yield key, offsets[id_]
 
-    def _sizes(self) -> Iterator[tuple[str, Formula]]:
-        """Of every buffer its bytes."""
-        for index, buffer in enumerate(self._program.memory.problem.buffers):
-            own = [each.memory.problem.buffers[index].size_bytes for each in self._programs]
-            values = np.array(own, np.int64)
-            found = self._fitter.formula(values) or self._fitter.table(values)
-            yield buffer.id, found or self._fitter.at_least(values, np.ones_like(values, bool))
-
-    def _peak(self, pool: str, offsets: Mapping[str, Formula]) -> Formula:
-        values = np.array([p.memory.peak_bytes(pool) for p in self._programs], np.int64)
-        found = self._fitter.formula(values)
-        if found is not None:
-            return found
-        arms: list[tuple[Formula, Whole]] = []
-        for index, buffer in enumerate(self._program.memory.problem.buffers):
-            if self._given.pools[buffer.id] != pool:
-                continue
-            own = [each.memory.problem.buffers[index].size_bytes for each in self._programs]
-            ends = np.array(own, np.int64)
-            ends += self._starts(buffer.id)
-            formula = self._fitter.formula(ends)
-            if formula is None:
-                size = self._names.formula(np.array(own, np.int64), f"the size of {buffer.id}")
-                formula = self._above(size, buffer.id, offsets)
-            arms.append((formula, ends))
-        return self._fitter.largest(arms)
-
     def _peaks(self, pool: str) -> Iterator[Peak]:
         for found, each in zip(self._members, self._programs, strict=True):
-            bounds = lower_bounds(each.memory.problem, self._given.pools)
+            bounds = lower_bounds(each.memory.problem, self._pools)
             yield Peak(
                 values=tuple(found.values[symbol.name] for symbol in self._symbols),
                 planned_bytes=each.memory.peak_bytes(pool),

@@ -10,7 +10,7 @@ from codegen.driver.build import plan_model
 from codegen.driver.inputs.declared_pools import option_board
 from codegen.driver.inputs.dims import parsed
 from codegen.driver.options import Options
-from codegen.driver.report.size_gaps import sizes_lines
+from codegen.driver.report.size_gaps import range_parts, sizes_lines
 from codegen.errors import CodegenError
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import Module
@@ -24,7 +24,7 @@ from codegen.program.program import Program
 from codegen.program.shortage import DoesNotFit
 from codegen.program.size_ranges import breakpoints, looked_at, named_values, number_at, turns
 from codegen.search import StageMode
-from codegen.search.ranges import block_members
+from codegen.search.ranges import block_members, parts
 from codegen.search.ranges import ranged as ranged_sizes
 from tests.search.ranges.networks import (
     NETWORKS,
@@ -85,6 +85,39 @@ def test_the_mean_over_the_range_is_near_the_optimum_of_each_size(
         problem = planned(network, tmp_path, "host", *dims).memory.problem
         gaps.append(peak.planned_bytes / peak_bytes(problem, optimal(problem), POOL))
     assert np.mean(gaps) <= 1.05
+
+
+@pytest.mark.parametrize(
+    ("draw", "board", "dims", "count"),
+    [
+        # An order of buffers of its own: before, 1.154 times the bound on average, 1.371 at 8x8.
+        (detector, "mps3-an547", ("x0.1=8..24", "x0.2=24..24"), 2),
+        # Fewer pixels at once: 1.4 times what a build for T=20 alone takes, before.
+        (overlapping, "mps2-an386", ("x0.1=20..80",), 2),
+    ],
+    ids=["order", "kernels"],
+)
+def test_a_range_has_parts_where_they_pay(
+    draw: Callable[[], Network], board: str, dims: tuple[str, ...], count: int, tmp_path: Path
+) -> None:
+    """Each with its own order of buffers, or width of kernels; at the upper end nothing changes."""
+    program = planned(draw(), tmp_path, board, *dims)
+    ranges = program.ranges
+    assert ranges is not None
+    found = range_parts(ranges)
+    assert len(found) == count
+    [pool] = [name for name, own in ranges.peaks.items() if own[-1].planned_bytes]
+    assert sum(len(part.peaks[pool]) for part in found) == len(ranges.peaks[pool])
+    gaps = [peak.planned_bytes / peak.lower_bound_bytes for part in found for peak in part.peaks[pool]]
+    assert np.mean(gaps) <= 1.03
+    split = next(each for each in ranges.extents if each.name == ranges.part)
+    said = f"          where {found[0].where}, {len(found[0].peaks[pool]):,} of them:"
+    assert said in list(sizes_lines(program))
+    assert text(split.formula).startswith(f"({found[0].where} ? 0 : ")
+    ends = [f"{dim.partition('=')[0]}={dim.rpartition('..')[2]}..{dim.rpartition('..')[2]}" for dim in dims]
+    alone = planned(draw(), tmp_path, board, *ends)
+    assert program.memory.peak_bytes(pool) == alone.memory.peak_bytes(pool)
+    assert [prim.kernel for prim in program.steps.prim_funcs] == [p.kernel for p in alone.steps.prim_funcs]
 
 
 def test_every_extent_is_what_the_import_at_that_size_has(tmp_path: Path) -> None:
@@ -155,6 +188,7 @@ def test_where_a_block_fails_at_some_size_the_range_goes_without(
 
 def test_of_many_sizes_all_turns_are_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Few members are made; those at both sides of the turn are among them, found from all sizes."""
+    monkeypatch.setattr(parts, "PAYS", 9.0)  # One part: where parts begin depends on the sizes that are seen.
     every = planned(overlapping(), tmp_path, "mps2-an386", "x0.1=50..80").ranges
     monkeypatch.setattr(ranged_sizes, "EVERY", 25)
     monkeypatch.setattr(ranged_sizes, "_MORE", 8)
