@@ -11,15 +11,19 @@ from codegen import emit, toolchain
 from codegen.board import MemoryFault, run_poisoned
 from codegen.driver.build import Planned, build, plan_model
 from codegen.driver.inputs.cases import pattern_case
+from codegen.driver.inputs.declared_pools import option_board
 from codegen.driver.inputs.dims import parsed
 from codegen.driver.options import Options
+from codegen.driver.run import reference
 from codegen.driver.sized_run import complaints_at, member_of, request_at, run_at
 from codegen.errors import CodegenError
 from codegen.ir.formulas import Sum, constant_of
 from codegen.plan.models.joint import together
 from codegen.program.image import RunResult
+from codegen.program.interface import Interface, IoMode, PoolOwner
 from codegen.program.program import Program
-from codegen.program.size_ranges import Ranges, breakpoints
+from codegen.program.size_ranges import Ranges, breakpoints, number_at
+from tests.emit.compiling import run_main
 from tests.search.ranges.networks import NETWORKS, Net, Network, detector, narrow, overlapping
 
 
@@ -151,3 +155,85 @@ def test_constants_are_decoded_at_offsets_that_follow_the_size(tmp_path: Path) -
     assert any(constant_of(offset) is None for offset in offsets)
     alone = _run(network, "mps2-an386", tmp_path, "T=24..24", **words)
     assert program.memory.peak_bytes("sram") == alone.memory.peak_bytes("sram")
+
+
+HANDED_OVER = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "{name}.h"
+#define GUARD 64u
+static const int8_t given[] = {{{given}}};
+static int8_t taken[{largest}];
+static int at(uint32_t rows)
+{{
+    const {name}_dims dims = {{.x0_dim1 = rows}};
+    const uint32_t bytes = {name}_workspace_bytes(&dims, {macro}_POOL_SRAM);
+    uint8_t *const memory = malloc(bytes + 2u * GUARD);
+    if (memory == NULL) {{
+        return 1;
+    }}
+    memset(memory, 0x5a, bytes + 2u * GUARD);
+    const {name}_inputs inputs = {{.x0 = given}};
+    const {name}_outputs outputs = {{.{output} = taken}};
+    {name}_workspace_pools pools = {{.sram = &memory[GUARD], .sram_size_bytes = bytes - 1u}};
+    const int less = (int){name}_run(&pools, &inputs, &outputs, &dims);
+    pools.sram_size_bytes = bytes;
+    const int exact = (int){name}_run(&pools, &inputs, &outputs, &dims);
+    uint32_t whole = 0u;
+    for (uint32_t i = 0u; i < GUARD; i++) {{
+        whole += (uint32_t)(memory[i] == 0x5au) + (uint32_t)(memory[GUARD + bytes + i] == 0x5au);
+    }}
+    int32_t shape[{macro}_{output_macro}_RANK];
+    if ({name}_{output}_shape(&dims, shape) != CG_OK) {{
+        return 1;
+    }}
+    printf("%u %d %d %u", (unsigned)bytes, less, exact, (unsigned)whole);
+    for (int32_t i = 0; i < shape[1] * shape[2] * shape[3]; i++) {{
+        printf(" %d", taken[i]);
+    }}
+    printf("\\n");
+    free(memory);
+    return 0;
+}}
+int main(void)
+{{
+    return {calls};
+}}
+"""
+
+
+def test_what_a_call_needs_is_enough_and_one_byte_less_is_refused(tmp_path: Path) -> None:
+    """Memory of exactly `workspace_bytes` at several sizes, between guards; outputs are NumPy's."""
+    network = overlapping()
+    options = Options(
+        board="host",
+        dims=parsed(["x0.1=9..24"]),
+        io=IoMode.CALLER,
+        interface=Interface(pools=PoolOwner.CALLER),
+    )
+    planned = plan_model(_file(network, tmp_path), option_board("host", ()), options, emulated=True)
+    ranges = _ranges(planned.program)
+    [symbol] = ranges.symbols
+    sizes = sorted({*(each[symbol.name] for each in breakpoints(ranges)), 17, 22})
+    every = [member_of(planned, {symbol.name: size}) for size in sizes]
+    case = pattern_case([tensor.type for tensor in planned.program.signature.inputs], 5)
+    [rows], [output] = case.inputs, planned.program.signature.outputs
+    sources = emit.render(together((planned.program,)))
+    emit.write(sources, tmp_path / "out")
+    main = HANDED_OVER.format(
+        name=planned.program.name,
+        macro=planned.program.name.upper(),
+        output=output.field,
+        output_macro=output.field.upper(),
+        given=", ".join(str(each) for each in rows.reshape(-1)),
+        largest=output.type.elements,
+        calls=" + ".join(f"at({size}u)" for size in sizes),
+    )
+    printed = run_main(sources, tmp_path / "out", main, "-O1", "-fsanitize=address,undefined").splitlines()
+    for size, here, line in zip(sizes, every, printed, strict=True):
+        bytes_, less, exact, whole, *found = (int(word) for word in line.split())
+        assert bytes_ == number_at(ranges, ranges.pools["sram"], {symbol.name: size})
+        assert (less, exact, whole) == (4, 0, 128)  # CG_ERR_POOL_SIZE, CG_OK, guards
+        [wanted] = reference(here, replace(case, inputs=(rows[:, :size],)))
+        assert found == wanted.reshape(-1).tolist()
