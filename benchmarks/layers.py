@@ -66,8 +66,16 @@ class Layer:
 
     def build(self) -> bytes:
         """The `.tflite` file."""
-        rng = np.random.default_rng([*self.image, self.outputs])
         model = ModelBuilder()
+        x, y = self.add(model)
+        model.inputs(x)
+        model.outputs(y)
+        return model.build()
+
+    def add(self, model: ModelBuilder, prefix: str = "", x: int | None = None) -> tuple[int, int]:
+        """The layer in `model`, its tensors' names behind `prefix`, of image `x` or one of its own: image and
+        result."""
+        rng = np.random.default_rng([*self.image, self.outputs])
         kernel = self.kernel or (1, 1)
         height, width, depth = self.image
         channels = self.outputs or depth
@@ -79,23 +87,24 @@ class Layer:
             image, dims, result = (1, depth), (channels, depth), (1, channels)
         factor = 64 / (73 * 73 * taps**0.5)  # results spread over int8
         scales = [float(np.float32(factor * 2.0 ** rng.uniform(-0.5, 0.5))) for _ in range(channels)]
-        x = model.tensor("x", image, scale=SCALE, zero_point=-3)
+        if x is None:
+            x = model.tensor(f"{prefix}x", image, scale=SCALE, zero_point=-3)
         zeros = [0] * channels
         axis = 0 if self.outputs else 3
         low, high = (-8, 8) if self.is_int4 else (-127, 128)
         factor *= 16 if self.is_int4 else 1
         data = rng.integers(low, high, dims).astype(np.int8)
         kind = "int4" if self.is_int4 else "int8"
-        weights = model.tensor("w", dims, kind, scale=scales, zero_point=zeros, axis=axis, data=data)
+        weights = model.tensor(f"{prefix}w", dims, kind, scale=scales, zero_point=zeros, axis=axis, data=data)
         bias = model.tensor(
-            "b",
+            f"{prefix}b",
             (channels,),
             "int32",
             scale=[float(np.float32(SCALE * scale)) for scale in scales],
             zero_point=zeros,
             data=rng.integers(-2000, 2001, channels).astype(np.int32),
         )
-        y = model.tensor("y", result, scale=SCALE, zero_point=-128 if self.relu else 4)
+        y = model.tensor(f"{prefix}y", result, scale=SCALE, zero_point=-128 if self.relu else 4)
         activation = "relu" if self.relu else "none"
         if self.kernel is None:
             model.op("FULLY_CONNECTED", [x, weights, bias], [y], activation=activation)
@@ -109,9 +118,7 @@ class Layer:
                 padding="SAME",
                 activation=activation,
             )
-        model.inputs(x)
-        model.outputs(y)
-        return model.build()
+        return x, y
 
 
 LAYERS = (

@@ -130,7 +130,6 @@ def keep_inputs(
     *,
     written: Sequence[Named] = (),
     arrays: Iterable[Path] = (),
-    memory_model: str | None = None,
 ) -> None:
     """Raise CodegenError E218 if one of the files `written`, or that `--dump-ir` writes, is one that the verb
     reads: a model or problem, `arrays`, codegen.toml with its kernels, the application, the files of board
@@ -141,7 +140,10 @@ def keep_inputs(
     if options.app_elf is not None:
         read.append(("the application of --app-elf", options.app_elf))
     # A name of the catalogue is none of a file here, or of one that this command does not read.
-    for word, what in ((options.board, "the board's file"), (memory_model or "", "the memory model's file")):
+    for word, what in (
+        (options.board, "the board's file"),
+        (options.memory_model or "", "the memory model's file"),
+    ):
         if word.endswith(".toml") or "/" in word:
             read.append((what, Path(word)))
     check_outputs([*written, *dumped(options.dump_ir)], read)

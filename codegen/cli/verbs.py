@@ -31,7 +31,7 @@ from codegen.cli.summary import (
 )
 from codegen.cli.verb_table import VERBS
 from codegen.driver.application import within_application
-from codegen.driver.build import Built, document
+from codegen.driver.build import Built, document, memory_of
 from codegen.driver.build import build as build_models
 from codegen.driver.curve import curve_report, plan_curve
 from codegen.driver.cycle_estimate import estimate_cycles
@@ -182,11 +182,6 @@ def _build(
     is_flag=True,
     help="Estimate the cycles of every step: QEMU counts, times published timings (docs/cycles.md).",
 )
-@click.option(
-    "--memory-model",
-    metavar="NAME|FILE",
-    help="With --cycles: add the waits for that part's flash behind its caches (stm32l4r5; docs/cycles.md).",
-)
 @model_flags()
 @REPORT_FLAG
 @_JSON
@@ -206,7 +201,6 @@ def run(
     sequence: bool,
     steps: bool,
     count_cycles: bool,
-    memory_model: str | None,
     options: Options,
     as_page: bool,
     as_json: bool,
@@ -222,16 +216,14 @@ def run(
     check_arrays(given.values(), wanted.values())
     arrays = [each.path for each in (*given.values(), *wanted.values())]
     pictures = [] if svg is None else [("--svg", svg)]
-    keep_inputs(paths, options, written=pictures, arrays=arrays, memory_model=memory_model)
+    keep_inputs(paths, options, written=pictures, arrays=arrays)
     check_picture(svg)
     options, ranges = within_application(options, emulated=port is None)
     catalogue.check_can_run(catalogue.load_board(options.board), port)
     real.check(options.board, port)
     if steps:
         check_counted(catalogue.load_board(options.board), sandboxed=sandbox)
-    if memory_model is not None and not count_cycles:
-        raise click.UsageError("--memory-model needs --cycles")
-    memory = None if memory_model is None else catalogue.load_memory_model(memory_model)
+    memory = memory_of(options)
     asked = {"--input": inputs, "--expect": expected, "--sequence": sequence, "--steps": steps}
     asked |= {"--cycles": count_cycles, "--report": as_page, "--flash": real.flashing}
     others = [flag for flag, value in asked.items() if value]

@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from codegen import board as boards
 from codegen import emit, toolchain
 from codegen.driver.checks.calling import (
     check_firmware,
@@ -30,7 +31,7 @@ from codegen.driver.report.product import product_report
 from codegen.driver.report.several import joint_report
 from codegen.driver.report.single import Measured, report, to_json
 from codegen.errors import Message
-from codegen.ir import Board, Module
+from codegen.ir import Board, MemoryModel, Module
 from codegen.ir.ops import UserAttrs
 from codegen.kernels.base.forms import in_smallest_forms
 from codegen.program.image import Image
@@ -131,8 +132,9 @@ def plan_model(
 
 
 def _spelled(options: Options, board: Board) -> str:
-    """The flags of a build. An alias of a board, or where its file lies, makes no other build."""
-    return replace(options, board=board.name).spelled
+    """The flags of a build. An alias of a board, or where files lie, makes no other build."""
+    memory = memory_of(options)
+    return replace(options, board=board.name, memory_model=memory and memory.name).spelled
 
 
 def declared_kernels(module: Module) -> tuple[str, ...]:
@@ -170,7 +172,7 @@ def build(
 
     Raises CodegenError as the stages do.
     """
-    board = option_board(options.board, options.pools)
+    board = option_board(options.board, options.pools, memory_of(options))
     if options.sandbox:
         board = sandbox_board(board)
     if len(paths) == 1:
@@ -292,4 +294,9 @@ def search_choices(options: Options, *, emulated: bool) -> Choices:
     asked: dict[str, Any] = {each.name: getattr(options, each.name) for each in fields(SearchOptions)}
     asked["stage"] = stage_mode(options)
     limits = Limits(seed=options.seed, deadline_seconds=options.deadline_seconds)
-    return Choices(**asked, limits=limits, emulated=emulated)
+    return Choices(**asked, limits=limits, emulated=emulated, memory=memory_of(options))
+
+
+def memory_of(options: Options) -> MemoryModel | None:
+    """The flash that kernels are chosen for. Raises CodegenError as `load_memory_model` does."""
+    return None if options.memory_model is None else boards.load_memory_model(options.memory_model)

@@ -48,6 +48,16 @@ class Options(SearchOptions):
     )
     sandbox: bool = False
     """Lay buffers out so that an MPU can open each of them alone (see codegen.driver.checks.image_checks)."""
+    memory_model: str | None = field(
+        default=None,
+        metadata=flagged(
+            SEARCH,
+            "Choose kernels by cycles behind that part's flash (stm32l4r5; docs/cycles.md), copy constants "
+            "from it by its waits; `run --cycles` shows them.",
+            metavar="NAME|FILE",
+            blamed=("E254",),
+        ),
+    )
     seed: int = field(default=0, metadata=flagged(SEARCH, "Seed of searches and of made-up inputs."))
     kernels: tuple[UserKernel, ...] = ()
     """For operators that codegen lacks, from codegen.toml."""

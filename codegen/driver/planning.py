@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from codegen import board as boards
-from codegen.driver.build import Planned, plan_model
+from codegen.driver.build import Planned, memory_of, plan_model
 from codegen.driver.checks.fit import telling
 from codegen.driver.inputs.declared_pools import option_board
 from codegen.driver.options import Options
@@ -55,7 +55,9 @@ def planning_board(options: Options) -> Board:
                 help="name one with --board",
             )
         )
-    return option_board(options.board, options.pools) if options.board else _roomy(boards.load_board("stm32"))
+    if not options.board:
+        return _roomy(boards.load_board("stm32"))
+    return option_board(options.board, options.pools, memory_of(options))
 
 
 def _roomy(board: Board) -> Board:

@@ -208,14 +208,15 @@ def _reads(prims: Sequence[PrimFunc], planned: BlockLayout, streamed: str | None
     return found
 
 
-def _instructions(prims: Sequence[PrimFunc], planned: BlockLayout) -> int | None:
-    """Predicted instructions: those of the steps alone, in proportion to the pixels computed."""
+def _predicted(prims: Sequence[PrimFunc], costs: Sequence[int | None], planned: BlockLayout) -> int | None:
+    """Predicted instructions or cycles: those of the steps alone, in proportion to the pixels computed."""
     total = 0
-    for index, prim in enumerate(prims, start=len(planned.stages) - len(prims)):
-        if prim.instructions is None:
+    steps = zip(prims, costs, strict=True)
+    for index, (prim, cost) in enumerate(steps, start=len(planned.stages) - len(prims)):
+        if cost is None:
             return None
         _, height, width, _ = nhwc(prim.let.var.type.shape)
-        total += prim.instructions * planned.pixels(index) // (height * width)
+        total += cost * planned.pixels(index) // (height * width)
     return total
 
 
@@ -280,7 +281,8 @@ def bind_fused(
             *(WorkspaceArg(name=space.name) for space in spaces),
         ),
         macs=macs(prims, planned),
-        instructions=_instructions(prims, planned),
+        instructions=_predicted(prims, [prim.instructions for prim in prims], planned),
+        cycles=_predicted(prims, [prim.cycles for prim in prims], planned),
         block=Block(stages=stages, lines=lines, stripes=planned.stripes, streamed=streamed),
     )
 

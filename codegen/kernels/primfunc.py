@@ -58,6 +58,8 @@ class PrimFunc:
     """Results that are computed from one reading of the weights: pixels of a tile."""
     instructions: int | None = None
     """Predicted for one call, by the kernel's own model on its instruction set; None: there is no model."""
+    cycles: int | None = None
+    """Predicted for one call where a part's flash is named (`--memory-model`): kernels are chosen by it."""
     headers: tuple[str, ...] = ("cg_kernels.h",)
     """Headers of the runtime that declare `symbol` and the row kernel."""
     rows: RowKernel | None = None
@@ -136,6 +138,11 @@ class PrimFunc:
         if self.block is None:
             return (self.symbol,) if self.symbol else ()
         return tuple(stage.kernel.symbol for stage in self.block.stages if stage.kernel)
+
+    @property
+    def work(self) -> int | None:
+        """What kernels are chosen by: predicted cycles where there are some, else instructions."""
+        return self.instructions if self.cycles is None else self.cycles
 
     @property
     def is_call(self) -> bool:

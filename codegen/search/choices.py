@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from codegen.errors import CodegenError, Message
-from codegen.ir import Board, Function
+from codegen.ir import Board, Function, MemoryModel
 from codegen.ir.rules import StateRule
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.clock import Clock
@@ -160,6 +160,8 @@ class Choices(SearchOptions):
     """Those of them that a step shifts where they are, so that nothing has to be copied."""
     alone: bool = False
     """No other model runs in the same pools, so that copies made at start-up last."""
+    memory: MemoryModel | None = None
+    """The flash that kernels are chosen for, by cycles; None: by instructions."""
     emulated: bool = True
     """Leave out regions that the board's emulator lacks."""
     placed: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))

@@ -23,6 +23,7 @@ from codegen.search.flash.constant_pools import placed
 from codegen.search.flash.flash_limit import Asked, Found, within_flash
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.costs import FLASH_WORTH, code_limit
+from codegen.search.kernels.cycle_costs import CycleCosts
 from codegen.search.kernels.in_place import directed, permitted
 from codegen.search.kernels.selection import select, select_fewest_bytes, used_code_bytes
 from codegen.search.memory.attempt import Attempt, Planning
@@ -49,7 +50,32 @@ def search(
     planner or pool (E2xx). A plan that fails a checker is a bug: ValueError.
     """
     choices = _on_clock(choices)
-    binder = _binder(module, board).without(excluded)
+
+    def searched(costs: CycleCosts | None) -> Program:
+        binder = _binder(module, board, costs).without(excluded)
+        return _searched(module, board, choices, name, binder, blocks)
+
+    if choices.memory is None:
+        return searched(None)
+    costs = CycleCosts(core=board.target.cpu, memory=choices.memory, is_staged=True)
+    best = searched(costs)
+    if not costs.linked_waits(best):
+        return best
+    # Not all constants found room in RAM: kernels that read fewer of them may be faster.
+    from_flash = replace(costs, is_staged=False)
+    linked = searched(from_flash)
+    return best if costs.program_cycles(best) <= from_flash.program_cycles(linked) else linked
+
+
+def _searched(
+    module: Module,
+    board: Board,
+    choices: Choices,
+    name: str,
+    binder: Binder,
+    blocks: Sequence[Segment] | None,
+) -> Program:
+    """The program of kernels that `binder` has."""
     if blocks is not None:
         ready = _Ready(module, board, choices, name, binder)
         return ready.program(ready.planning.attempt(blocks))
@@ -109,7 +135,10 @@ def curve(module: Module, board: Board, choices: Choices, *, name: str, progress
     Raises CodegenError as `search` does. `choices.optimize` decides nothing here.
     """
     choices = _on_clock(replace(choices, optimize="balanced"))
-    ready = _Ready(module, board, choices, name, _binder(module, board))
+    costs = None
+    if choices.memory is not None:
+        costs = CycleCosts(core=board.target.cpu, memory=choices.memory, is_staged=True)
+    ready = _Ready(module, board, choices, name, _binder(module, board, costs))
     fast, lean = (
         tuple(ready.program(attempt, within_peaks=True) for attempt in attempts)
         for attempts in frontier(ready.planning, ready.smallest(), progress, f"plan {name}, ways weighed:")
@@ -236,8 +265,8 @@ class _Ready:
         return program
 
 
-def _binder(module: Module, board: Board) -> Binder:
-    return Binder({id_: constant.data for id_, constant in module.constants.items()}, board.target)
+def _binder(module: Module, board: Board, costs: CycleCosts | None) -> Binder:
+    return Binder({id_: constant.data for id_, constant in module.constants.items()}, board.target, costs)
 
 
 def _states(function: Function, choices: Choices, name: str) -> tuple[StatePair, ...]:

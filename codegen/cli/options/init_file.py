@@ -22,6 +22,7 @@ _EXAMPLES: Mapping[str, str] = {
     "deadline": "60",
     "dim": '{ T = "10..200" }',
     "lock": '"codegen.lock"',
+    "memory-model": '"stm32l4r5"',
     "name": '{ model = "prefix" }',
     "pool": '{ sram = "32K" }',
     "port": '"/dev/ttyACM0"',

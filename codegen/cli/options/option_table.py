@@ -172,6 +172,7 @@ def _by_type(hint: Any) -> tuple[KeyKind, dict[str, Any]]:
     plain: Mapping[Any, tuple[KeyKind, dict[str, Any]]] = {
         bool: (SWITCH, {}),
         str: (TEXT, {}),
+        str | None: (TEXT, {}),
         int: (INTEGER, {"type": int}),
         float | None: (NUMBER, {"type": _Seconds(min=0, min_open=True)}),
     }

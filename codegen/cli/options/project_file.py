@@ -147,7 +147,7 @@ def _defaults(document: Mapping[str, object], file: ProjectFile) -> Mapping[str,
 
 def _beside(value: object, option: OptionRow, file: Path) -> object:
     """A path in `file` is one beside it, wherever codegen is called."""
-    names_file = option.is_path or (option.key == "board" and str(value).endswith(".toml"))
+    names_file = option.is_path or (option.key in ("board", "memory-model") and str(value).endswith(".toml"))
     if not names_file or file.parent == current_folder():
         return value
     return str(file.parent / str(value))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from codegen import board as boards
 from codegen.errors import Messages
-from codegen.ir import Board, Region
+from codegen.ir import Board, MemoryModel, Region
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -25,10 +25,37 @@ class DeclaredPool:
         return self.address + self.size_bytes
 
 
-def option_board(name_or_path: str, pools: Sequence[DeclaredPool]) -> Board:
-    """The board with declared pools. Raises CodegenError E250 to E252 as `load_board` does, E258 and E259 as
-    `with_pools` does."""
-    return with_pools(boards.load_board(name_or_path), pools)
+def option_board(
+    name_or_path: str, pools: Sequence[DeclaredPool], memory: MemoryModel | None = None
+) -> Board:
+    """The board with declared pools, its code in the flash of `memory`. Raises CodegenError E250 to E252 as
+    `load_board` does, E258 and E259 as `with_pools` does."""
+    board = boards.load_board(name_or_path)
+    return with_pools(board if memory is None else behind_flash(board, memory), pools)
+
+
+def behind_flash(board: Board, memory: MemoryModel) -> Board:
+    """`board` with reads of its code region as dear as those of that flash (a word waits for its share of a
+    reading), and functions at multiples of a row of its instruction cache."""
+    flash = replace(
+        board.region(board.code_region),
+        access_cost=1 + memory.wait_states * min(_WORD_BYTES / memory.read_bytes, 1),
+        wait_states=memory.wait_states,
+        fetch_bytes=memory.read_bytes,
+    )
+    regions = [flash if region.name == flash.name else region for region in board.regions]
+    held = memory.instruction_cache
+    words = () if held is None else aligning_flags(max(held.row_bytes, _WORD_BYTES))
+    target = replace(board.target, compiler_flags=(*board.target.compiler_flags, *words))
+    return replace(board, regions=tuple(regions), target=target)
+
+
+def aligning_flags(row_bytes: int) -> tuple[str, str]:
+    """What makes functions of C and of assembly begin at multiples of so many bytes."""
+    return f"-falign-functions={row_bytes}", f"-DCG_FUNCTION_ALIGNMENT={row_bytes}"
+
+
+_WORD_BYTES = 4
 
 
 def with_pools(board: Board, pools: Sequence[DeclaredPool]) -> Board:

@@ -218,6 +218,7 @@ def compressed(
         constants=constants,
         structs=tuple(_of_a_group(each, prim.split, calls) for each in prim.structs),
         instructions=None if prim.instructions is None else prim.instructions + more,
+        cycles=None if prim.cycles is None else prim.cycles + more,
     )
 
 

@@ -22,9 +22,7 @@ from codegen.search.kernels.costs import assumed_instructions
 def program_cost(program: Program, binder: Binder) -> int:
     """Instructions of an inference of `program`, whose constants are not linked yet."""
     return sum(
-        sum(assumed_instructions(each) for each in _inner(prim, binder))
-        if prim.instructions is None
-        else prim.instructions
+        sum(assumed_instructions(each) for each in _inner(prim, binder)) if prim.work is None else prim.work
         for prim in program.steps.prim_funcs
     )
 

@@ -9,6 +9,7 @@ from codegen.ir import Let, Target, VirtualDevice
 from codegen.kernels.base.registry import Kernel, kernels_for
 from codegen.kernels.contract import MemoryDemand
 from codegen.kernels.primfunc import PrimFunc
+from codegen.search.kernels.cycle_costs import CycleCosts
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,9 +48,11 @@ _Bound = tuple[str, str, Let, VirtualDevice, tuple[MemoryDemand, ...]]
 class Binder:
     """Kernels of one target, bound to the steps of one model."""
 
-    def __init__(self, constants: Mapping[str, np.ndarray], target: Target) -> None:
-        """`constants`: data by ConstRef id."""
-        self._constants, self._target = constants, target
+    def __init__(
+        self, constants: Mapping[str, np.ndarray], target: Target, costs: CycleCosts | None = None
+    ) -> None:
+        """`constants`: data by ConstRef id. `costs`: what cycles are predicted by, if they are."""
+        self._constants, self._target, self._costs = constants, target, costs
         self._caps: Caps = {}
         self._excluded: frozenset[tuple[str, str]] = frozenset()
         self._widened: dict[str, Cap] = {}
@@ -68,13 +71,13 @@ class Binder:
         A cap that no kernel of a step is within permits the smallest: an argument cannot be replaced, nor a
         block be made, in every program of a search, so that each step needs a kernel of its own in any case.
         """
-        other = Binder(self._constants, self._target)
+        other = Binder(self._constants, self._target, self._costs)
         other._caps, other._bound, other._excluded = caps, self._bound, self._excluded
         return other
 
     def without(self, excluded: frozenset[tuple[str, str]]) -> "Binder":
         """The same without some kernels of some steps: (`step_key`, kernel)."""
-        other = Binder(self._constants, self._target)
+        other = Binder(self._constants, self._target, self._costs)
         other._caps, other._bound, other._excluded = self._caps, self._bound, excluded
         return other
 
@@ -116,7 +119,8 @@ class Binder:
         """`let` bound to `kernel`, which can run it, under this C name."""
         key = kernel.name, name
         if key not in self._bound or self._bound[key][0] != let:
-            self._bound[key] = let, kernel.bind(let, self._constants, name)
+            bound = kernel.bind(let, self._constants, name)
+            self._bound[key] = let, bound if self._costs is None else self._costs.priced(bound)
         return self._bound[key][1]
 
     def rebound(self, kernel: Kernel, prim: PrimFunc) -> PrimFunc | None:

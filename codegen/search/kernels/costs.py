@@ -1,5 +1,7 @@
 """What a kernel costs: predicted instructions, and constants at the price that `--optimize` puts on flash.
 
+With `--memory-model` predicted cycles stand for instructions everywhere here (`PrimFunc.work`).
+
 A kernel without a prediction costs by the question asked: `cost` where one of two is taken, `cost_in_sum`
 where choices for all steps are compared, `assumed_instructions` where an inference is estimated.
 """
@@ -50,18 +52,18 @@ def cheapest(prim_funcs: Sequence[PrimFunc], flash_worth: int = 0) -> PrimFunc:
 def cost(prim: PrimFunc, flash_worth: int) -> float:
     """Predicted instructions and `flash_worth`, or `LEAST_WORTH`, for every byte of constants; any prediction
     beats none."""
-    if prim.instructions is None:
+    if prim.work is None:
         return math.inf
-    return prim.instructions + max(flash_worth, LEAST_WORTH) * prim.constant_bytes
+    return prim.work + max(flash_worth, LEAST_WORTH) * prim.constant_bytes
 
 
 def cost_in_sum(prim: PrimFunc, flash_worth: int) -> float:
     """As `cost`, finite: of two sums the one with fewer kernels that lack a prediction is the lower one."""
-    return _UNKNOWN if prim.instructions is None else cost(prim, flash_worth)
+    return _UNKNOWN if prim.work is None else cost(prim, flash_worth)
 
 
 def assumed_instructions(prim: PrimFunc) -> int:
     """Instructions of a step; without a prediction by the work it does."""
-    if prim.instructions is not None:
-        return prim.instructions
+    if prim.work is not None:
+        return prim.work
     return PER_MAC * prim.macs + PER_VALUE * prim.let.var.type.elements
