@@ -2,9 +2,6 @@
 
 import csv
 import json
-import multiprocessing
-import os
-import signal
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Executor, Future
 from concurrent.futures.process import BrokenProcessPool
@@ -23,6 +20,7 @@ from codegen.sweep import Combination, Result, Until, best, combinations, limits
 from codegen.sweep.combination_results import Store
 from codegen.sweep.sweeping import _results  # pyright: ignore[reportPrivateUsage]
 from codegen.sweep.work import result_of
+from tests.sweep.killing import Killing
 from tests.testdata import model_path
 
 HELLO = model_path("tflm/hello_world_int8")
@@ -126,23 +124,8 @@ def test_a_board_without_emulator_is_built_for() -> None:
     assert built.stack_bytes and built.ram_bytes
 
 
-def killing(count: int) -> Callable[..., None]:
-    """A `Progress` that kills a worker when a result comes, `count` times."""
-    left = [count]
-
-    def tell(stage: str, done: int = 0, total: int | None = None) -> None:
-        assert stage == "sweep" and done <= (total or 0)
-        workers = multiprocessing.active_children()
-        if done and left[0] and workers:
-            left[0] -= 1
-            assert workers[0].pid is not None
-            os.kill(workers[0].pid, signal.SIGKILL)
-
-    return tell
-
-
 def test_a_killed_worker_loses_nothing(tmp_path: Path, known: Sequence[Result]) -> None:
-    assert sweep(asked(), tmp_path, jobs=1, progress=killing(1)).results == known
+    assert sweep(asked(), tmp_path, jobs=1, progress=Killing((1,))).results == known
 
 
 @pytest.mark.long
@@ -150,7 +133,7 @@ def test_a_thousand_combinations(tmp_path: Path) -> None:
     every = asked(range(16, 516), boards=("mps2-an386",))
     assert len(every) == 1000
     serial = sweep(every, tmp_path / "serial", jobs=1)
-    swept = sweep(every, tmp_path / "killed", progress=killing(2))
+    swept = sweep(every, tmp_path / "killed", progress=Killing((1, 2)))
     assert swept.executed == 1000 and swept.results == serial.results
     assert sweep(every, tmp_path / "killed").executed == 0
 
@@ -161,7 +144,7 @@ def test_what_is_built_and_run_on_two_workers(tmp_path: Path) -> None:
     every = combinations([HELLO], ["host"], ["speed", "size"], {"sram": range(28, 36)}, Options(), "run")
     serial = tuple(result_of(one, one.key) for one in every)
     assert {(each.code, each.until, each.ram_bytes) for each in serial} == {("ok", "run", 28)}
-    swept = sweep(every, tmp_path, progress=killing(2))
+    swept = sweep(every, tmp_path, progress=Killing((1, 2)))
     assert (swept.executed, swept.results) == (16, serial)
     assert sweep(every, tmp_path).executed == 0
 
