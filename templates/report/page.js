@@ -17,29 +17,62 @@
   });
 
   // ---- what a mark in a picture stands for is a row of a table: the tip says the row ----------
+  // Over each picture lies a sheet of its size. It takes the pointer, so that no browser looks through 10,000
+  // marks for it, and shows copies of the chosen ones, so that the picture below is never drawn again.
   const tip = $("tip");
-  let marked = [];
-  const mark = (element, name) => {
-    if (element) { element.classList.add(name); marked.push([element, name]); }
+  const placeOf = (mark) => {
+    const [x, y, width, height] = (mark.localName === "circle" ? ["cx", "cy", "r", "r"] : ["x", "y", "width", "height"])
+      .map((name) => Number(mark.getAttribute(name)));
+    return mark.localName === "circle" ? [x - width, y - height, x + width, y + height] : [x, y, x + width, y + height];
   };
+  const pictures = new Map(all("svg[tabindex]").map((svg) => {
+    const sheet = document.createElementNS(svg.namespaceURI, "svg");
+    for (const name of ["width", "height", "viewBox"]) sheet.setAttribute(name, svg.getAttribute(name));
+    sheet.setAttribute("class", `${svg.getAttribute("class") || ""} sheet`);
+    sheet.setAttribute("aria-hidden", "true");
+    svg.after(sheet);
+    const marks = all("[data-tip]", svg);
+    return [svg, { sheet, marks, places: marks.map(placeOf) }];
+  }));
   const boxes = new Map();
-  for (const element of all("svg [data-tip]")) boxes.set(element.dataset.tip, element);
+  for (const [svg, { marks }] of pictures) for (const mark of marks) boxes.set(mark.dataset.tip, [mark, svg]);
+  const markAt = (svg, clientX, clientY) => {
+    const { sheet, marks, places } = pictures.get(svg);
+    const frame = sheet.getBoundingClientRect();
+    const x = (clientX - frame.x) * sheet.viewBox.baseVal.width / frame.width;
+    const y = (clientY - frame.y) * sheet.viewBox.baseVal.height / frame.height;
+    const index = places.findLastIndex(([left, top, right, bottom], at) => (
+      left <= x && x <= right && top <= y && y <= bottom && !marks[at].classList.contains("out")));
+    return index < 0 ? undefined : marks[index].dataset.tip;
+  };
+  let chosen;
+  let marked = [];
+  const copy = (id, name) => {
+    if (!boxes.has(id)) return;
+    const [mark, svg] = boxes.get(id);
+    const made = mark.cloneNode(false);
+    delete made.dataset.tip;
+    made.classList.add(name);
+    pictures.get(svg).sheet.append(made);
+    marked.push(() => made.remove());
+  };
   const clear = () => {
-    for (const [element, name] of marked) element.classList.remove(name);
+    marked.forEach((undo) => undo());
     marked = [];
+    chosen = undefined;
   };
   const hide = () => { clear(); tip.hidden = true; };
   const select = (id) => {
     clear();
+    chosen = id;
     const row = $(id);
-    mark(boxes.get(id), "on");
-    mark(row, "on");
-    for (const near of (row.dataset.near || "").split(" ")) {
-      if (near) mark(boxes.get(row.dataset.kin + near), "near");
-    }
+    for (const near of (row.dataset.near || "").split(" ")) copy(row.dataset.kin + near, "near");
+    copy(id, "on");
+    row.classList.add("on");
+    marked.push(() => row.classList.remove("on"));
     return row;
   };
-  const show = (id, x, y) => {
+  const fill = (id) => {
     const row = select(id);
     const heads = row.closest("table").tHead.rows[0].cells;
     const list = document.createElement("dl");
@@ -55,25 +88,30 @@
       list.append(term, told);
     });
     tip.replaceChildren(title, list);
+  };
+  const show = (id, x, y) => {
+    if (id !== chosen || tip.hidden) fill(id);
     tip.hidden = false;
     const left = x + 18 + tip.offsetWidth > innerWidth ? x - 18 - tip.offsetWidth : x + 18;
     const top = Math.min(y + 14, innerHeight - tip.offsetHeight - 8);
-    tip.style.left = `${Math.max(left, 4)}px`;
-    tip.style.top = `${Math.max(top, 4)}px`;
+    tip.style.translate = `${Math.round(Math.max(left, 4))}px ${Math.round(Math.max(top, 4))}px`;
   };
-  for (const svg of all("svg[tabindex]")) {
+  addEventListener("keydown", (event) => { if (event.key === "Escape") hide(); });
+  for (const [svg, { sheet, marks }] of pictures) {
     let at = -1;
-    svg.addEventListener("pointermove", (event) => {
-      const id = event.target.dataset.tip;
-      if (id) show(id, event.clientX, event.clientY); else hide();
-    });
-    svg.addEventListener("pointerleave", hide);
+    for (const kind of ["pointermove", "click"]) {  // a finger clicks
+      sheet.addEventListener(kind, (event) => {
+        const id = markAt(svg, event.clientX, event.clientY);
+        if (id) show(id, event.clientX, event.clientY); else hide();
+      });
+    }
+    sheet.addEventListener("pointerleave", hide);
     svg.addEventListener("blur", hide);
     svg.addEventListener("keydown", (event) => {
-      const own = all("[data-tip]:not(.column, .out)", svg);
+      const own = marks.filter((mark) => !mark.matches(".column, .out"));
       const last = own.length - 1;
       const to = { ArrowRight: at + 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowUp: at - 1, Home: 0, End: last }[event.key];
-      if (event.key === "Escape") { at = -1; hide(); return; }
+      if (event.key === "Escape") at = -1;
       if (to === undefined || last < 0) return;
       event.preventDefault();
       at = Math.min(Math.max(to, 0), last);

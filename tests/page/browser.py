@@ -96,6 +96,7 @@ class Browser:
         self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
+        self.call("Emulation.setScrollbarsHidden", hidden=True)  # pictures are as wide as the page
         self.call(
             "Network.emulateNetworkConditions",
             offline=True,
@@ -167,6 +168,8 @@ class Browser:
 
     def picture(self, target: Path, *, whole: bool = True) -> None:
         """The whole page as PNG, or what of it is in the window: a tip is gone once the window grows."""
+        if whole:  # what sticks to the window's top would be in the middle
+            self.value("scrollTo({top: 0, behavior: 'instant'})")
         found = self.call("Page.captureScreenshot", captureBeyondViewport=whole)
         target.write_bytes(base64.b64decode(found["data"]))
 

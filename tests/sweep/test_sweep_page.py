@@ -120,7 +120,9 @@ def test_pointing_and_sorting(shown: Browser) -> None:
     shown.point('[data-tip="r1"]')
     said = shown.value("document.getElementById('tip').innerText")
     assert all(words in said for words in ("digits", "stm32", "2,048", "145,861", "best"))
+    keep(shown, "sweep-pointed-at", whole=False)
     shown.press("Escape")
+    assert shown.value("document.getElementById('tip').hidden")
     heads = shown.value("[...document.querySelectorAll('#alltable th')].map(e => e.dataset.name)")
     shown.click("#alltable th button", heads.index("instructions"))
     order = [text for _, text in cells(shown, "alltable", "data-field=instructions")]
@@ -136,6 +138,11 @@ def test_it_is_for_everybody(shown: Browser) -> None:
     found = shown.value(f"{parts}.map(s => document.querySelector(s).checkVisibility())")
     shown.call("Emulation.setScriptExecutionDisabled", value=False)
     assert found == [True, True, False, False]
+
+
+def test_a_narrow_screen(started: Browser, file: Path) -> None:
+    started.load(file, width=400)
+    check_for_everybody(started, "sweep-narrow")
 
 
 def drawn(results: Sequence[Result]) -> tuple[str, list[str], list[str]]:
