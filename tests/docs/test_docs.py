@@ -22,6 +22,7 @@ from pathlib import Path
 import pytest
 
 import codegen
+from tests import forked
 from tests.checkout import ROOT
 
 COLUMNS = 120
@@ -164,19 +165,27 @@ def _interpreter(page: str) -> str:
     return os.environ.get(_TORCH) or pytest.skip(f"{_TORCH} names no interpreter that has torch")
 
 
+@pytest.fixture(scope="module")
+def codegen_program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    with forked.command(tmp_path_factory.mktemp("forked") / "bin") as program:
+        yield program
+
+
 @pytest.mark.qemu
 @pytest.mark.parametrize(
     "page",
     [pytest.param(page, marks=[pytest.mark.long] * (page.stem == "from-pytorch")) for page in GUIDES],
     ids=lambda page: page.stem,
 )
-def test_commands_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
+def test_commands_print_what_the_page_says(page: Path, tmp_path: Path, codegen_program: Path) -> None:
     for name in FILES:
         shutil.copy(ROOT / name, tmp_path)
     tools = tmp_path.parent / f"{tmp_path.name}-tools"
     tools.mkdir()
     python = _interpreter(page.read_text(encoding="utf-8"))
-    for name, words in (("codegen", f'"{sys.executable}" -m codegen'), ("python", f'"{python}"')):
+    # The tutorial's commands are started as users start them.
+    own = f'"{codegen_program}"' if page.stem != "tutorial" else f'"{sys.executable}" -m codegen'
+    for name, words in (("codegen", own), ("python", f'"{python}"')):
         (tools / name).write_text(f'#!/bin/sh\nexec {words} "$@"\n')
         (tools / name).chmod(0o755)
     environment = {key: value for key, value in os.environ.items() if not key.startswith("CODEGEN_")}

@@ -24,6 +24,7 @@ from tests.testdata import model_path
 
 KWS = "mlperf_tiny/kws_ref_model"
 FLOAT = "mlperf_tiny/pretrainedResnet"
+SMALL = "tflm/hello_world_int8"
 needs_cmake = pytest.mark.skipif(
     shutil.which("cmake") is None or shutil.which(f"{gcc.ARM_PREFIX}gcc") is None, reason="tools are missing"
 )
@@ -89,7 +90,7 @@ def options_of(build: Path) -> str:
 
 @needs_cmake
 def test_another_level_can_be_asked_for(tmp_path: Path) -> None:
-    built = build_model(KWS, Options(board="mps3-an547", optimize="speed"), tmp_path / "out")
+    built = build_model(SMALL, Options(board="mps3-an547", optimize="speed"), tmp_path / "out")
     small = made(built, tmp_path / "small", "-DCG_OPTIMIZE=-Os")
     assert code_bytes(built, small) < built.image.sizes.model_code_bytes
     assert f"-Os;{GUARD}" in options_of(small)
@@ -103,7 +104,7 @@ def test_another_level_can_be_asked_for(tmp_path: Path) -> None:
 @needs_cmake
 def test_sizes_of_the_users_are_guarded_too(tmp_path: Path) -> None:
     """-Oz, several flags, and a build type of the user's came without the flag that gcc 12 needs at -Os."""
-    built = build_model(KWS, Options(board="mps3-an547", optimize="speed"), tmp_path / "out")
+    built = build_model(SMALL, Options(board="mps3-an547", optimize="speed"), tmp_path / "out")
     small = made(built, tmp_path / "small", "-DCG_OPTIMIZE=-Os")
     settings = {
         "several": ["-DCG_OPTIMIZE=-Os -fno-inline"],

@@ -35,7 +35,6 @@ from codegen.ir import FlashCache
 from codegen.program.image import Trace
 from codegen.toolchain import cycles, gcc
 from tests.checkout import ROOT
-from tests.testdata import model_path
 
 
 @pytest.mark.parametrize("board", ["mps2-an386", "microbit"])
@@ -292,7 +291,7 @@ def _build(folder: Path, board: str, seed: str, user: str) -> dict[str, bytes]:
         "LOGNAME": user,
         "TZ": "Asia/Tokyo" if user == "alice" else "UTC",
     }
-    words = ["build", str(model_path("mlperf_tiny/kws_ref_model")), "--board", board, "-o", "made", "--quiet"]
+    words = ["build", str(example_model()), "--board", board, "-o", "made", "--quiet"]
     subprocess.run([sys.executable, "-m", "codegen", *words], cwd=folder, env=environment, check=True)
     made = folder / "made"
     return {

@@ -40,7 +40,7 @@ from tests.fuzz.trials import Trial, of_layer
 
 pytestmark = pytest.mark.qemu
 LONG_LAYERS = 3000
-SUITE_LAYERS = 80
+SUITE_LAYERS = 40
 """Of those that are recorded."""
 KERNELS = [kernel for kernel in every_kernel() if boards_of(kernel.name)]
 

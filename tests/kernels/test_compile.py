@@ -109,22 +109,6 @@ def test_header_compiles_as_cpp(tmp_path: Path, header: str) -> None:
     subprocess.run(command, check=True)
 
 
-@pytest.mark.skipif(shutil.which("cppcheck") is None, reason="cppcheck is not installed")
-def test_cppcheck() -> None:
-    checks = "--enable=warning,performance,portability"
-    command = [
-        "cppcheck",
-        "--std=c11",
-        checks,
-        "--error-exitcode=1",
-        "--quiet",
-        "--suppress=normalCheckLevelMaxBranches",
-        f"-I{RUNTIME / 'include'}",
-    ]
-    done = subprocess.run([*command, str(RUNTIME / "kernels")], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-
-
 FPUS = {
     "cortex-m4": ("-mfpu=fpv4-sp-d16",),
     "cortex-m7": ("-mfpu=fpv5-sp-d16",),
@@ -136,6 +120,7 @@ FPUS = {
 @needs_arm
 @LEVELS
 @pytest.mark.parametrize("cpu", FPUS)
+@pytest.mark.covering
 def test_fpu_kernels(tmp_path: Path, cpu: str, level: str) -> None:
     files = _files("*_f32_fpu.[cS]")
     assert len(files) >= 3
@@ -154,6 +139,7 @@ def test_fpu_kernels(tmp_path: Path, cpu: str, level: str) -> None:
     ],
     ids=["mve", "v7m"],
 )
+@pytest.mark.covering
 def test_kernels_of_one_core(
     tmp_path: Path, pattern: str, core: tuple[str, ...], least: int, level: str
 ) -> None:
@@ -165,6 +151,7 @@ def test_kernels_of_one_core(
 @needs_arm
 @pytest.mark.parametrize("cpu", ["cortex-m0", "cortex-m0plus", "cortex-m1", "cortex-m23"])
 @LEVELS
+@pytest.mark.covering
 def test_v6m_kernels(tmp_path: Path, cpu: str, level: str) -> None:
     files = _files("*_v6m.*")
     assert len(files) > 6

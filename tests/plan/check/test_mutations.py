@@ -2,7 +2,7 @@
 
 Which changes are harmful is decided by executing the program on concrete memory
 (tests/plan/check/execution.py), not by the checkers themselves. Numbers of random cases are chosen so that
-each kind of change gives more than a thousand harmful ones.
+each kind of change gives more than a thousand harmful ones with `--long`, a third of that without.
 The third checker: calls that no core of the board runs (memories: search/devices/test_device_plan.py).
 """
 
@@ -33,7 +33,14 @@ from tests.roomy import roomy_board
 from tests.testdata import model_path
 
 ENOUGH = 1000
+SHARE = 3
+"""The suite without `--long` takes one of so many random cases."""
 BOARD = roomy_board("SRAM", "CCM")
+
+
+@pytest.fixture(scope="module")
+def share(request: pytest.FixtureRequest) -> int:
+    return 1 if request.config.getoption("--long") else SHARE
 
 
 @cache
@@ -93,11 +100,9 @@ COUNTS: dict[Change, int] = {
 
 
 @pytest.mark.parametrize("change", [*PLACEMENTS, *PROBLEMS], ids=lambda change: change.__name__)
-def test_every_harmful_change_of_random_programs_is_rejected(
-    change: Change,
-) -> None:
-    found = (mutant for case in random_cases(COUNTS[change]) for mutant in change(case))
-    assert _verdicts(found, exact=change in PLACEMENTS) >= ENOUGH
+def test_every_harmful_change_of_random_programs_is_rejected(change: Change, share: int) -> None:
+    found = (mutant for case in random_cases(COUNTS[change] // share) for mutant in change(case))
+    assert _verdicts(found, exact=change in PLACEMENTS) >= ENOUGH // share
 
 
 @pytest.mark.parametrize("change", [*PLACEMENTS, *PROBLEMS], ids=lambda change: change.__name__)
@@ -106,9 +111,9 @@ def test_every_harmful_change_of_real_models_is_rejected(change: Change) -> None
     assert _verdicts(found, exact=change in PLACEMENTS) >= 60
 
 
-def test_steps_in_another_order_are_rejected() -> None:
+def test_steps_in_another_order_are_rejected(share: int) -> None:
     dependent = harmful = 0
-    for case in (*random_cases(400), *real_cases()):
+    for case in (*random_cases(400 // share), *real_cases()):
         for mutant, needs in mutants.swapped(case):
             harm = bool(mutant.harm())
             assert harm or not needs
@@ -118,13 +123,13 @@ def test_steps_in_another_order_are_rejected() -> None:
                 with pytest.raises(ValueError, match="used before it is defined"):
                     mutants.rebuilt(mutant.function)
             harmful += harm
-    assert dependent >= ENOUGH
+    assert dependent >= ENOUGH // share
     assert harmful > dependent
 
 
-def test_no_good_plan_is_rejected() -> None:
+def test_no_good_plan_is_rejected(share: int) -> None:
     good = 0
-    for case in (*random_cases(500), *real_cases()):
+    for case in (*random_cases(500 // share), *real_cases()):
         for planner in (greedy_by_size, greedy_by_conflicts, hill_climb):
             if planner is hill_climb and len(case.problem.buffers) > 20:
                 continue  # slow, and every real model is planned by it elsewhere
@@ -132,7 +137,7 @@ def test_no_good_plan_is_rejected() -> None:
             same = case if planner is greedy_by_size else _planned(case, planner)
             assert same.checked() == []
             assert same.harm() == []
-    assert good >= ENOUGH
+    assert good >= ENOUGH // share
 
 
 def _planned(case: Case, planner: Planner) -> Case:
