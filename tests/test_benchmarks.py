@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.checkout import ROOT
 
 SCRIPT = """
@@ -38,3 +40,14 @@ def test_benchmarks_import_their_own_checkout(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [str(ROOT / "codegen")] * len(files)
+
+
+@pytest.mark.long
+def test_three_walks_touch_few_modules() -> None:
+    """Half of the modules that they touched before the rooms were drawn (decision 042)."""
+    script = str(ROOT / "benchmarks" / "walks.py")
+    shown = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True).stdout
+    counts = dict(line.removesuffix(" modules").split(": ") for line in shown.splitlines() if line[0] != " ")
+    most = {"activation": 10, "RAM limit": 7, "weight": 6}
+    assert counts.keys() == most.keys()
+    assert all(0 < int(counts[name]) <= most[name] for name in most), shown

@@ -3,9 +3,11 @@
 A function's order is its schedule.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -39,23 +41,39 @@ Arg = Var | ConstRef
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class Constant:
-    """Data bound into the IR, shared by all functions of a module. `data` is not writable."""
+class ReadOnlyData(ABC):
+    """Read-only numbers and where they may lie. `data` is not writable."""
+
+    data: np.ndarray
+    alignment: int
+    section: str | None = None
+    memory_scope: str | None = None
+
+    def __post_init__(self) -> None:
+        mistake = self.mistake(self.data.shape, self.data.dtype)
+        if mistake is not None:
+            raise ValueError(mistake)
+        self.data.setflags(write=False)
+
+    @abstractmethod
+    def mistake(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> str | None:
+        """What is wrong with numbers of this shape and type, or None."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Constant(ReadOnlyData):
+    """Data bound into the IR, shared by all functions of a module."""
 
     id: str
     type: TensorType
-    data: np.ndarray
     alignment: int = 1
-    section: str | None = None
-    memory_scope: str | None = None
     origin: str = ""
 
-    def __post_init__(self) -> None:
-        if tuple(self.data.shape) != self.type.shape or self.data.dtype != self.type.dtype.numpy:
-            raise ValueError(
-                f"constant {self.id}: data is {self.data.dtype}{list(self.data.shape)}, type {self.type}"
-            )
-        self.data.setflags(write=False)
+    def mistake(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> str | None:
+        """See `ReadOnlyData.mistake`."""
+        if shape == self.type.shape and dtype == self.type.dtype.numpy:
+            return None
+        return f"constant {self.id}: data is {dtype}{list(shape)}, type {self.type}"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Constant):
@@ -232,6 +250,15 @@ class Module:
             raise ValueError(f"{function.name}: no constant {ref.id}")
         if constant.type.size_bytes != ref.type.size_bytes:
             raise ValueError(f"{function.name}: constant {ref.id} is {constant.type}, read as {ref.type}")
+
+    @property
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The constants' data, by id."""
+        return {id_: constant.data for id_, constant in self.constants.items()}
+
+    def array(self, ref: ConstRef) -> np.ndarray:
+        """The data of a constant, as `ref` reads it."""
+        return self.constants[ref.id].data.reshape(ref.type.shape)
 
     @property
     def main(self) -> Function:

@@ -1,8 +1,11 @@
 """What planning must know of a kernel: workspaces, linked constants, memory demands, permitted overlap."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+
+from codegen.ir.function import ReadOnlyData
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -28,14 +31,10 @@ class Workspace:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class LinkedConstant:
+class LinkedConstant(ReadOnlyData):
     """Read-only data as the kernel wants it (packed). `role` names it in the kernel's call, e.g. `bias`."""
 
     role: str
-    data: np.ndarray
-    alignment: int
-    section: str | None = None
-    memory_scope: str | None = None
     reads: float | None = None
     """How often each byte is read in one inference, on average; None: `constant_reads` derives it."""
     op: str = ""
@@ -47,10 +46,10 @@ class LinkedConstant:
     """Of results that are rounded as ONNX has it: channels by a fixed point that is proved equal, and by
     float32 itself."""
 
-    def __post_init__(self) -> None:
-        if self.data.ndim != 1:
-            raise ValueError(f"linked constant {self.role} must be flat")
-        self.data.setflags(write=False)
+    def mistake(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> str | None:
+        """See `ReadOnlyData.mistake`."""
+        del dtype
+        return None if len(shape) == 1 else f"linked constant {self.role} must be flat"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -109,9 +109,14 @@ def total_bytes(pools: Iterable[Pool]) -> int:
     return sum(pool.limit_bytes for pool in pools)
 
 
+def excess_bytes(pools: Iterable[Pool], needed_bytes: int) -> int:
+    """By how much `needed_bytes` exceed what pools have together; 0 or less: they do not."""
+    return needed_bytes - total_bytes(pools)
+
+
 def has_room(pools: Iterable[Pool], needed_bytes: int) -> bool:
     """Whether pools together have so many bytes: what is more fits in no plan."""
-    return needed_bytes <= total_bytes(pools)
+    return excess_bytes(pools, needed_bytes) <= 0
 
 
 def limited(pools: Iterable[Pool], limits: Mapping[str, int]) -> tuple[Pool, ...]:

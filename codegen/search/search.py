@@ -266,7 +266,7 @@ class _Ready:
 
 
 def _binder(module: Module, board: Board, costs: CycleCosts | None) -> Binder:
-    return Binder({id_: constant.data for id_, constant in module.constants.items()}, board.target, costs)
+    return Binder(module.arrays, board.target, costs)
 
 
 def _states(function: Function, choices: Choices, name: str) -> tuple[StatePair, ...]:

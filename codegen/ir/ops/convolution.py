@@ -1,14 +1,10 @@
 """Operators that multiply by weights: CONV_2D, DEPTHWISE_CONV_2D, FULLY_CONNECTED.
 
-They are evaluated one position of the window after the other.
-Integer products are summed in float64 by matrix products: exact (each below 2^24, sums below 2^53) and
-far faster than NumPy's integers. float32 products are summed one by one in float32, in the order of TFLite's
-reference kernels (row, column, channel; the bias last): where terms cancel, another order or precision is off
-by more than the 1e-5 that results are compared with.
+Sums of products are in `base/products.py`; here are bias, rescaling and activation, and what fits what.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,10 +37,9 @@ from codegen.ir.ops.base.parameters import (
     need_matching_bias,
     need_wide_shifts,
 )
-from codegen.ir.ops.base.taps import Meeting, axes_of, meetings
+from codegen.ir.ops.base.products import Reals, conv_sums, depthwise_sums, fully_connected_sums
 from codegen.ir.types import DType, Quantization, TensorType
 
-Reals = NDArray[np.floating]
 Multipliers = Callable[[float, Sequence[float], float], tuple[NDArray[np.int32], NDArray[np.int32]]]
 
 
@@ -55,34 +50,11 @@ def conv(attrs: ConvAttrs, values: Arrays, args: Types, result: TensorType) -> n
     return _finish(total, attrs, values, args, result, conv_multipliers)
 
 
-def conv_sums(attrs: ConvAttrs, image: Reals, weights: Reals, result: TensorType) -> Reals:
-    """CONV_2D's sums of products, of `result`'s shape, without bias; `image` is less its zero point."""
-    outputs, rows, columns, inputs = weights.shape
-    groups = image.shape[3] // inputs
-    total = np.zeros(result.shape, image.dtype)
-    for tap in _taps(attrs, image, (rows, columns)):
-        sums, pixels = total[tap.results], image[tap.elements]
-        for group in range(groups):
-            channels = slice(group * inputs, (group + 1) * inputs)
-            chosen = slice(group * outputs // groups, (group + 1) * outputs // groups)
-            _add_products(sums[..., chosen], pixels[..., channels], weights[chosen, tap.row, tap.column])
-    return total
-
-
 def depthwise_conv(attrs: DepthwiseConvAttrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
     """DEPTHWISE_CONV_2D: image NHWC, weights 1HWO."""
     image, weights = _operands(values, args)
     total = depthwise_sums(attrs, image, weights, result)
     return _finish(total, attrs, values, args, result, conv_multipliers)
-
-
-def depthwise_sums(attrs: DepthwiseConvAttrs, image: Reals, weights: Reals, result: TensorType) -> Reals:
-    """DEPTHWISE_CONV_2D's sums of products, as `conv_sums`."""
-    image = np.repeat(image, attrs.multiplier, axis=3)
-    total = np.zeros(result.shape, image.dtype)
-    for tap in _taps(attrs, image, (weights.shape[1], weights.shape[2])):
-        total[tap.results] += image[tap.elements] * weights[0, tap.row, tap.column]
-    return total
 
 
 def fully_connected(
@@ -93,14 +65,6 @@ def fully_connected(
     total = fully_connected_sums(image, weights)
     finished = _finish(total, attrs, values, args, result, fully_connected_multipliers)
     return finished.reshape(result.shape)
-
-
-def fully_connected_sums(image: Reals, weights: Reals) -> Reals:
-    """FULLY_CONNECTED's sums of products, [rows, O], without bias; `image` is less its zero point."""
-    rows = image.reshape(-1, weights.shape[1])
-    total = np.zeros((rows.shape[0], weights.shape[0]), image.dtype)
-    _add_products(total, rows, weights)
-    return total
 
 
 def _operands(values: Arrays, args: Types) -> tuple[Reals, Reals]:
@@ -119,23 +83,6 @@ def _operands(values: Arrays, args: Types) -> tuple[Reals, Reals]:
 def weight_zero_point(weights: TensorType) -> int:
     """The zero point of weights; those with a scale by channel have none."""
     return 0 if weights.quantization is None else weights.quantization.zero_points[0]
-
-
-def _add_products(total: Reals, rows: Reals, weights: Reals) -> None:
-    """total [..., O] += rows [..., I] times weights [O, I]."""
-    if total.dtype == np.float64:
-        total += rows @ weights.T
-        return
-    for channel in range(weights.shape[1]):
-        total += rows[..., channel, None] * weights[:, channel]
-
-
-def _taps(attrs: ConvAttrs | DepthwiseConvAttrs, image: Reals, window: tuple[int, int]) -> Iterator[Meeting]:
-    """The positions in the window that meet the image."""
-    extents = (image.shape[1], image.shape[2])
-    return meetings(
-        *axes_of(extents, window, stride=attrs.stride, padding=attrs.padding, dilation=attrs.dilation)
-    )
 
 
 def _finish(

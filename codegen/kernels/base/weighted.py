@@ -14,9 +14,10 @@ from codegen.ir import Let
 from codegen.ir.ops import ConvAttrs, DepthwiseConvAttrs, Padding2D
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.base.parameters import conv_multipliers, fully_connected_multipliers
+from codegen.ir.ops.convolution import weight_zero_point
 from codegen.ir.ops.qlinear import QLinearConvAttrs, QLinearDepthwiseAttrs, QLinearRowsAttrs
 from codegen.kernels.base.c_kernel import ConstantData, FastKernel, PortableKernel, arg_type, constant_data
-from codegen.kernels.base.limits import limit_fields, limits_of
+from codegen.kernels.base.result_limits import limit_fields, limits_of
 from codegen.kernels.base.walk import Fields, params
 from codegen.kernels.base.window import WindowShape, nhwc
 from codegen.kernels.call import CStruct
@@ -42,6 +43,22 @@ def bias_data(let: Let, constants: ConstantData) -> NDArray[np.int64]:
     if bias is None:
         return np.zeros(let.var.type.shape[-1], np.int64)
     return bias.reshape(-1).astype(np.int64)
+
+
+def stored_weights(let: Let, constants: ConstantData, alignment: int) -> LinkedConstant:
+    """The weights as the file has them, for kernels that read them so."""
+    weights = weight_data(let, constants)
+    layout = f"{'x'.join(map(str, weights.shape))} as in the file, the last axis fastest"
+    return LinkedConstant(
+        role="weight", data=np.array(weights).reshape(-1), alignment=alignment, layout=layout
+    )
+
+
+def folded_biases(let: Let, constants: ConstantData) -> NDArray[np.int64]:
+    """The integer bias of every channel with the image's zero point folded in."""
+    centred = weight_data(let, constants).astype(np.int64) - weight_zero_point(arg_type(let, 1))
+    summed = centred.reshape(let.var.type.shape[-1], -1).sum(axis=1)
+    return bias_data(let, constants) - arg_type(let, 0).zero_point * summed
 
 
 def weight_scales(let: Let) -> tuple[float, ...]:
@@ -119,6 +136,11 @@ class WeightedLayer:
     """As ONNX does, by float32."""
 
     @property
+    def outputs(self) -> int:
+        """Channels of the result."""
+        return len(self.bias)
+
+    @property
     def folded_bias(self) -> NDArray[np.int64]:
         """Biases with the image's zero point folded in, as wide as they are before an accumulator wraps."""
         return self.bias - self.in_zero * self.weights.sum(axis=1, dtype=np.int64)
@@ -126,7 +148,7 @@ class WeightedLayer:
     @property
     def every(self) -> Scaling:
         """(multipliers, shifts) of every channel."""
-        count = len(self.weights)
+        count = self.outputs
         multipliers, shifts = self.scaling
         return np.broadcast_to(multipliers, count), np.broadcast_to(shifts, count)
 

@@ -188,7 +188,7 @@ class DspTiled(TiledConv):
         space = Workspace(
             name="pixels",
             size_bytes=self.space_bytes(window, is_row=False),
-            reads=float(found.count * ((len(layer.weights) + 1) // 2)),
+            reads=float(found.count * ((layer.outputs + 1) // 2)),
             writes=float(found.count),
         )
         rows = row_kernel(let, f"{self.symbol}_row", window)

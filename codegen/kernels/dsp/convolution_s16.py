@@ -15,9 +15,9 @@ from codegen.ir import Let
 from codegen.ir.ops.base.fixed_point import reduced_multiplier
 from codegen.ir.ops.base.parameters import has_wide_accumulator
 from codegen.kernels.base.c_kernel import ConstantData, FastKernel, arg_type
-from codegen.kernels.base.limits import is_clamped
 from codegen.kernels.base.overlap import NOTHING, forward_sharing
 from codegen.kernels.base.registry import register
+from codegen.kernels.base.result_limits import is_clamped
 from codegen.kernels.base.tiles import PixelTiling, tiled_below
 from codegen.kernels.base.weighted import (
     CONVOLUTION,

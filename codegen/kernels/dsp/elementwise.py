@@ -7,9 +7,9 @@ import numpy as np
 from codegen.ir import DType, Let, Var
 from codegen.ir.ops.base.parameters import add_params
 from codegen.kernels.base.c_kernel import FastKernel, arg_type, row_kernel
-from codegen.kernels.base.limits import clamp_reason
 from codegen.kernels.base.overlap import in_place
 from codegen.kernels.base.registry import register
+from codegen.kernels.base.result_limits import clamp_reason
 from codegen.kernels.base.walk import params
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ValueArg
 from codegen.kernels.portable.elementwise import AddInteger

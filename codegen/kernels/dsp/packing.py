@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from codegen.ir import DType, Let, TensorType
 from codegen.ir.ops.base.fixed_point import wrap_int32
 from codegen.kernels.base.c_kernel import arg_type
-from codegen.kernels.base.limits import clamp_reason
+from codegen.kernels.base.result_limits import clamp_reason
 from codegen.kernels.base.weighted import DEPTHWISE, Scaling, WeightedLayer, WeightedOperator
 
 GROUP = 4
@@ -52,9 +52,19 @@ class Channels:
     """Multipliers are the bits of float32 scales."""
 
     @property
+    def outputs(self) -> int:
+        """Output channels."""
+        return len(self.bias)
+
+    @property
+    def values(self) -> int:
+        """Weights of each."""
+        return self.weights.shape[1]
+
+    @property
     def rounded(self) -> tuple[int, int] | None:
         """See `LinkedConstant.rounded`."""
-        return (0, len(self.weights)) if self.rounds_even else None
+        return (0, self.outputs) if self.rounds_even else None
 
 
 def channels_of(layer: WeightedLayer, result: TensorType) -> Channels:
@@ -87,7 +97,7 @@ def sum_groups(values: int) -> int:
 
 def stream(channels: Channels) -> NDArray[np.int32]:
     """The stream of all channels, weights padded with zeros to `groups(K)` groups."""
-    count = len(channels.weights)
+    count = channels.outputs
     # A multiplier of 0 has no form here; no weights and no bias give the same result.
     dead = channels.multipliers == 0
     weights = _padded(channels)
@@ -125,7 +135,7 @@ def _padded(channels: Channels) -> NDArray[np.int8]:
 
 def joined_stream(channels: Channels) -> NDArray[np.int32]:
     """The stream whose halves of words are 256 b + a, of channels that it `holds_joined`."""
-    weights, count = _padded(channels), len(channels.weights)
+    weights, count = _padded(channels), channels.outputs
     pairs, length = count // 2, weights.shape[1] // GROUP
     joined = weights.copy()
     joined[1 : 2 * pairs : 2] -= weights[: 2 * pairs : 2] < 0
@@ -139,7 +149,7 @@ def joined_stream(channels: Channels) -> NDArray[np.int32]:
 
 def holds_joined(channels: Channels) -> bool:
     """Whether there is a pair, 16 bits hold 256 b + a of all its weights, and 24 every sum of b."""
-    paired = len(channels.weights) // 2 * 2
+    paired = channels.outputs // 2 * 2
     if not paired:
         return False
     weights = np.where(channels.multipliers[:, None] == 0, 0, channels.weights).astype(np.int64)[:paired]
@@ -153,7 +163,7 @@ def holds_joined(channels: Channels) -> bool:
 
 def stream_s4(channels: Channels) -> NDArray[np.int32]:
     """The stream of all channels whose weights are int4: a byte holds those of two."""
-    count = len(channels.weights)
+    count = channels.outputs
     even = _even(channels) if count % 2 else channels
     weights = _padded(even)
     paired = ((weights[1::2].astype(np.int32) << 4) + weights[::2] + 8).astype(np.int8)

@@ -35,7 +35,7 @@ def conv_instructions(
 ) -> int:
     """Of one inference of a convolution in tiles of `most` pixels; `summed_words`: of each, two values in
     one."""
-    length, outputs = groups(window.image[3]), len(channels.weights)
+    length, outputs = groups(window.image[3]), channels.outputs
     summing = SUM + int(SUMMED_WORD * summed_words) if summed_words else 0
     price = TiledPrice(
         layer=LAYER,
@@ -53,7 +53,7 @@ def conv_instructions(
 
 def row_instructions(channels: Channels, *, is_narrow: bool, kind: str = "plain") -> int:
     """Of one inference of a fully connected layer of one row; `is_narrow`: widened for each pair."""
-    outputs, inputs = channels.weights.shape
+    outputs, inputs = channels.outputs, channels.values
     length = groups(inputs)
     if is_narrow:
         return LAYER + _TILES[kind](channels, outputs, 1) + 2 * length * (outputs - outputs // 2)
@@ -63,13 +63,13 @@ def row_instructions(channels: Channels, *, is_narrow: bool, kind: str = "plain"
 
 def single_instructions(channels: Channels) -> int:
     """Of one inference of a fully connected layer of one row and one output, without a workspace."""
-    turns, left = divmod(groups(channels.weights.shape[1]), UNROLL)
+    turns, left = divmod(groups(channels.values), UNROLL)
     return LAYER + 32 + 28 * turns + 10 * left + _long(channels, 1)
 
 
 def _tile(channels: Channels, outputs: int, count: int) -> int:
     """All channels of one widened tile."""
-    length = groups(channels.weights.shape[1])
+    length = groups(channels.values)
     if count > 2:
         pair = 59 + 26 * length + 3 * (1 + (length - 1) // UNROLL)
         found = 30 + outputs // 2 * pair + (33 + 15 * length) * (outputs % 2)
@@ -86,13 +86,13 @@ def _tile(channels: Channels, outputs: int, count: int) -> int:
 
 def _joined_tile(channels: Channels, outputs: int, count: int) -> int:
     """As `_tile`, by a joined stream: an instruction less a word of weights, two more a result of a pair."""
-    length = groups(channels.weights.shape[1])
+    length = groups(channels.values)
     return _tile(channels, outputs, count) + outputs // 2 * 2 * ((4 if count > 2 else count) - length)
 
 
 def _int4_tile(channels: Channels, outputs: int, count: int) -> int:
     """As `_tile`, by int4 weights; the values of the tile are summed first."""
-    length = groups(channels.weights.shape[1])
+    length = groups(channels.values)
     if count > 2:
         head, pair = 41 + 12 * length, 74 + 26 * length + 3 * (1 + (length - 1) // UNROLL)
     elif count == 2:

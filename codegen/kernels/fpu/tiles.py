@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from codegen.ir import Let, Target
 from codegen.ir.ops.base.activation import real_limits
 from codegen.kernels.base.c_kernel import ConstantData, FastKernel, constant_data
-from codegen.kernels.base.limits import limit_fields
 from codegen.kernels.base.overlap import NOTHING, first_reads
+from codegen.kernels.base.result_limits import limit_fields
 from codegen.kernels.base.walk import params
 from codegen.kernels.base.weighted import WeightedOperator, weight_data
 from codegen.kernels.base.window import WindowShape

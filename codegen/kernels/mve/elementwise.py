@@ -8,9 +8,9 @@ import numpy as np
 from codegen.ir import DType, Let, TensorType, Var
 from codegen.ir.ops.base.parameters import AddParams, add_params, sub_params
 from codegen.kernels.base.c_kernel import FastKernel, arg_type, row_kernel
-from codegen.kernels.base.limits import limits_of
 from codegen.kernels.base.overlap import in_place
 from codegen.kernels.base.registry import register
+from codegen.kernels.base.result_limits import limits_of
 from codegen.kernels.base.walk import Fields, params
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ValueArg
 from codegen.kernels.mve.convolution import HEADER, reverse_of

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from codegen.ir import Let
 from codegen.ir.ops.base.fixed_point import wrap_int32
-from codegen.kernels.base.limits import limits_of
+from codegen.kernels.base.result_limits import limits_of
 from codegen.kernels.base.weighted import Scaling, WeightedLayer, WeightedOperator
 from codegen.kernels.call import ConstantPointer, CStruct
 from codegen.kernels.contract import LinkedConstant

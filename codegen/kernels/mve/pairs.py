@@ -4,8 +4,8 @@ from codegen.ir import Let
 from codegen.ir.ops.base.parameters import mul_multiplier, prelu_params
 from codegen.kernels.base.broadcast import RunKernel, RunNumbers, broadcast_fields
 from codegen.kernels.base.c_kernel import arg_type
-from codegen.kernels.base.limits import limits_of
 from codegen.kernels.base.registry import register
+from codegen.kernels.base.result_limits import limits_of
 from codegen.kernels.base.walk import Fields, params
 from codegen.kernels.call import ConstantPointer
 from codegen.kernels.portable.elementwise import MUL_S8

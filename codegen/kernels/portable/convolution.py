@@ -24,9 +24,9 @@ from codegen.kernels.base.c_kernel import (
     row_kernel,
     value_argument,
 )
-from codegen.kernels.base.limits import limit_fields
 from codegen.kernels.base.overlap import forward_sharing, row_major_below, window_sharing
 from codegen.kernels.base.registry import register
+from codegen.kernels.base.result_limits import limit_fields
 from codegen.kernels.base.walk import Fields, params
 from codegen.kernels.base.weighted import (
     CONVOLUTION,
@@ -35,8 +35,9 @@ from codegen.kernels.base.weighted import (
     WeightedOperator,
     bias_data,
     conv_params,
+    folded_biases,
     rows_params,
-    weight_data,
+    stored_weights,
     weight_scales,
     window_of,
 )
@@ -74,21 +75,15 @@ class _Weighted(PortableKernel):
 
     def packed(self, let: Let, constants: ConstantData, *, fold: bool) -> tuple[LinkedConstant, ...]:
         """Weights as they are, bias (with the image's zero point folded in if `fold`), requantization."""
-        weights = weight_data(let, constants)
-        channels = let.var.type.shape[-1]
-        bias = constant_data(let, 2, constants)
-        flat = np.array(weights).reshape(-1)
-        layout = f"{'x'.join(map(str, np.shape(weights)))} as in the file, the last axis fastest"
         if self.argument is DType.FLOAT32:
-            biases = np.zeros(channels, np.float32) if bias is None else np.array(bias).reshape(-1)
+            bias = constant_data(let, 2, constants)
+            zeros = np.zeros(let.var.type.shape[-1], np.float32)
+            biases = zeros if bias is None else np.array(bias).reshape(-1)
             return (
-                LinkedConstant(role="weight", data=flat, alignment=4, layout=layout),
+                stored_weights(let, constants, 4),
                 LinkedConstant(role="bias", data=biases, alignment=4, layout="one a channel"),
             )
-        total = bias_data(let, constants)
-        if fold:
-            centred = weights.astype(np.int64) - weight_zero_point(arg_type(let, 1))
-            total = total - arg_type(let, 0).zero_point * centred.reshape(channels, -1).sum(axis=1)
+        total = folded_biases(let, constants) if fold else bias_data(let, constants)
         multipliers, shifts = self.multipliers(let)
         if self.argument is DType.INT16:
             biases = LinkedConstant(role="bias", data=total, alignment=8, layout="one a channel")
@@ -99,7 +94,7 @@ class _Weighted(PortableKernel):
                 role="bias", data=wrap_int32(total).astype(np.int32), alignment=4, layout="one a channel"
             )
         return (
-            LinkedConstant(role="weight", data=flat, alignment=1, layout=layout),
+            stored_weights(let, constants, 1),
             biases,
             LinkedConstant(
                 role="multiplier", data=multipliers.astype(np.int32), alignment=4, layout="one a channel"

@@ -22,9 +22,9 @@ from codegen.kernels.base.c_kernel import (
     pair_parts,
     value_argument,
 )
-from codegen.kernels.base.limits import limit_fields
 from codegen.kernels.base.overlap import in_place
 from codegen.kernels.base.registry import register
+from codegen.kernels.base.result_limits import limit_fields
 from codegen.kernels.base.walk import Fields, axes, dense_strides, merge, params
 from codegen.kernels.call import PARAMS, RESULT, CStruct, LiteralArg
 from codegen.kernels.contract import LinkedConstant, Sharing

@@ -17,9 +17,9 @@ from codegen.kernels.base.c_kernel import (
     row_kernel,
     value_argument,
 )
-from codegen.kernels.base.limits import limit_fields
 from codegen.kernels.base.overlap import window_sharing
 from codegen.kernels.base.registry import register
+from codegen.kernels.base.result_limits import limit_fields
 from codegen.kernels.base.walk import Fields, axes, dense_strides, merge, params
 from codegen.kernels.base.window import WindowShape, nhwc
 from codegen.kernels.call import PARAMS, RESULT, CStruct, WorkspaceArg

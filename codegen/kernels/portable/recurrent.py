@@ -20,8 +20,8 @@ from codegen.kernels.base.c_kernel import (
     constant_data,
     value_argument,
 )
-from codegen.kernels.base.limits import FLT_MAX
 from codegen.kernels.base.registry import register
+from codegen.kernels.base.result_limits import FLT_MAX
 from codegen.kernels.base.walk import Fields, params
 from codegen.kernels.call import PARAMS, RESULT, ConstantArg, CStruct, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Workspace

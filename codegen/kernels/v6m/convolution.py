@@ -50,7 +50,7 @@ class V6mTiled(TiledConv):
         space = Workspace(
             name="pixels",
             size_bytes=2 * self.most * padded(layer.weights.shape[1]),
-            reads=float(found.count * len(layer.weights)),
+            reads=float(found.count * layer.outputs),
             writes=float(found.count),
         )
         by_row = row_kernel(let, "cg_conv2d_s8_v6m_row", window)

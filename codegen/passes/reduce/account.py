@@ -7,8 +7,9 @@ import numpy as np
 
 from codegen.ir import ConstRef, Function, Let, Module
 from codegen.ir.ops import ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs
+from codegen.ir.ops.base.products import Range, channels
 from codegen.passes.reduce.flow import Flow, Mask, Needs
-from codegen.passes.reduce.value_ranges import Range, channels, is_foldable
+from codegen.passes.reduce.value_ranges import is_foldable
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -29,7 +29,8 @@ from codegen.ir.ops import (
     TransposeAttrs,
 )
 from codegen.ir.ops.base.operands import effort
-from codegen.passes.reduce.value_ranges import MAX_EFFORT, Range, channels, is_foldable, sums_of_products
+from codegen.ir.ops.base.products import ChannelWeights, Range, channels, sums_of_products
+from codegen.passes.reduce.value_ranges import MAX_EFFORT, is_foldable
 
 Mask = NDArray[np.bool_]
 
@@ -91,8 +92,8 @@ def _mixing(module: Module, let: Let, known: Mapping[str, Range]) -> Flow:
     grouped = isinstance(let.call.attrs, ConvAttrs) and weights.type.shape[3] != extent
     if grouped or not image.type.shape or weights.type.shape[-1] % extent:
         return WHOLE
-    values = module.constants[weights.id].data.reshape(weights.type.shape)
-    reads = (_by_channel(values, extent) != 0).any(axis=0)
+    by_channel = ChannelWeights(module.array(weights), extent)
+    reads = by_channel.reads()
     folds = np.zeros(reads.shape, np.int64)
     given = known[image.name]
     constant = np.flatnonzero(given.constant)
@@ -100,27 +101,15 @@ def _mixing(module: Module, let: Let, known: Mapping[str, Range]) -> Flow:
     if len(constant) * work > MAX_EFFORT:
         constant = constant[:0]  # they count as read, which costs bytes, not minutes
     for channel in constant:
-        only = _column(values, int(channel), extent)
         level = np.zeros(image.type.shape)
         level[..., channel] = given.low[..., channel].astype(np.float64) - image.type.zero_point
-        added = sums_of_products(let, level, only).reshape(-1, weights.type.shape[0])
+        added = sums_of_products(let.call.attrs, level, by_channel.alone(int(channel)), let.var.type)
+        added = added.reshape(-1, weights.type.shape[0])
         # Under padding a constant that is not the zero point adds less at the border than inside.
         alike = (added == added[0]).all(axis=0)
         reads[channel] = ~alike
         folds[channel] = np.where(alike, added[0], 0)
     return Flow(reads=reads, folds=folds)
-
-
-def _by_channel(weights: np.ndarray, extent: int) -> np.ndarray:
-    """Weights as [rest, C, O]; columns of flattened images lie channel by channel."""
-    return np.moveaxis(weights, 0, -1).reshape(-1, extent, weights.shape[0])
-
-
-def _column(weights: np.ndarray, channel: int, extent: int) -> np.ndarray:
-    """The weights with those of all other channels cleared."""
-    only = np.zeros_like(weights)
-    only[..., channel::extent] = weights[..., channel::extent]
-    return only
 
 
 def _same(let: Let) -> tuple[ChannelLink, ...] | None:

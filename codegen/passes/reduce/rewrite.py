@@ -29,9 +29,9 @@ from codegen.ir.ops import (
     StridedSliceAttrs,
 )
 from codegen.ir.ops.base.fixed_point import wrap_int32
+from codegen.ir.ops.base.products import Range, channels
 from codegen.passes.pipeline import with_function
 from codegen.passes.reduce.flow import ChannelLink, Flow, Mask, Needs
-from codegen.passes.reduce.value_ranges import Range, channels
 
 
 def rewrite(

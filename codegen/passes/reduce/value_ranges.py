@@ -26,13 +26,14 @@ from codegen.ir.ops import POINTWISE, Attrs, ConvAttrs, DepthwiseConvAttrs, Full
 from codegen.ir.ops import convolution as reference
 from codegen.ir.ops.base.activation import stored_limits
 from codegen.ir.ops.base.fixed_point import INT32_MAX, INT32_MIN, Integers
-from codegen.ir.ops.base.operands import effort
+from codegen.ir.ops.base.operands import effort, operand
 from codegen.ir.ops.base.parameters import (
     conv_multipliers,
     fully_connected_multipliers,
     mean_multiplier,
     mul_multiplier,
 )
+from codegen.ir.ops.base.products import Range, ends_of_sums
 from codegen.ir.ops.base.taps import WindowAxis, axes_of
 from codegen.ir.ops.convolution import weight_zero_point
 
@@ -46,29 +47,6 @@ MAX_ELEMENTS = 2 << 20
 """Elements of the largest step whose range is worked out: it takes up to 100 bytes each."""
 
 _BYTES = np.arange(-128, 128, dtype=np.int8)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class Range:
-    """Bounds of a value: arrays of its shape and element type, both ends included."""
-
-    low: np.ndarray
-    high: np.ndarray
-
-    @property
-    def exact(self) -> bool:
-        """Whether every element is known."""
-        return bool(np.array_equal(self.low, self.high))
-
-    @property
-    def constant(self) -> NDArray[np.bool_]:
-        """For each channel (index of the last axis; one for a scalar) whether all its elements are known."""
-        return (self.low == self.high).reshape(-1, channels(self.low.shape)).all(axis=0)
-
-
-def channels(shape: tuple[int, ...]) -> int:
-    """Extent of the last axis, 1 for a scalar."""
-    return shape[-1] if shape else 1
 
 
 def ranges(module: Module, function: Function) -> dict[str, Range]:
@@ -115,8 +93,7 @@ def _unknown(let: Let) -> Range | None:
 
 def _known(module: Module, arg: Arg | None, found: Mapping[str, Range]) -> Range | None:
     if isinstance(arg, ConstRef):
-        data = module.constants[arg.id].data.reshape(arg.type.shape)
-        return Range(low=data, high=data)
+        return Range.of(module.array(arg))
     return None if arg is None else found.get(arg.name)
 
 
@@ -182,21 +159,6 @@ def _corners(let: Let, args: Sequence[Range]) -> Range | None:
     return Range(low=np.minimum.reduce(ends), high=np.maximum.reduce(ends))
 
 
-def sums_of_products(let: Let, image: NDArray[np.float64], weights: np.ndarray) -> Integers:
-    """Exact sums of products of a step with int8 weights, bias left out, [..., O].
-
-    `image` is less its zero point (float64, in which these sums are exact).
-    """
-    attrs, wide = let.call.attrs, weights.astype(np.float64)
-    if isinstance(attrs, ConvAttrs):
-        sums = reference.conv_sums(attrs, image, wide, let.var.type)
-    elif isinstance(attrs, DepthwiseConvAttrs):
-        sums = reference.depthwise_sums(attrs, image, wide, let.var.type)
-    else:
-        sums = reference.fully_connected_sums(image, wide)
-    return sums.astype(np.int64)
-
-
 def _weighted(let: Let, args: Sequence[Range]) -> Range | None:
     """CONV_2D, DEPTHWISE_CONV_2D, FULLY_CONNECTED with constant int8 weights and bias.
 
@@ -209,24 +171,15 @@ def _weighted(let: Let, args: Sequence[Range]) -> Range | None:
     given = args[0]
     fewer = condensed(let, (given.low, given.high), image.type.zero_point)
     if fewer is None:
-        return _requantized(let, attrs, *_ends(let, given, args[1:], image.type.zero_point))
+        return _requantized(let, attrs, *_sums(let, given, args[1:]))
     given = Range(low=fewer.images[0], high=fewer.images[1])
-    found = _requantized(fewer.let, attrs, *_ends(fewer.let, given, args[1:], image.type.zero_point))
+    found = _requantized(fewer.let, attrs, *_sums(fewer.let, given, args[1:]))
     return Range(low=fewer.spread(found.low), high=fewer.spread(found.high))
 
 
-def _ends(let: Let, image: Range, others: Sequence[Range], zero_point: int) -> tuple[Integers, Integers]:
-    """The least and the largest sums of products and bias.
-
-    A negative weight takes the image's other end, so their sum is that of the ends' sum, and they are as far
-    apart as the ends are, each times the weight's magnitude.
-    """
-    low, high = image.low.astype(np.float64), image.high.astype(np.float64)
-    weights = others[0].low.astype(np.float64)
-    both = sums_of_products(let, low + high - 2 * zero_point, weights)
-    apart = sums_of_products(let, high - low, np.abs(weights))
-    bias = others[1].low.reshape(-1).astype(np.int64) if len(others) > 1 else np.int64(0)
-    return (both - apart) // 2 + bias, (both + apart) // 2 + bias
+def _sums(let: Let, image: Range, others: Sequence[Range]) -> tuple[Integers, Integers]:
+    zero_point = operand(let.call.types, 0, "image").zero_point
+    return ends_of_sums(let.call.attrs, image, others, zero_point, let.var.type)
 
 
 def _requantized(let: Let, attrs: Weighted, least: Integers, most: Integers) -> Range:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from codegen.ir import ConstRef, DType, Let, Target, Var
 from codegen.ir.ops.base.fixed_point import multiply_by_quantized_multiplier
-from codegen.kernels.base.limits import limits_of
+from codegen.kernels.base.result_limits import limits_of
 from codegen.kernels.base.weighted import CONVOLUTION, DEPTHWISE, FULLY_CONNECTED
 from codegen.kernels.portable.convolution import CONV_2D_S8, DEPTHWISE_S8, FULLY_CONNECTED_S8
 from codegen.kernels.primfunc import PrimFunc

@@ -285,18 +285,13 @@ class Site:
         """See `options`; for `activated` their fused activation is read, an unsupported one is reported."""
         found: Any = self.options(kind, required=required)
         if found is not None:
-            self._fused = self._activation(int(found.FusedActivationFunction()))
+            code = int(found.FusedActivationFunction())
+            self._fused = _ACTIVATIONS.get(code, Activation.NONE)
+            if code in _ACTIVATION_NAMES and code not in _ACTIVATIONS:
+                self.unsupported(f"fused activation {_ACTIVATION_NAMES[code]} is not supported")
+            elif code not in _ACTIVATIONS:
+                self.complain("E303", f"fused activation number {code} does not exist")
         return found
-
-    def _activation(self, code: int) -> Activation:
-        found = _ACTIVATIONS.get(code)
-        if found is not None:
-            return found
-        if code in _ACTIVATION_NAMES:
-            self.unsupported(f"fused activation {_ACTIVATION_NAMES[code]} is not supported")
-        else:
-            self.complain("E303", f"fused activation number {code} does not exist")
-        return Activation.NONE
 
     def activated(self, attrs: _Activated) -> _Activated:
         """`attrs` with the activation that `fused_options` have."""

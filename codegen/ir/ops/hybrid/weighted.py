@@ -9,15 +9,12 @@ from codegen.ir.operator import Arrays, Attrs, Op, Types
 from codegen.ir.ops.base.activation import activated
 from codegen.ir.ops.base.attrs import ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs
 from codegen.ir.ops.base.operands import narrow, need_dtype, need_elements, operand, optional, present
+from codegen.ir.ops.base.products import Reals, conv_sums, depthwise_sums, fully_connected_sums
 from codegen.ir.ops.convolution import (
     Conv2D,
     DepthwiseConv2D,
     FullyConnected,
-    Reals,
     checked_scales,
-    conv_sums,
-    depthwise_sums,
-    fully_connected_sums,
 )
 from codegen.ir.ops.hybrid.image_rounding import quantised
 from codegen.ir.types import DType, TensorType

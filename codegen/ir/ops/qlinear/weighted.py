@@ -11,14 +11,11 @@ from codegen.ir.ops.base.activation import stored_limits
 from codegen.ir.ops.base.attrs import ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs
 from codegen.ir.ops.base.fixed_point import wrap_int32
 from codegen.ir.ops.base.operands import narrow, need_dtype, need_elements, need_quantized, operand, present
+from codegen.ir.ops.base.products import Reals, conv_sums, depthwise_sums, fully_connected_sums
 from codegen.ir.ops.convolution import (
     Conv2D,
     DepthwiseConv2D,
     FullyConnected,
-    Reals,
-    conv_sums,
-    depthwise_sums,
-    fully_connected_sums,
 )
 from codegen.ir.ops.qlinear.rounding import scaled, stored
 from codegen.ir.types import DType, TensorType

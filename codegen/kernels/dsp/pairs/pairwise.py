@@ -6,8 +6,8 @@ from codegen.ir import Let
 from codegen.ir.ops.base.parameters import mul_multiplier, prelu_params
 from codegen.kernels.base.broadcast import RunKernel, RunNumbers, broadcast_fields
 from codegen.kernels.base.c_kernel import arg_type
-from codegen.kernels.base.limits import clamp_reason
 from codegen.kernels.base.registry import register
+from codegen.kernels.base.result_limits import clamp_reason
 from codegen.kernels.base.walk import params
 from codegen.kernels.call import ConstantPointer
 from codegen.kernels.dsp.pairs.scale import scale_fields, scale_reason

@@ -46,7 +46,7 @@ def _int32(numbers: NDArray[np.int64]) -> NDArray[np.int32]:
 
 def _pairs(channels: Channels, inputs: int, tile: Tile) -> NDArray[np.int64]:
     """The int16 pairs of U, [groups of four channels, words]."""
-    count, wide = len(channels.weights), GROUP * groups(inputs)
+    count, wide = channels.outputs, GROUP * groups(inputs)
     filled, points = GROUP * groups(count), len(tile.row_order)
     weights = np.zeros((filled, points, points, wide), np.int64)
     weights[:count, :, :, :inputs] = transformed(channels.weights, inputs, tile)
@@ -72,7 +72,7 @@ def _live(channels: Channels) -> Channels:
 
 def _numbers(channels: Channels) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Bias, multiplier and word of shifts of every channel, filled up to whole groups."""
-    filled = GROUP * groups(len(channels.weights)) - len(channels.weights)
+    filled = GROUP * groups(channels.outputs) - channels.outputs
     codes, is_long = shift_codes(channels.shifts, channels.is_clamped)
     shifts = codes.astype(np.int64) | np.where(is_long, LONG, 0)
     return (

@@ -45,7 +45,7 @@ INTERLEAVED = 19
 
 def narrow_instructions(window: WindowShape, channels: Channels, tile: Tile) -> int:
     """Of one inference, where each band of rows transforms the weights."""
-    fours, depth = groups(len(channels.weights)), window.image[3]
+    fours, depth = groups(channels.outputs), window.image[3]
     total = NARROW_LAYER + 6 * depth
     for rows in parts(window.result[1], tile.rows):
         total += BAND + fours * (NARROW_GROUP + FILTERS * groups(depth))
@@ -80,7 +80,7 @@ def block(window: WindowShape, start: int, tile: Tile) -> int:
 
 def results(window: WindowShape, channels: Channels, pixels: int, tile: Tile) -> int:
     """A block's results from transformed pixels."""
-    fours = groups(len(channels.weights))
+    fours = groups(channels.outputs)
     return 28 + fours * _group(window, channels, pixels, tile) + _long(channels, tile)
 
 
@@ -95,7 +95,7 @@ def _group(window: WindowShape, channels: Channels, pixels: int, tile: Tile) -> 
         found = 31 + passes + 4 * 34 + 4 * (76 + rounding)
     else:
         found = 92 + passes + 6 * 124 + 4 * (13 + 4 * (95 + rounding))
-    if pixels < tile.rows * tile.columns or len(channels.weights) % 4:
+    if pixels < tile.rows * tile.columns or channels.outputs % 4:
         found += PART + pixels * PART_PIXEL + 4 * pixels * PART_VALUE
     return found
 

@@ -16,8 +16,8 @@ from codegen.kernels.base.c_kernel import (
     constant_data,
     value_argument,
 )
-from codegen.kernels.base.limits import limit_fields
 from codegen.kernels.base.registry import register
+from codegen.kernels.base.result_limits import limit_fields
 from codegen.kernels.base.walk import params
 from codegen.kernels.base.weighted import weight_data, weight_scales, window_of
 from codegen.kernels.call import PARAMS, RESULT, ConstantPointer, CStruct, StructArg, WorkspaceArg

@@ -11,9 +11,9 @@ from codegen.kernels.base.c_kernel import (
     row_kernel,
     value_argument,
 )
-from codegen.kernels.base.limits import limit_fields
 from codegen.kernels.base.overlap import in_place
 from codegen.kernels.base.registry import register
+from codegen.kernels.base.result_limits import limit_fields
 from codegen.kernels.base.walk import params
 from codegen.kernels.call import RESULT, CStruct, LiteralArg
 from codegen.kernels.portable.pointwise import QuantizeF32

@@ -7,8 +7,8 @@ from codegen.ir import DType, Let, Var
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.qlinear import QLinearConvAttrs, QLinearDepthwiseAttrs, QLinearRowsAttrs
 from codegen.kernels.base.c_kernel import ConstantData, PortableKernel, arg_type
-from codegen.kernels.base.limits import limits_of
 from codegen.kernels.base.registry import register
+from codegen.kernels.base.result_limits import limits_of
 from codegen.kernels.base.weighted import (
     QLINEAR_CONVOLUTION,
     QLINEAR_DEPTHWISE,

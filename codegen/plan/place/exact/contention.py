@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from codegen.plan.place.exact.conflict_graph import Graph
+from codegen.program.problem import Pool, excess_bytes
 
 IMPOSSIBLE = 1 << 200
 """Price of what cannot be: above any sum of prices."""
@@ -48,13 +49,13 @@ class _PoolGroup:
 class Contention:
     """Assigned pools of a graph's buffers, and a lower bound of the price of any completion."""
 
-    def __init__(self, graph: Graph, prices: Sequence[Mapping[int, int]], limits: Sequence[int]) -> None:
-        """`prices`: of each buffer, pool -> price, the preferred pool first; `limits`: bytes of each pool."""
+    def __init__(self, graph: Graph, prices: Sequence[Mapping[int, int]], pools: Sequence[Pool]) -> None:
+        """`prices`: of each buffer, pool -> price, the preferred pool first, by its place in `pools`."""
         self.prices = prices
         self.pools = [FREE] * len(graph)
-        self.masks = [0] * len(limits)
+        self.masks = [0] * len(pools)
         """Per pool, as bits: the buffers assigned to it, and those not assigned that prefer it."""
-        self.fixed = [0] * len(limits)
+        self.fixed = [0] * len(pools)
         """Per pool, as bits: the buffers assigned to it."""
         self.base = 0
         """Price of all buffers, those not assigned in the pool they prefer."""
@@ -66,16 +67,16 @@ class Contention:
         self._values: list[int] = []
         self._homes: list[list[tuple[int, int]]] = [[] for _ in prices]
         """Per buffer: (group, bytes)."""
-        self._build(graph, limits)
+        self._build(graph, pools)
         self._sections, self._before = self._order()
         self._trail: list[tuple[int, int, list[int]]] = []
         self._values = [self._value(group) for group in self._groups]
 
-    def _build(self, graph: Graph, limits: Sequence[int]) -> None:
+    def _build(self, graph: Graph, every: Sequence[Pool]) -> None:
         for section, members in enumerate(graph.sections):
             sizes = {buffer: size for buffer, size in members if size}
-            for pools in _sets(self.prices, len(limits)):
-                group = _group(section, pools, sizes, self.prices, sum(limits[pool] for pool in pools))
+            for pools in _sets(self.prices, len(every)):
+                group = _group(section, pools, sizes, self.prices, [every[pool] for pool in pools])
                 if group is not None:
                     for buffer in _insiders(sizes, pools, self.prices):
                         self._homes[buffer].append((len(self._groups), sizes[buffer]))
@@ -193,11 +194,11 @@ def _group(
     pools: frozenset[int],
     sizes: Mapping[int, int],
     prices: Sequence[Mapping[int, int]],
-    room: int,
+    room: Sequence[Pool],
 ) -> _PoolGroup | None:
     """The set `pools` in a section, None if all that may lie in it fits."""
     inside = _insiders(sizes, pools, prices)
-    excess = sum(sizes[buffer] for buffer in inside) - room
+    excess = excess_bytes(room, sum(sizes[buffer] for buffer in inside))
     if excess <= 0:
         return None
     group = _PoolGroup(pools=pools, section=section, excess=excess)

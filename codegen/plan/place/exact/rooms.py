@@ -22,7 +22,7 @@ _PER_CONFLICT = 8
 
 def fits(squeeze: Squeeze, pool: Pool, budget: SolverBudget) -> bool:
     """Whether the buffers of `squeeze` are placed below the limit of a pool before the budget runs out."""
-    return bool(squeeze.fit(pool.limit_bytes, budget))
+    return bool(squeeze.fit_into(pool, budget))
 
 
 class Rooms:
@@ -34,18 +34,17 @@ class Rooms:
         self._problem, self._whole = problem, whole
         self.ids = whole.ids
         self.sizes = whole.sizes
-        self._limits = [pool.limit_bytes for pool in problem.pools]
         self._effort = budget.effort // _QUESTION
         self._toll = _PER_CONFLICT * (len(problem.buffers) + len(problem.conflicts))
         self._answers: dict[tuple[int, int], bool | None] = {}
-        self._fitting: list[list[int]] = [[] for _ in self._limits]
-        self._failing: list[list[int]] = [[] for _ in self._limits]
+        self._fitting: list[list[int]] = [[] for _ in problem.pools]
+        self._failing: list[list[int]] = [[] for _ in problem.pools]
         self._offsets: dict[tuple[int, int], tuple[int, ...]] = {}
         self._lowest: dict[tuple[int, int], tuple[int, int]] = {}
 
     def relaxed(self, prices: Sequence[Mapping[int, int]]) -> Contention:
         """What the limits alone say of the choice of pools; `prices` as `Contention` takes them."""
-        return Contention(self._whole, prices, self._limits)
+        return Contention(self._whole, prices, self._problem.pools)
 
     def fits(self, pool: int, mask: int, budget: SolverBudget | None = None) -> bool | None:
         """Whether the buffers of `mask` fit into `pool`; None if the budget ran out before the answer."""
@@ -66,7 +65,7 @@ class Rooms:
         squeeze = self.squeeze(mask)
         own = budget or self._question()
         before = own.effort
-        answer = squeeze.fit(self._limits[pool], own)
+        answer = squeeze.fit_into(self._problem.pools[pool], own)
         self._pay(0 if budget else before - own.effort, own)
         self._answers[pool, mask] = answer
         if answer:

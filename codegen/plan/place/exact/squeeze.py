@@ -17,6 +17,7 @@ from codegen.plan.place.exact.conflict_graph import Graph
 from codegen.plan.place.exact.native import Handover, NativeGraph, NativeOrient, NativeSearch, library, loaded
 from codegen.plan.place.exact.orient import OrientSearch
 from codegen.plan.place.exact.reference import Search
+from codegen.program.problem import Pool
 
 _RUN = 40_000
 """Units of work of the shortest run; Luby's sequence multiplies it."""
@@ -220,6 +221,10 @@ class Squeeze:
         if self.peak <= capacity:
             return True
         return False if self.bound > capacity else None
+
+    def fit_into(self, pool: Pool, budget: SolverBudget) -> bool | None:
+        """As `fit`, within the pool's limit."""
+        return self.fit(pool.limit_bytes, budget)
 
     def prove(self, budget: SolverBudget) -> None:
         """Halve what lies between the bound and the peak until they meet: for small graphs, only in C.

@@ -145,7 +145,7 @@ def test_the_relaxed_bound_is_below_every_choice_that_fits_the_sections(seed: in
     by_id = {b.id: row for b, row in zip(problem.buffers, prices(problem).rows, strict=True)}
     rows = [{("fast", "slow").index(name): p for name, p in by_id[id_].items()} for id_ in numbers.ids]
     limits = [pool.limit_bytes for pool in problem.pools]
-    relaxed = Contention(numbers, rows, limits)
+    relaxed = Contention(numbers, rows, problem.pools)
     possible = {
         choice: sum(row[pool] for row, pool in zip(rows, choice, strict=True))
         for choice in product((0, 1), repeat=len(rows))
