@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from codegen import importers, passes
-from codegen.driver.checks.calling import check_sizes
 from codegen.driver.inputs.dims import Dims, dims_of
 from codegen.driver.inputs.ir_files import Stage, observer, write_ranged
 from codegen.driver.inputs.models import model_name, places_of
@@ -73,8 +72,6 @@ def prepared(
         imported = importers.load(path, options.kernels)
     else:
         sizes, imported = _at_largest(sizes)
-    if imported.main.states:
-        check_sizes(options, "variables of the model")
     reductions: list[passes.Reduction] = []
     places = places_of(options.places, name or model_name(path, options.names))
     placed = passes.place_values(imported, places, pools, among_others=among_others)

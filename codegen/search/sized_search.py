@@ -68,8 +68,6 @@ def _ranged(
     progress: Progress,
 ) -> Program:
     """`program` for all its sizes, looked at wherever its formulas turn. Raises Unlike as `ranged` does."""
-    if program.signature.states:
-        raise Unlike("state lasts from one inference to the next, which sizes of a call cannot change")
     planner, made = planners.find(choices.planner), Members()
 
     def alone(module: Module) -> Program:

@@ -93,7 +93,6 @@ def check_sizes(options: Options, *others: str) -> None:
     used = [
         *others,
         *(["--stream-input"] if options.stream_input else []),
-        *(["[[state]]"] if options.states else []),
         *(["device_id of [[place]]"] if any(place.device.device_id for place in options.places) else []),
     ]
     if options.dims and used:

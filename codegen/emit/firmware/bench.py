@@ -78,6 +78,8 @@ def bench_view(program: Program, places: Places) -> BenchView:
     if len(digest) != 32:
         raise ValueError(f"{program.name}: sha256 has {len(digest)} bytes")
     inputs, outputs = io_views(program, places)
+    signature = program.signature
+    lasting = [each for pair in signature.state_tensors for each in pair]
     sized, sizes = tuple(_sized(program, places)), places.sizes
     owners = {"live": _alive(program), "touched": _touched(program)}
     moving = tuple(_moving(program, places, owners))
@@ -91,7 +93,11 @@ def bench_view(program: Program, places: Places) -> BenchView:
         sha256=byte_rows(digest),
         input_tensors=tuple(inputs),
         output_tensors=tuple(outputs),
-        buffers=tuple(view for view in (*inputs, *outputs) if not view.pointer or program.ranges),
+        buffers=tuple(
+            view
+            for view, tensor in zip((*inputs, *outputs), (*signature.inputs, *signature.outputs), strict=True)
+            if not view.pointer or (program.ranges and tensor not in lasting)
+        ),
         pools=tuple(_pools(program, places)),
         inputs=(
             *(_tensor(places, t, view) for t, view in zip(program.signature.inputs, inputs, strict=True)),
@@ -125,8 +131,12 @@ def _pools(program: Program, places: Places) -> Iterator[BenchPool]:
 
 
 def _tensor(places: Places, tensor: IoTensor, view: TensorView) -> Cells:
-    place = places.value(tensor.value)
-    if isinstance(place, PoolBytes) and places.sizes is None:
+    # New state is in the place of the old one when a call is over; that place is the same at all sizes.
+    olds = {new.value: old.value for old, new in places.program.signature.state_tensors}
+    is_state = tensor.value in {*olds, *olds.values()}
+    moves = places.sizes is not None
+    place = places.value(olds.get(tensor.value, tensor.value) if moves else tensor.value)
+    if isinstance(place, PoolBytes) and (is_state or not moves):
         data = places.byte_address(place)
     else:
         data = f"{view.kind}_{view.field}"

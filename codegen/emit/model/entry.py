@@ -221,9 +221,12 @@ class _Entry:
                 address = self.places.byte_address(self.places.workspace(prim.name, space.name))
                 lines.append(statement(_CALL, "pointer", "void", name, address))
         call = self._call(prim, lines, apart=apart) if prim.symbol else ""
+        last = (
+            state_copies(self.program, self.places) if index == len(self.program.steps.prim_funcs) - 1 else []
+        )
         parameters, core1 = self._parameters(prim), ""
         if apart:
-            sizes = self._sizes([*lines, call])
+            sizes = self._sizes([*lines, call, *last])
             lines = [*sizes, *lines]
             told = sizes or needs_sizes(prim, self.constants, self.places.sizes)
             parameters += ["dims"] if told else []
@@ -233,9 +236,6 @@ class _Entry:
             local = self.taken.take(f"{prim.name}_given")
             call = statement(_CORE1, "post", self.program.name, function, parameters, local)
             lines = [] if self.stepwise else [self._declare(var) for var in self._declared(index, prim)]
-        last = (
-            state_copies(self.program, self.places) if index == len(self.program.steps.prim_funcs) - 1 else []
-        )
         before = stagings(self.program, self.places, self.linked, index)
         call = "\n".join([*before, *([call] if call else []), *last])
         if bool(call) == (index in self.silent):

@@ -51,6 +51,29 @@ def orientation(problem: Problem, plan: MemoryPlan, further: Iterable[Pair] = ()
     )
 
 
+def below_all(problem: Problem, plan: MemoryPlan, lowest: frozenset[str]) -> MemoryPlan:
+    """`plan` with the buffers `lowest`, which are alive all the time, below all others of their pools: as
+    many bytes, but for what alignment takes between them and the others."""
+    if not lowest:
+        return plan
+    alignment = max(buffer.alignment for buffer in problem.buffers)
+    buffers = sorted(problem.buffers, key=lambda buffer: plan.placements[buffer.id].offset)
+    ends: dict[str, int] = {}
+    places = dict(plan.placements)
+    for buffer in buffers:
+        if buffer.id in lowest:
+            pool = places[buffer.id].pool
+            start = -(-ends.get(pool, 0) // buffer.alignment) * buffer.alignment
+            places[buffer.id] = Placement(pool=pool, offset=start)
+            ends[pool] = start + buffer.size_bytes
+    for buffer in buffers:
+        place = places[buffer.id]
+        if buffer.id not in lowest and place.pool in ends:
+            above = -(-ends[place.pool] // alignment) * alignment
+            places[buffer.id] = replace(place, offset=above + place.offset)
+    return replace(plan, placements=places)
+
+
 def _arc(conflict: Conflict, places: Mapping[str, Placement]) -> Pair:
     """The side of a conflict that holds, the lower buffer first; of two the one in the order of offsets."""
     first, second = places[conflict.first].offset, places[conflict.second].offset

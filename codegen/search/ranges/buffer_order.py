@@ -11,12 +11,13 @@ from codegen.plan.place.orientation import (
     Orientation,
     Pair,
     apart,
+    below_all,
     distances,
     orientation,
     placed,
 )
 from codegen.plan.place.planners import Planner
-from codegen.program.problem import MemoryPlan
+from codegen.program.problem import MemoryPlan, Problem
 from codegen.search.ranges.members import Member
 
 _APART = -(1 << 40)
@@ -40,39 +41,52 @@ def pairs_of(members: Sequence[Member]) -> list[Pair]:
 
 
 def orders(
-    plan: MemoryPlan | None, members: Sequence[Member], planner: Planner, pairs: Iterable[Pair]
+    plan: MemoryPlan | None,
+    members: Sequence[Member],
+    planner: Planner,
+    pairs: Iterable[Pair],
+    lowest: frozenset[str],
 ) -> list[Orientation]:
-    """Orders to choose from: that of `plan`, of the last member, and those of plans at smaller sizes."""
+    """Orders to choose from: that of `plan`, of the last member, and those of plans at smaller sizes; in all
+    of them the buffers `lowest` lie below all others."""
     pairs, found, largest = list(pairs), list[Orientation](), members[-1].problem
+
+    def ordered(problem: Problem, plan: MemoryPlan) -> Orientation:
+        return orientation(problem, below_all(problem, plan, lowest), pairs)
+
     try:
-        found.append(orientation(largest, plan or planner(largest), pairs))
+        found.append(ordered(largest, plan or planner(largest)))
     except Circular:
         problem = apart(largest)
-        found.append(orientation(problem, planner(problem), pairs))
+        found.append(ordered(problem, planner(problem)))
     few = weighed(members)
     for each in few[:: max(1, len(few) // _ASKED)]:
         try:
-            found.append(orientation(each.problem, planner(each.problem), pairs))
+            found.append(ordered(each.problem, planner(each.problem)))
         except (Circular, ValueError):
             continue
     return found
 
 
 def orders_of_parts(
-    plan: MemoryPlan, members: Sequence[Member], parts: Sequence[int], planner: Planner
+    plan: MemoryPlan,
+    members: Sequence[Member],
+    parts: Sequence[int],
+    planner: Planner,
+    lowest: frozenset[str] = frozenset(),
 ) -> list[Orientation]:
     """The order of each part of the range; `parts`: in which one each member is. `plan` is of the last.
 
     In the last part it is, of the orders that need fewest bytes at the largest sizes, the one that needs
     fewest over all its members; in the others simply the latter. Orders come from plans at several sizes.
-    All have the same buffers in each pool.
+    All have the same buffers in each pool, `lowest` below the others.
     """
     pairs = pairs_of(members)
     own = [[m for m, at in zip(members, parts, strict=True) if at == part] for part in range(max(parts) + 1)]
-    last = nearest(at_the_end(orders(plan, own[-1], planner, pairs), members[-1]), own[-1])
+    last = nearest(at_the_end(orders(plan, own[-1], planner, pairs, lowest), members[-1]), own[-1])
     found = [last]
     for each in reversed(own[:-1]):
-        able = [order for order in orders(None, each, planner, pairs) if order.pools == last.pools]
+        able = [order for order in orders(None, each, planner, pairs, lowest) if order.pools == last.pools]
         found.insert(0, nearest([*able, last], each) if each else last)
     return found
 

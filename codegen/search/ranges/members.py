@@ -200,6 +200,20 @@ def _kernel(prim: PrimFunc) -> Kernel:
     return chosen[0]
 
 
+def lasting(program: Program) -> frozenset[str]:
+    """Buffers of state, which lie where they lie whatever the sizes of a call are."""
+    slices = program.memory.slices
+    return frozenset(slices[old.value].buffer for old, _ in program.signature.state_tensors)
+
+
+def check_lasting(program: Program, found: Member) -> None:
+    """Raise Unlike for state that is larger at the largest sizes: calls of several sizes share it."""
+    types = {param.name: param.type for param in found.function.params}
+    for old, _ in program.signature.state_tensors:
+        if types[old.value] != old.type:
+            raise Unlike(f"state {old.field} is {types[old.value]} there, and lasts from call to call")
+
+
 def check_alike(one: Problem, other: Problem) -> None:
     """The two problems have the same buffers, alive at the same time."""
     buffers = [(b.id, b.start, b.stop, b.alignment) for b in one.buffers]

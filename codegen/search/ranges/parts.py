@@ -15,7 +15,7 @@ from codegen.plan.place.planners import Planner
 from codegen.program.program import Program
 from codegen.search.kernels.binding import Binder
 from codegen.search.ranges.buffer_order import at_the_end, orders, pairs_of, peak
-from codegen.search.ranges.members import Member, Members, check_alike
+from codegen.search.ranges.members import Member, Members, check_alike, lasting
 from codegen.search.ranges.siblings import kernels_of, with_kernels_of
 from codegen.search.ranges.sizes import LookedAt, Sizes
 
@@ -138,7 +138,7 @@ class _Candidates:
         """The orders of a program. The first one holds the largest sizes; others are taken where they are
         `able`: where they run hardly more instructions than a build for one size alone would accept."""
         plan = program.memory.plan if able is None else None
-        every = orders(plan, members, self._planner, pairs_of(members))
+        every = orders(plan, members, self._planner, pairs_of(members), lasting(program))
         rows = np.array([[peak(order, each) for each in members] for order in every], np.int64)
         if able is None:
             best = at_the_end(every, members[-1])

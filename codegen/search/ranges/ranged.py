@@ -17,7 +17,7 @@ from codegen.program.size_ranges import Ranges, turns
 from codegen.progress import Progress
 from codegen.search.ranges.buffer_order import least_distances, orders_of_parts
 from codegen.search.ranges.late_tables import may_be_late
-from codegen.search.ranges.members import Members, check_alike, program_of
+from codegen.search.ranges.members import Members, check_alike, check_lasting, lasting, program_of
 from codegen.search.ranges.narrowing import modules_at
 from codegen.search.ranges.offsets import Offsets
 from codegen.search.ranges.parts import RangeCut
@@ -47,6 +47,7 @@ def ranged(
     rows = zip(part_of, looked.modules, looked.combinations, strict=True)
     members = [made.at(parts.programs[part], module, values) for part, module, values in rows]
     for each in members:
+        check_lasting(program, each)
         check_alike(members[-1].problem, each.problem)
         _check_constants(members[-1].prim_funcs, each.prim_funcs)
     every = is_small(sizes.symbols)
@@ -54,7 +55,7 @@ def ranged(
     names = NamedSizes(sizes.symbols, [each.values for each in members], functions, complete=every)
     function = merged(names, functions, sizes.axes)
     part_name = names.cut(parts.quantity, parts.starts, np.array(part_of, np.int64))
-    given = orders_of_parts(program.memory.plan, members, part_of, planner)
+    given = orders_of_parts(program.memory.plan, members, part_of, planner, lasting(program))
     least = least_distances(given, members, names)
     programs = [
         program_of(program, each, given[part], {pair: int(own[i]) for pair, (_, own) in least.items()})
