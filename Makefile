@@ -12,7 +12,7 @@ JOBS ?= 2
 
 # libpython3-dev: with Python's headers the planner's searches are compiled; in Python they look at less.
 APT_DEMO := gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm python3-venv libpython3-dev gcc libc6-dev
-APT_TEST := $(APT_DEMO) cppcheck cmake g++ chromium
+APT_TEST := $(APT_DEMO) cppcheck cmake g++ chromium arduino-builder
 
 # Versions of what development uses, for every Python from 3.11 on. Users' installs keep the ranges of pyproject.toml.
 LOCK := develop.lock

@@ -20,7 +20,7 @@ NAME = ("--name", "senses", "--version", "1.2.3", "--vendor", "Acme")
 CORE = ["-Os", "-w", "-ffunction-sections", "-fdata-sections"]
 """As Arduino's cores compile libraries: for size, GNU's C, no word of aliasing."""
 
-_ARDUINO_H = """
+ARDUINO_H = """
 #pragma once
 #include <stdint.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ static inline void delay(unsigned long) {}
 void setup();
 void loop();
 """
-_ARDUINO_MAIN = "#include <Arduino.h>\nPrint Serial;\nint main() { setup(); loop(); return 0; }\n"
+ARDUINO_MAIN = "#include <Arduino.h>\nPrint Serial;\nint main() { setup(); loop(); return 0; }\n"
 _TVM_MAIN = """
 #include <stdio.h>
 #include "tvmgen_digits.h"
@@ -87,8 +87,8 @@ def objects(arduino: Path, tmp_path_factory: pytest.TempPathFactory) -> list[str
 
 def sketch(text: Path, library: Path, objects: Sequence[str], bare: Bare, folder: Path) -> list[str]:
     """What a sketch prints that is compiled as C++ with the core."""
-    (folder / "Arduino.h").write_text(_ARDUINO_H)
-    (folder / "core.cpp").write_text(_ARDUINO_MAIN)
+    (folder / "Arduino.h").write_text(ARDUINO_H)
+    (folder / "core.cpp").write_text(ARDUINO_MAIN)
     shutil.copy(text, folder / "sketch.cpp")
     words = [*flags(), "-Os", "-Wall", "-Wextra", "-Werror", "-std=gnu++11", "-fno-exceptions", "-fno-rtti"]
     words += ["-I", str(folder), "-I", str(library / "src"), "core.cpp", "sketch.cpp"]
@@ -167,7 +167,7 @@ def test_a_model_that_takes_more_than_inputs_and_outputs(tmp_path: Path) -> None
     text = (library / "examples" / "tone" / "tone.ino").read_text()
     assert "#include <tone.h>" in text and "tone_run takes more than inputs and outputs here" in text
     assert "includes=tone.h" in (library / "library.properties").read_text().splitlines()
-    (tmp_path / "Arduino.h").write_text(_ARDUINO_H)
+    (tmp_path / "Arduino.h").write_text(ARDUINO_H)
     (tmp_path / "sketch.cpp").write_text(text)
     call(
         "g++",
