@@ -3,6 +3,8 @@
 import ast
 import re
 import subprocess
+import sys
+import tomllib
 from collections import Counter
 from pathlib import Path
 
@@ -138,3 +140,34 @@ def test_runtime_c_allocates_nothing() -> None:
     product = list((ROOT / "runtime_c" / "kernels").rglob("*.[chS]"))
     assert product
     assert not [path.name for path in product if calls.search(path.read_text())]
+
+
+def test_the_core_needs_what_it_declares_and_nothing_of_the_extras() -> None:
+    """Pages, labs, sweeps, packages: what is heavy is an extra, imported by name where it is asked for."""
+    own = {"pyelftools": "elftools", "pyserial": "serial"}
+    declared = {own.get(name, name) for name in _distributions("dependencies")}
+    beside = {
+        "codegen/page/page.py": {"markupsafe"},  # jinja2 brings it
+        "codegen/pytest_plugin.py": {"pytest"},  # only pytest imports the plugin
+    }
+    found: set[str] = set()
+    for path in (ROOT / "codegen").rglob("*.py"):
+        imported = _imported(path) - set(sys.stdlib_module_names) - {"codegen"}
+        found |= imported - beside.get(path.relative_to(ROOT).as_posix(), set())
+    assert found == declared
+
+
+def _distributions(key: str) -> set[str]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return {re.split(r"[^\w-]", each)[0] for each in project[key]}
+
+
+def _imported(path: Path) -> set[str]:
+    """Packages of its import statements, those inside functions too."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {each.name.partition(".")[0] for each in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module.partition(".")[0])
+    return found
