@@ -1,5 +1,6 @@
 """`run` and `validate` of a model whose sizes are ranges: at each of some sizes."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,20 +37,29 @@ class Way:
     quiet: bool
 
 
-def run_sizes(path: Path, options: Options, way: Way, svg: Path | None) -> int:
-    """`run --dim`; `svg`: the file of a picture."""
+def run_sizes(paths: Sequence[Path], options: Options, way: Way, svg: Path | None) -> int:
+    """`run --dim`; `svg`: the file of a picture, of one model."""
     with build_folder(way.folder) as target, progress(way.quiet or way.as_json) as stage:
-        built = build([path], options, target, emulated=way.port is None, progress=stage)
+        built = build(paths, options, target, emulated=way.port is None, progress=stage)
         show_warnings(built.changed)
-        sizes = sizes_asked(built, way.at)
-        found = run_at(
-            built, sizes, seed=options.seed, port=way.port, sandboxed=options.sandbox, progress=stage
-        )
+        sizes = [sizes_asked(planned, way.at) for planned in built.models]
+        found = [
+            run_at(
+                built,
+                own,
+                seed=options.seed,
+                port=way.port,
+                model=index,
+                sandboxed=options.sandbox,
+                progress=stage,
+            )
+            for index, own in enumerate(sizes)
+        ]
         if way.folder is not None:
             write_file(target / "report.json", sized_document(built, options, found).encode())
         if svg is not None:
-            write_text(svg, run_picture(built, found))
-        problems = complaints_at(found)
+            write_text(svg, run_picture(built, found[0]))
+        problems = [each for own in found for each in complaints_at(own)]
     if way.as_json and not problems:
         click.echo(sized_document(built, options, found), nl=False)
     elif not way.quiet and not way.as_json:
@@ -65,14 +75,14 @@ def validate_sizes(path: Path, options: Options, way: Way) -> int:
     with build_folder(way.folder) as target, progress(way.quiet or way.as_json) as stage:
         built = build([path], options, target, emulated=way.port is None, progress=stage)
         show_warnings(built.changed)
-        sizes = sizes_asked(built, way.at)
+        sizes = sizes_asked(built.models[0], way.at)
         traced = run_at(built, sizes, seed=options.seed, port=way.port, trace=Trace.RESULTS, progress=stage)
         checks = steps_at(traced, stage)
         if way.folder is not None:
-            write_file(target / "report.json", sized_document(built, options, traced, checks).encode())
+            write_file(target / "report.json", sized_document(built, options, [traced], checks).encode())
         problems = [message for each in checks for message in each.complaints]
     if way.as_json and not problems:
-        click.echo(sized_document(built, options, traced, checks), nl=False)
+        click.echo(sized_document(built, options, [traced], checks), nl=False)
     elif not way.quiet and not way.as_json:
         if len(checks) == 1:
             show_steps(checks[0].steps)

@@ -119,9 +119,14 @@ def show_runs(
     _sizes(built)
 
 
-def show_sizes(built: Built, found: Sequence[AtSizes]) -> None:
-    """One row for each of the sizes: bytes planned and measured, outputs, instructions."""
-    [planned] = built.models
+def show_sizes(built: Built, found: Sequence[Sequence[AtSizes]]) -> None:
+    """Of each model one row for each of the sizes: bytes planned and measured, outputs, instructions."""
+    for planned, own in zip(built.models, found, strict=True):
+        _show_sizes(planned, own)
+    _sizes(built)
+
+
+def _show_sizes(planned: Planned, found: Sequence[AtSizes]) -> None:
     program = planned.program
     names = [symbol.name for symbol in program.ranges.symbols] if program.ranges else []
     pools = list(found[0].planned_bytes) if found else []
@@ -144,7 +149,6 @@ def show_sizes(built: Built, found: Sequence[AtSizes]) -> None:
         rows.append([*values, *bytes_, "equal" if same else "differ", count])
     table(f"{program.name}: planned, measured, least", head, rows)
     show_lines(list(sizes_lines(program)))
-    _sizes(built)
 
 
 def _show_run(

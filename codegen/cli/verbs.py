@@ -230,7 +230,7 @@ def run(
     check_at(options, at, models=len(paths), others=others, svg=svg)
     if options.dims:
         way = Way(at=at or "breakpoints", folder=folder, port=port, as_json=as_json, quiet=quiet)
-        return run_sizes(paths[0], options, way, svg)
+        return run_sizes(paths, options, way, svg)
     with build_folder(folder) as target, progress(quiet or as_json) as stage:
         built = build_models(paths, options, target, emulated=port is None, progress=stage)
         show_warnings(built.changed)  # left_out ends the run as an error

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
@@ -47,11 +48,12 @@ class AtSizes:
     """Pool -> what no plan goes below, where that was looked at."""
 
 
-def sizes_asked(built: Built, word: str) -> list[dict[str, int]]:
-    """The sizes of `--at`: `all`, `breakpoints`, or `T=37`. Raises CodegenError E285 for other words."""
-    ranges = built.models[0].program.ranges
+def sizes_asked(planned: Planned, word: str) -> list[dict[str, int]]:
+    """The sizes of `--at` of a model: `all`, `breakpoints`, or `T=37`. Raises CodegenError E285 for other
+    words."""
+    ranges = planned.program.ranges
     if ranges is None:
-        raise ValueError(f"{built.models[0].program.name}: all its sizes are fixed")
+        raise ValueError(f"{planned.program.name}: all its sizes are fixed")
     if word == "all":
         return looked_at(ranges)
     if word == "breakpoints":
@@ -65,16 +67,17 @@ def run_at(
     *,
     seed: int,
     port: str | None,
+    model: int = 0,
     trace: Trace = Trace.NONE,
     sandboxed: bool = False,
     progress: Progress = silent,
 ) -> list[AtSizes]:
-    """Run the only model of a build at each of `sizes`, with made-up inputs, in one boot.
+    """Run a model of a build at each of `sizes`, with made-up inputs, in one boot.
 
     `sandboxed` needs a build with `Options.sandbox`.
     Raises CodegenError E405 and E226 as `execute` does.
     """
-    [planned] = built.models
+    planned = built.models[model]
     check_linked(built)
     check_reference(planned, [])
     found: list[AtSizes] = []
@@ -83,7 +86,7 @@ def run_at(
             progress("run at its sizes", index, len(sizes))
             here = member_of(planned, values)
             case = pattern_case([tensor.type for tensor in here.program.signature.inputs], seed + index)
-            asked = request_at(planned.program, case, values, trace=trace, sandboxed=sandboxed)
+            asked = request_at(planned.program, case, values, model=model, trace=trace, sandboxed=sandboxed)
             result = _cut(target.run(asked), here.program)
             found.append(_at(here, planned.program, case, values, measure(here, [case], result)))
     return found
@@ -94,11 +97,13 @@ def request_at(
     case: Case,
     values: Mapping[str, int],
     *,
+    model: int = 0,
     trace: Trace = Trace.NONE,
     sandboxed: bool = False,
 ) -> RunRequest:
     """What to ask of a target: one case, at certain sizes."""
-    asked = request(program, [_sent(program, case, values)], trace=trace, sandboxed=sandboxed)
+    sent = [_sent(program, case, values)]
+    asked = request(program, sent, model=model, trace=trace, sandboxed=sandboxed)
     return replace(asked, model=replace(asked.model, step_sizes=_step_sizes(program, values)))
 
 
@@ -257,9 +262,10 @@ def check_at(
     options: Options, at: str | None, *, models: int, others: Sequence[str], svg: Path | None = None
 ) -> None:
     """Raise CodegenError E284 for `--at` and `--svg` without `--dim`, and for what does not go together with
-    `--dim`: `others`, flags in use, and several models."""
+    `--dim`: `others`, flags in use, and a picture of several models."""
     if options.dims:
-        check_sizes(options, *others, *([f"a run of {models} models"] if models > 1 else []))
+        drawn = svg is not None and models > 1
+        check_sizes(options, *others, *([f"a picture of {models} models"] if drawn else []))
         return
     messages = Messages()
     for flag, given in (("--at", at), ("--svg", svg)):
@@ -280,12 +286,21 @@ def run_picture(built: Built, found: Sequence[AtSizes]) -> str:
 
 
 def sized_document(
-    built: Built, options: Options, found: Sequence[AtSizes], checks: Sequence[ChecksAt] = ()
+    built: Built, options: Options, found: Sequence[Sequence[AtSizes]], checks: Sequence[ChecksAt] = ()
 ) -> str:
-    """report.json of a build, with what its runs gave at each of the sizes, and `checks` of their steps."""
-    steps = {tuple(each.values.values()): each for each in checks}
+    """report.json of a build, with what the runs of each model gave at each of the sizes, and of one model
+    `checks` of its steps."""
     whole = document(built, options)
-    runs = [
+    runs = [_runs_report(each, checks) for each in found]
+    if built.bundle.is_single:
+        return to_json({**whole, "runs_at_sizes": runs[0]})
+    models = zip(cast("list[dict[str, object]]", whole["models"]), runs, strict=True)
+    return to_json({**whole, "models": [{**each, "runs_at_sizes": own} for each, own in models]})
+
+
+def _runs_report(found: Sequence[AtSizes], checks: Sequence[ChecksAt]) -> list[dict[str, object]]:
+    steps = {tuple(each.values.values()): each for each in checks}
+    return [
         {
             "at": list(each.values.values()),
             "outputs_equal": all(one.matches for one in each.measured.comparisons[0]),
@@ -304,7 +319,6 @@ def sized_document(
         }
         for each in found
     ]
-    return to_json({**whole, "runs_at_sizes": runs})
 
 
 def _steps_report(checks: ChecksAt | None) -> dict[str, object]:

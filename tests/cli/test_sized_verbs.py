@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from codegen.cli import main
+from tests.e2e.test_sized_state import counting
 from tests.search.ranges.networks import residual
 
 
@@ -32,3 +33,23 @@ def test_sizes_that_are_ranges(tmp_path: Path, capsys: pytest.CaptureFixture[str
     [run] = json.loads(capsys.readouterr().out)["runs_at_sizes"]
     assert (run["at"], run["steps_compared"], run["steps_that_differ"]) == ([11], 7, [])
     assert call("validate", *words, "--input", "x.npz") == 2
+
+
+def test_several_models_run_at_their_sizes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One has state, which calls of the other, and of other sizes, leave alone. A run of two was refused."""
+    one = tmp_path / "residual.tflite"
+    one.write_bytes(residual().data)
+    config = tmp_path / "c.toml"
+    config.write_text('[[state]]\nmodel = "counting"\ninput = "h0"\noutput = "v8"\n')
+    words = (str(one), str(counting(tmp_path)), "--board", "host", "--config", str(config))
+    words = (*words, "--dim", "x0.1=10..12")
+    assert call("run", *words, "--json") == 0
+    found = json.loads(capsys.readouterr().out)["models"]
+    assert [[run["at"] for run in each["runs_at_sizes"]] for each in found] == [[[10], [12]]] * 2
+    for each in found:
+        for run in each["runs_at_sizes"]:
+            assert run["outputs_equal"] and run["guards_intact"]
+            assert all(pool["planned_bytes"] == pool["measured_bytes"] for pool in run["pools"])
+    assert [pool["name"] for pool in found[1]["runs_at_sizes"][0]["pools"]] == ["sram", "sram_state"]
+    assert call("run", *words, "--svg", str(tmp_path / "m.svg")) == 2
+    assert "a picture of 2 models" in capsys.readouterr().err

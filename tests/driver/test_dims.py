@@ -125,8 +125,9 @@ def test_what_does_not_go_together_is_told_at_once() -> None:
         check_at(Options(), "T=3", models=1, others=[])
     with pytest.raises(CodegenError, match=r"--svg peak\.svg: needs sizes that are ranges"):
         check_at(Options(), None, models=1, others=[], svg=Path("peak.svg"))
-    with pytest.raises(CodegenError, match="a run of 2 models"):
-        check_at(Options(dims=parsed(["T=2..3"])), None, models=2, others=[])
+    with pytest.raises(CodegenError, match="a picture of 2 models"):
+        check_at(Options(dims=parsed(["T=2..3"])), None, models=2, others=[], svg=Path("peak.svg"))
+    check_at(Options(dims=parsed(["T=2..3"])), None, models=2, others=[])
 
 
 def test_a_symbol_is_what_an_onnx_file_calls_so(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from codegen.ir.formulas.formula import (
     Sum,
     Whole,
     evaluate,
+    largest_term,
     named,
     number,
 )
@@ -33,6 +34,9 @@ _TERMS = 6
 """Products that a sum may have."""
 
 _STEEPEST = 1 << 30
+
+_LIMIT = 1 << 31
+"""What numbers of C's arithmetic are below."""
 
 _TABLE = 4096
 """Entries that a table may have."""
@@ -75,8 +79,15 @@ class Fitter:
             if found is not None and np.array_equal(
                 np.broadcast_to(evaluate(found, self.values), values.shape), values
             ):
+                if self._cancels(found, values):
+                    continue
                 return found
         return self._by_part(values) if self._part else None
+
+    def _cancels(self, found: Formula, values: Whole) -> bool:
+        """Whether parts of a formula do not fit in 32 bits, though all that it gives does: a line through two
+        multipliers of a mean."""
+        return np.abs(values).max() < _LIMIT <= largest_term(found, self.values)
 
     def _by_part(self, values: Whole) -> Formula | None:
         """A formula for each part of the range; None where one of them has none, or there is one."""

@@ -161,3 +161,13 @@ def test_at_least_keeps_to_each_part() -> None:
     own.cut("part", (sizes >= 20).astype(np.int64))
     found = evaluate(own.at_least(wanted, np.ones_like(wanted, bool)), own.values)
     assert (found >= wanted).all() and (found <= wanted + 1).all()
+
+
+def test_a_line_whose_parts_do_not_fit_is_none() -> None:
+    """Of two sizes every table is a line: the multiplier of a mean was one, and E309 the answer to a range
+    of three sizes."""
+    own = fitter(5, 6)
+    values = np.array([1 << 30, 858993459])
+    assert own.formula(values) is None
+    table = own.table(values)
+    assert table is not None and table.values == (1 << 30, 858993459)
