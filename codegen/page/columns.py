@@ -36,7 +36,7 @@ _COSTS = ("cycles", "cycles_estimate", "instructions", "instructions_predicted",
 
 def cost_field(steps: Sequence[Step]) -> str:
     """The first of `_COSTS` that is known of every step with work."""
-    working = [step for step in steps if step.macs or step.instructions]
+    working = [step for step in steps if step.macs or step.instructions or step.instructions_predicted]
     for field in _COSTS[:-1]:
         if working and all(getattr(step, field) is not None for step in working):
             return field

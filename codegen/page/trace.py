@@ -30,6 +30,8 @@ def _events(pid: int, report: Report) -> Iterator[dict[str, object]]:
     cost = cost_field(steps)
     name = f"{report.model.name if report.model else 'model'} ({cost})"
     yield {"ph": "M", "pid": pid, "tid": 0, "name": "process_name", "args": {"name": name}}
+    for core in sorted({step.core for step in steps}):
+        yield {"ph": "M", "pid": pid, "tid": core, "name": "thread_name", "args": {"name": f"core {core}"}}
     starts: dict[int, int] = {}
     at = 0
     for step in steps:
@@ -69,7 +71,7 @@ def _counters(
             yield {
                 "ph": "C",
                 "pid": pid,
-                "name": f"pool {pool.name}, bytes in use",
+                "name": f"pool {pool.name}, in use",  # Perfetto adds the name of the value
                 "ts": starts[step.step] / 1000,
                 "args": {"bytes": _covered(ranges)},
             }

@@ -190,6 +190,19 @@ def test_a_trace_adds_up(document: dict[str, Any]) -> None:
     _check_form(events)
 
 
+def test_a_planned_sum_takes_time_too() -> None:
+    """Without a run and without multiply-accumulates a trace had a step of no length: it showed MACs."""
+    options = Options(board="stm32")
+    planned = plan_model(model_path("tflm/simple_add_model"), planning_board(options), options)
+    document = json.loads(to_json(report(planned.program, "stm32", planned.macs)))
+    events: list[dict[str, Any]] = json.loads(trace(document))["traceEvents"]
+    [step] = [event for event in events if event["ph"] == "X"]
+    [predicted] = [each["instructions_predicted"] for each in document["steps"]]
+    assert predicted > 0 and step["dur"] == pytest.approx(predicted / 1000)
+    names = {event["args"]["name"] for event in events if event["ph"] == "M"}
+    assert names == {"simple_add_model (instructions_predicted)", "core 0"}
+
+
 def _check_form(events: list[dict[str, Any]]) -> None:
     """The rules of the published Trace Event Format for the kinds that we write; Perfetto drops what breaks
     them."""
