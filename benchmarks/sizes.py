@@ -1,6 +1,7 @@
 """Sizes as ranges: six networks over their whole range, at every turn, both ends and 20 random values.
 
     python benchmarks/sizes.py mps2-an386 [audio residual]   # the table, and rows of results/sizes.csv anew
+    python benchmarks/sizes.py host batches    # models of the test data whose batch is open, 1 to 8
 
 A row a network: at how many sizes it ran, how many figures were not as they should be (outputs against NumPy,
 measured against planned peaks, guards), then at the upper end against the build for that size alone: bytes of
@@ -12,7 +13,8 @@ evenly over the range, and how many of these builds are proved to need no byte l
 import csv
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +28,9 @@ from codegen.driver.options import Options
 from codegen.driver.report.size_gaps import gap
 from codegen.driver.sized_run import complaints_at, run_at
 from codegen.program.size_ranges import Peak, breakpoints, looked_at
-from tests.search.ranges.networks import NETWORKS, Network
+from tests.e2e.test_sizes import BATCHED, MORE_BATCHED
+from tests.search.ranges.networks import NETWORKS
+from tests.testdata import model_path
 
 RECORDED = Path(__file__).parent / "results" / "sizes.csv"
 COLUMNS: tuple[str, ...] = (
@@ -50,13 +54,34 @@ _ALONE = 24
 Row = Mapping[str, str]
 
 
-def _path(network: Network, folder: Path) -> Path:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Measured:
+    """A network, and the words of `--dim` that say its range."""
+
+    name: str
+    data: bytes
+    dims: tuple[str, ...]
+
+
+def _networks(wanted: Sequence[str]) -> Iterator[Measured]:
+    """Those that are asked for; without a word those of the tests."""
+    for draw in NETWORKS:
+        own = draw()
+        if not wanted or own.name in wanted:
+            yield Measured(name=own.name, data=own.data, dims=own.dims)
+    for name in (*BATCHED, *MORE_BATCHED):
+        stem = name.rpartition("/")[2]
+        if {stem, "batches"} & set(wanted):
+            yield Measured(name=stem, data=model_path(name).read_bytes(), dims=("N=1..8",))
+
+
+def _path(network: Measured, folder: Path) -> Path:
     path = folder / f"{network.name}.tflite"
     path.write_bytes(network.data)
     return path
 
 
-def _built(network: Network, board: str, dims: Sequence[str], folder: Path) -> Built:
+def _built(network: Measured, board: str, dims: Sequence[str], folder: Path) -> Built:
     return build([_path(network, folder)], _options(board, dims), folder / "out", emulated=True)
 
 
@@ -64,7 +89,7 @@ def _options(board: str, dims: Sequence[str]) -> Options:
     return Options(board=board, dims=parsed(dims))
 
 
-def _fixed(network: Network, values: Iterable[int]) -> list[str]:
+def _fixed(network: Measured, values: Iterable[int]) -> list[str]:
     """The words of `--dim` for one size alone."""
     pairs = zip(network.dims, values, strict=True)
     return [f"{dim.partition('=')[0]}={value}..{value}" for dim, value in pairs]
@@ -75,7 +100,7 @@ def _code_bytes(built: Built) -> int:
     return built.image.sizes.model_code_bytes
 
 
-def _alone(network: Network, board: str, pool: str, peaks: Sequence[Peak], folder: Path) -> dict[str, str]:
+def _alone(network: Measured, board: str, pool: str, peaks: Sequence[Peak], folder: Path) -> dict[str, str]:
     """The planned peaks over those of builds for each size alone."""
     target, gaps, proved = option_board(board, ()), list[float](), 0
     for peak in peaks:
@@ -90,7 +115,7 @@ def _alone(network: Network, board: str, pool: str, peaks: Sequence[Peak], folde
     }
 
 
-def _row(network: Network, board: str, folder: Path) -> Row:
+def _row(network: Measured, board: str, folder: Path) -> Row:
     whole = _built(network, board, network.dims, folder)
     ranges = whole.models[0].program.ranges
     assert ranges is not None
@@ -136,13 +161,11 @@ def main() -> None:
     board, *wanted = sys.argv[1:] or ["mps2-an386"]
     widths = [max(len(name), 12) for name in COLUMNS]
     print(*(name.rjust(width) for name, width in zip(COLUMNS, widths, strict=True)))
-    for draw in NETWORKS:
-        network = draw()
-        if not wanted or network.name in wanted:
-            with tempfile.TemporaryDirectory() as folder:
-                row = _row(network, board, Path(folder))
-            print(*(row[n].rjust(w) for n, w in zip(COLUMNS, widths, strict=True)), flush=True)
-            _write([row, *(r for r in _recorded() if (r["board"], r["network"]) != (board, network.name))])
+    for network in _networks(wanted):
+        with tempfile.TemporaryDirectory() as folder:
+            row = _row(network, board, Path(folder))
+        print(*(row[n].rjust(w) for n, w in zip(COLUMNS, widths, strict=True)), flush=True)
+        _write([row, *(r for r in _recorded() if (r["board"], r["network"]) != (board, network.name))])
 
 
 if __name__ == "__main__":
