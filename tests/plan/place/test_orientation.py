@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from codegen.plan.check.validate import violations
 from codegen.plan.place.exact import optimal
-from codegen.plan.place.orientation import Circular, Orientation, apart, orientation, placed
+from codegen.plan.place.orientation import Circular, Orientation, apart, below_all, orientation, placed
 from codegen.program.problem import Buffer, Conflict, MemoryPlan, Placement, Pool, Problem, peak_bytes, plain
 
 POOL = Pool(name="ram", region="RAM", limit_bytes=1 << 30, alignment=1)
@@ -134,3 +134,27 @@ def test_a_pair_that_is_in_conflict_at_other_sizes_only_has_its_place_too() -> N
     plan = optimal(none)
     found = orientation(none, plan, [("a", "b")])
     assert found.below["a"] or found.below["b"]
+
+
+@given(networks)
+@settings(deadline=None, max_examples=30)
+def test_what_lasts_lies_at_the_same_place_at_every_size(
+    drawn: tuple[Sequence[tuple[int, int]], Sequence[tuple[int, int]], Mapping[int, int]],
+) -> None:
+    """Two buffers that are alive all the time, and as large at every size, below all others: no byte more
+    but for alignment."""
+    sizes, spans, overlaps = drawn
+    sizes, spans = [*sizes, (0, 5), (0, 8)], [*spans, (0, 10), (0, 10)]
+    lowest = frozenset({f"b{len(sizes) - 2}", f"b{len(sizes) - 1}"})
+    top = problem_at(sizes, spans, overlaps, 9)
+    plan = optimal(top)
+    found = orientation(top, below_all(top, plan, lowest))
+    assert peak_bytes(top, plan_at(found, top, plan), "ram") <= peak_bytes(top, plan, "ram") + 6
+    places = list[set[int]]()
+    for t in range(1, 10):
+        here = problem_at(sizes, spans, overlaps, t)
+        own = plan_at(found, here, plan)
+        assert not violations(here, own)
+        places.append({own.placements[id_].offset for id_ in lowest})
+    assert all(each == places[0] for each in places)
+    assert max(places[0]) <= 8

@@ -50,9 +50,13 @@ def test_no_order_that_needs_no_more_at_the_largest_sizes_is_better_over_all(
     seen: list[tuple[Sequence[Member], Orientation]] = []
 
     def kept(
-        plan: MemoryPlan, members: Sequence[Member], parts: Sequence[int], planner: Planner
+        plan: MemoryPlan,
+        members: Sequence[Member],
+        parts: Sequence[int],
+        planner: Planner,
+        lowest: frozenset[str],
     ) -> list[Orientation]:
-        found = orders_of_parts(plan, members, parts, planner)
+        found = orders_of_parts(plan, members, parts, planner, lowest)
         own = [each for each, part in zip(members, parts, strict=True) if part == parts[-1]]
         seen.append((own, found[-1]))
         assert len(found) == 2
