@@ -115,6 +115,7 @@
       if (to === undefined || last < 0) return;
       event.preventDefault();
       at = Math.min(Math.max(to, 0), last);
+      own[at].scrollIntoView({ block: "nearest", inline: "nearest", behavior: "instant" });
       const place = own[at].getBoundingClientRect();
       show(own[at].dataset.tip, place.x + place.width / 2, place.y + place.height / 2);
     });

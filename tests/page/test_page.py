@@ -315,6 +315,22 @@ def test_everything_open_on_a_narrow_screen(started: Browser) -> None:
     check_for_everybody(started, "report-narrow")
 
 
+def test_keys_lead_to_what_is_beside_the_screen(started: Browser) -> None:
+    """The tip told of a buffer that had to be scrolled to."""
+    started.load(ROOT / "docs" / "digits_report.html", width=400)
+    started.value("document.querySelector('#memory0 svg').focus()")
+    inside = """(() => {
+        const mark = document.querySelector('#memory0 .sheet .on').getBoundingClientRect();
+        const seen = document.querySelector('#memory0 .scroll').getBoundingClientRect();
+        return mark.right > seen.left && mark.left < seen.right && mark.bottom > 0 && mark.top < innerHeight;
+    })()"""
+    moved = "document.querySelector('#memory0 .scroll').scrollLeft"
+    started.press("End")
+    assert started.value(inside) and started.value(moved) > 0
+    started.press("Home")
+    assert started.value(inside)
+
+
 @pytest.mark.parametrize(
     ("broken", "rule"),
     [
