@@ -201,10 +201,10 @@ def check_predicted(program: Program, measured: Measured, plain: Measured, steps
     [
         # By groups of outputs, in bytes that are free below the peak.
         (AD01, "mps2-an386", "balanced", {"flash": 250_000}),
-        (AD01, "mps2-an386", "size", {"flash": 210_000}),
+        pytest.param(AD01, "mps2-an386", "size", {"flash": 210_000}, marks=pytest.mark.long),
         # Whole layers: as far as there is RAM, speed comes first.
         (AD01, "mps2-an386", "speed", {"flash": 250_000}),
-        (AD01, V6M, "balanced", {"flash": 260_000}),
+        pytest.param(AD01, V6M, "balanced", {"flash": 260_000}, marks=pytest.mark.long),
         # Beside kernels with fewer constants, which alone are enough for a little less.
         (AD01, V6M, "speed", {"flash": 260_000}),
         (AD01, V6M, "size", {"flash": 250_000}),
