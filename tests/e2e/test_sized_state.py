@@ -41,7 +41,7 @@ STATE = StateRule(who="state 1", input="h0", output="v8")
 CALLS = """
 #include <stdio.h>
 #include "counting.h"
-static const int8_t frames[3][480] = {{{frames}}};
+static const int8_t frames[3][160] = {{{frames}}};
 static const uint32_t sizes[3] = {{{sizes}}};
 int main(void)
 {{
@@ -63,12 +63,12 @@ int main(void)
 
 def test_calls_of_several_sizes_share_the_state(tmp_path: Path) -> None:
     """Each begins with what the one before left, which is NumPy's; state lies below all that moves."""
-    options = Options(board="host", dims=parsed(["x0.1=4..60"]), states=(STATE,))
+    options = Options(board="host", dims=parsed(["x0.1=4..20"]), states=(STATE,))
     planned = plan_model(counting(tmp_path), option_board("host", ()), options, emulated=True)
     [(old, _)] = planned.program.signature.state_tensors
     part = planned.program.memory.slices[old.value]
     assert planned.program.memory.plan.placements[part.buffer].offset == 0
-    sizes = [60, 4, 17]
+    sizes = [20, 4, 11]
     types = [tensor.type for tensor in planned.program.signature.inputs]
     cases = [pattern_case(types, seed) for seed in range(3)]
     rows = ["{" + ", ".join(str(each) for each in case.inputs[0].reshape(-1)) + "}" for case in cases]
@@ -95,7 +95,7 @@ def test_calls_of_several_sizes_share_the_state(tmp_path: Path) -> None:
 def test_at_every_turn_peaks_and_states_are_as_planned(
     board: str, interface: Interface, tmp_path: Path
 ) -> None:
-    options = Options(board=board, dims=parsed(["x0.1=4..30"]), states=(STATE,), interface=interface)
+    options = Options(board=board, dims=parsed(["x0.1=4..12"]), states=(STATE,), interface=interface)
     built = build([counting(tmp_path)], options, tmp_path / "out", emulated=True)
     ranges = built.models[0].program.ranges
     assert ranges is not None
