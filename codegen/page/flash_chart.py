@@ -8,7 +8,7 @@ from codegen.report_file import Report
 
 WIDTH, HEIGHT = 1060, 300
 _GAP, _HEAD = 8, 22
-_LETTER = 6.2
+_LETTER = 6.8
 """Pixels of a letter."""
 _HEAD_LETTER = 8.0
 """Of a heading's."""

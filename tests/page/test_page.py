@@ -315,6 +315,18 @@ def test_everything_open_on_a_narrow_screen(started: Browser) -> None:
     check_for_everybody(started, "report-narrow")
 
 
+def test_what_is_pointed_at_in_the_flash_has_a_frame(started: Browser) -> None:
+    """The rule of tiles won over the rule of marks: a tile kept its own border, of the card's colour."""
+    started.load(ROOT / "docs" / "digits_report.html")
+    started.point("#flash svg:not(.sheet) .tile-box", 3)
+    frame = started.value(
+        "(() => { const style = s => getComputedStyle(document.querySelector(s));"
+        " return [style('#flash .sheet .on').stroke, style('body').color]; })()"
+    )
+    keep(started, "report-flash", whole=False)
+    assert frame[0] == frame[1]
+
+
 def test_keys_lead_to_what_is_beside_the_screen(started: Browser) -> None:
     """The tip told of a buffer that had to be scrolled to."""
     started.load(ROOT / "docs" / "digits_report.html", width=400)
