@@ -20,6 +20,7 @@ from codegen.ir.ops.base.fixed_point import (
 )
 from codegen.ir.ops.base.operands import (
     narrow,
+    need_bias,
     need_count,
     need_dtype,
     need_elements,
@@ -37,34 +38,17 @@ from codegen.ir.ops.base.parameters import (
     need_matching_bias,
     need_wide_shifts,
 )
-from codegen.ir.ops.base.products import Reals, conv_sums, depthwise_sums, fully_connected_sums
+from codegen.ir.ops.base.products import Reals, sums_of
 from codegen.ir.types import DType, Quantization, TensorType
 
 Multipliers = Callable[[float, Sequence[float], float], tuple[NDArray[np.int32], NDArray[np.int32]]]
 
 
-def conv(attrs: ConvAttrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
-    """CONV_2D: image NHWC, weights OHWI, grouped when I divides the image's C."""
-    image, weights = _operands(values, args)
-    total = conv_sums(attrs, image, weights, result)
-    return _finish(total, attrs, values, args, result, conv_multipliers)
-
-
-def depthwise_conv(attrs: DepthwiseConvAttrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
-    """DEPTHWISE_CONV_2D: image NHWC, weights 1HWO."""
-    image, weights = _operands(values, args)
-    total = depthwise_sums(attrs, image, weights, result)
-    return _finish(total, attrs, values, args, result, conv_multipliers)
-
-
-def fully_connected(
-    attrs: FullyConnectedAttrs, values: Arrays, args: Types, result: TensorType
+def _evaluated(
+    attrs: Attrs, values: Arrays, args: Types, result: TensorType, multipliers: Multipliers
 ) -> np.ndarray:
-    """FULLY_CONNECTED: rows of I elements, weights [O, I]."""
-    image, weights = _operands(values, args)
-    total = fully_connected_sums(image, weights)
-    finished = _finish(total, attrs, values, args, result, fully_connected_multipliers)
-    return finished.reshape(result.shape)
+    total = sums_of(attrs, *_operands(values, args), result)
+    return _finish(total, attrs, values, args, result, multipliers).reshape(result.shape)
 
 
 def _operands(values: Arrays, args: Types) -> tuple[Reals, Reals]:
@@ -128,16 +112,12 @@ def _check_weighted(
     args: Types, result: TensorType, axis: int, attrs: Attrs, multipliers: Multipliers
 ) -> None:
     """Types of image, weights, bias and result; `axis` is the weights' axis of result channels."""
-    image, weights, bias = operand(args, 0, "image"), operand(args, 1, "weights"), optional(args, 2)
-    channels = result.shape[-1]
+    image, weights, channels = operand(args, 0, "image"), operand(args, 1, "weights"), result.shape[-1]
     need_elements(result)
     need_dtype(image, "image", *_BIAS_TYPES)
     need_dtype(weights, "weights", *_WEIGHT_TYPES[image.dtype])
     need_dtype(result, "result", image.dtype)
-    if bias is not None:
-        need_dtype(bias, "bias", *_BIAS_TYPES[image.dtype])
-        if bias.elements != channels:
-            raise ValueError(f"the bias has {bias.elements} elements for {channels} output channels")
+    need_bias(args, channels, *_BIAS_TYPES[image.dtype])
     if image.dtype is not DType.FLOAT32:
         need_quantized(image, "image")
         need_quantized(result, "result")
@@ -208,7 +188,7 @@ class Conv2D(Op):
 
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Source: reference_integer_ops::ConvPerChannel, reference_ops::Conv."""
-        return conv(narrow(attrs, ConvAttrs), values, args, result)
+        return _evaluated(narrow(attrs, ConvAttrs), values, args, result, conv_multipliers)
 
     def macs(self, attrs: Attrs, args: Types, result: TensorType) -> int:
         """Result elements times taps times input channels of a group."""
@@ -249,7 +229,7 @@ class DepthwiseConv2D(Op):
 
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Source: reference_integer_ops::DepthwiseConvPerChannel, reference_ops::DepthwiseConv."""
-        return depthwise_conv(narrow(attrs, DepthwiseConvAttrs), values, args, result)
+        return _evaluated(narrow(attrs, DepthwiseConvAttrs), values, args, result, conv_multipliers)
 
     def macs(self, attrs: Attrs, args: Types, result: TensorType) -> int:
         """Result elements times taps."""
@@ -304,7 +284,8 @@ class FullyConnected(Op):
         Per channel with `keep_num_dims` and more than 2 dimensions as tflite-micro has it: TFLite 2.14 takes
         the second extent for the number of channels there and leaves part of the result unwritten.
         """
-        return fully_connected(narrow(attrs, FullyConnectedAttrs), values, args, result)
+        own = narrow(attrs, FullyConnectedAttrs)
+        return _evaluated(own, values, args, result, fully_connected_multipliers)
 
     def macs(self, attrs: Attrs, args: Types, result: TensorType) -> int:
         """Result elements times I."""

@@ -9,9 +9,7 @@ from codegen.ir.ops.base.activation import activated, stored_limits
 from codegen.ir.ops.base.attrs import BinaryAttrs
 from codegen.ir.ops.base.fixed_point import Integers, multiply_by_quantized_multiplier, wrap_int32
 from codegen.ir.ops.base.operands import (
-    broadcast,
     narrow,
-    need_count,
     need_dtype,
     need_elements,
     need_one_type,
@@ -26,6 +24,7 @@ from codegen.ir.ops.base.parameters import (
     running_sum_multiplier,
     sub_params,
 )
+from codegen.ir.ops.base.shape_rules import BroadcastShape, SameShape
 from codegen.ir.types import DType, TensorType
 
 
@@ -89,16 +88,10 @@ def _centred(value: np.ndarray, type_: TensorType) -> Integers:
     return value.astype(np.int64) - type_.zero_point
 
 
-class _Binary(Op):
+class _Binary(BroadcastShape):
     """What the three share: shape rule and type rule."""
 
     attrs_type = BinaryAttrs
-
-    def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
-        """The broadcast shape of both arguments."""
-        narrow(attrs, BinaryAttrs)
-        need_count(args, 2, 2)
-        return broadcast(operand(args, 0, "first argument").shape, operand(args, 1, "second argument").shape)
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """int8, int16, float32, or int32 without a scale throughout."""
@@ -166,17 +159,11 @@ CASTS: tuple[tuple[DType, DType], ...] = (
 """What CAST has a kernel for, in order (those of `layout.SAME_BITS` need none)."""
 
 
-class Cast(Op):
+class Cast(SameShape):
     """CAST: the same numbers as another element type; what an integer has no room for is cut off."""
 
     name = "CAST"
     short = "cast"
-
-    def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
-        """The argument's."""
-        narrow(attrs, Attrs)
-        need_count(args, 1, 1)
-        return operand(args, 0, "argument").shape
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """One of `CASTS`; no quantisation counts."""

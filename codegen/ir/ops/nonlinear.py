@@ -21,7 +21,6 @@ from codegen.ir.ops.base.fixed_point import (
 )
 from codegen.ir.ops.base.operands import (
     narrow,
-    need_count,
     need_dtype,
     need_elements,
     need_fixed_quantization,
@@ -40,6 +39,7 @@ from codegen.ir.ops.base.parameters import (
     tanh_float,
     tanh_table,
 )
+from codegen.ir.ops.base.shape_rules import SameShape
 from codegen.ir.types import DType, TensorType
 
 
@@ -146,19 +146,13 @@ def dequantize(values: Arrays, args: Types) -> np.ndarray:
     return (argument.scale * (value.astype(np.float64) - argument.zero_point)).astype(np.float32)
 
 
-class _Unary(Op):
+class _Unary(SameShape):
     """One argument, result of its shape; int8 (or another of `integers`) or float32."""
 
     integers: tuple[DType, ...] = (DType.INT8,)
     """Integer types it works on, the same on both sides."""
     floats: bool = True
     """Whether it works on float32 on both sides."""
-
-    def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
-        """The argument's shape."""
-        narrow(attrs, self.attrs_type)
-        need_count(args, 1, 1)
-        return operand(args, 0, "argument").shape
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """One of its integer types or float32 on both sides."""

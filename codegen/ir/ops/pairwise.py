@@ -37,23 +37,18 @@ from codegen.ir.ops.base.parameters import (
     prelu_params,
     squared_difference_params,
 )
+from codegen.ir.ops.base.shape_rules import BroadcastShape, SameShape
 from codegen.ir.types import DType, TensorType
 
 PLAIN = (DType.INT32, DType.INT64, DType.BOOL, DType.FLOAT32)
 """Element types of which no quantisation counts."""
 
 
-class _Pair(Op):
+class _Pair(BroadcastShape):
     """Two arguments of one element type, broadcast."""
 
     types: tuple[DType, ...]
     """Element types of the arguments."""
-
-    def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
-        """The broadcast shape of both arguments."""
-        narrow(attrs, self.attrs_type)
-        need_count(args, 2, 2)
-        return broadcast(operand(args, 0, "first argument").shape, operand(args, 1, "second argument").shape)
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """One of its element types on all sides; int8 and int16 are quantised."""
@@ -330,17 +325,11 @@ class SelectV2(Op):
         return np.where(*(present(values, index, f"input {index}") for index in range(3)))
 
 
-class LogicalNot(Op):
+class LogicalNot(SameShape):
     """LOGICAL_NOT."""
 
     name = "LOGICAL_NOT"
     short = "not"
-
-    def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
-        """The argument's."""
-        narrow(attrs, Attrs)
-        need_count(args, 1, 1)
-        return operand(args, 0, "argument").shape
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """bool."""

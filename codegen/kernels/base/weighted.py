@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.ir import Let
+from codegen.ir import Let, Var
 from codegen.ir.ops import ConvAttrs, DepthwiseConvAttrs, Padding2D
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.base.parameters import conv_multipliers, fully_connected_multipliers
@@ -35,6 +35,13 @@ def weight_data(let: Let, constants: ConstantData) -> NDArray[np.int8]:
     if weights is None:
         raise ValueError("the weights are missing")
     return weights
+
+
+def need_constant_weights(let: Let) -> None:
+    """Raise ValueError unless weights and bias are constants."""
+    for index, what in ((1, "weights"), (2, "bias")):
+        if index < len(let.call.args) and isinstance(let.call.args[index], Var):
+            raise ValueError(f"the {what} are computed at run time, supported are constants")
 
 
 def bias_data(let: Let, constants: ConstantData) -> NDArray[np.int64]:

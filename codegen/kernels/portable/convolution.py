@@ -36,6 +36,7 @@ from codegen.kernels.base.weighted import (
     bias_data,
     conv_params,
     folded_biases,
+    need_constant_weights,
     rows_params,
     stored_weights,
     weight_scales,
@@ -56,9 +57,7 @@ class _Weighted(PortableKernel):
 
     def check(self, let: Let) -> None:
         """Weights and bias must be constants."""
-        for index, what in ((1, "weights"), (2, "bias")):
-            if index < len(let.call.args) and isinstance(let.call.args[index], Var):
-                raise ValueError(f"the {what} are computed at run time, supported are constants")
+        need_constant_weights(let)
         if self.argument is not DType.FLOAT32:
             self.multipliers(let)
         if (weight_zero_point(arg_type(let, 1)) != 0) is not self.has_weight_zero:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from codegen.ir import DType, Let, Var
-from codegen.ir.ops.base.parameters import add_params, mul_multiplier, sub_params
+from codegen.ir.ops.base.parameters import AddParams, add_params, mul_multiplier, sub_params
 from codegen.ir.ops.elementwise import CASTS
 from codegen.kernels.base.broadcast import broadcast_fields
 from codegen.kernels.base.c_kernel import (
@@ -54,12 +54,26 @@ class BinaryF32(_Binary):
         self.run_symbol = f"{self.symbol}_run"
 
 
-def _integer_head(let: Let) -> Fields:
+def integer_head(let: Let) -> Fields:
+    """How two integer arguments broadcast, and all zero points."""
     return (
         ("shape", broadcast_fields(let)),
         ("lhs_zero", arg_type(let, 0).zero_point),
         ("rhs_zero", arg_type(let, 1).zero_point),
         ("out_zero", let.var.type.zero_point),
+    )
+
+
+def sum_fields(found: AddParams) -> Fields:
+    """How both arguments and their sum are rescaled."""
+    return (
+        ("left_shift", found.left_shift),
+        ("lhs_multiplier", found.first_multiplier),
+        ("rhs_multiplier", found.second_multiplier),
+        ("out_multiplier", found.result_multiplier),
+        ("lhs_shift", found.first_shift),
+        ("rhs_shift", found.second_shift),
+        ("out_shift", found.result_shift),
     )
 
 
@@ -80,16 +94,7 @@ class AddInteger(_Binary):
         """See `_Binary.numbers`."""
         rule = add_params if self.op == "ADD" else sub_params
         found = rule(arg_type(let, 0), arg_type(let, 1), let.var.type)
-        scaling: Fields = (
-            ("left_shift", found.left_shift),
-            ("lhs_multiplier", found.first_multiplier),
-            ("rhs_multiplier", found.second_multiplier),
-            ("out_multiplier", found.result_multiplier),
-            ("lhs_shift", found.first_shift),
-            ("rhs_shift", found.second_shift),
-            ("out_shift", found.result_shift),
-        )
-        return params("cg_add_params", *_integer_head(let), *scaling, *limit_fields(let))
+        return params("cg_add_params", *integer_head(let), *sum_fields(found), *limit_fields(let))
 
 
 class MulInteger(_Binary):
@@ -106,7 +111,7 @@ class MulInteger(_Binary):
         """See `_Binary.numbers`."""
         multiplier, shift = mul_multiplier(arg_type(let, 0), arg_type(let, 1), let.var.type)
         scaling: Fields = (("multiplier", multiplier), ("shift", shift))
-        return params("cg_mul_params", *_integer_head(let), *scaling, *limit_fields(let))
+        return params("cg_mul_params", *integer_head(let), *scaling, *limit_fields(let))
 
 
 class Cast(PortableKernel):

@@ -28,6 +28,7 @@ from codegen.kernels.base.result_limits import limit_fields
 from codegen.kernels.base.walk import Fields, axes, dense_strides, merge, params
 from codegen.kernels.call import PARAMS, RESULT, CStruct, LiteralArg
 from codegen.kernels.contract import LinkedConstant, Sharing
+from codegen.kernels.portable.elementwise import integer_head, sum_fields
 
 FAMILIES_HEADER = "cg_kernels_families.h"
 _LETTERS = {
@@ -126,14 +127,6 @@ class _FloatPair(_Pair):
         return params("cg_binary_params_f32", ("shape", broadcast_fields(let)), *limit_fields(let))
 
 
-def _zeros(let: Let) -> Fields:
-    return (
-        ("lhs_zero", arg_type(let, 0).zero_point),
-        ("rhs_zero", arg_type(let, 1).zero_point),
-        ("out_zero", let.var.type.zero_point),
-    )
-
-
 class _DivInt8(_Pair):
     """DIV on int8."""
 
@@ -141,8 +134,7 @@ class _DivInt8(_Pair):
         """See `_Pair.numbers`."""
         multiplier, shift = div_multiplier(arg_type(let, 0), arg_type(let, 1), let.var.type)
         scaling: Fields = (("multiplier", multiplier), ("shift", shift))
-        shape = ("shape", broadcast_fields(let))
-        return params("cg_mul_params", shape, *_zeros(let), *scaling, *limit_fields(let))
+        return params("cg_mul_params", *integer_head(let), *scaling, *limit_fields(let))
 
 
 class _SquaredInteger(_Pair):
@@ -151,17 +143,7 @@ class _SquaredInteger(_Pair):
     def numbers(self, let: Let) -> CStruct:
         """See `_Pair.numbers`."""
         found = squared_difference_params(arg_type(let, 0), arg_type(let, 1), let.var.type)
-        scaling: Fields = (
-            ("left_shift", found.left_shift),
-            ("lhs_multiplier", found.first_multiplier),
-            ("rhs_multiplier", found.second_multiplier),
-            ("out_multiplier", found.result_multiplier),
-            ("lhs_shift", found.first_shift),
-            ("rhs_shift", found.second_shift),
-            ("out_shift", found.result_shift),
-        )
-        shape = ("shape", broadcast_fields(let))
-        return params("cg_add_params", shape, *_zeros(let), *scaling, *limit_fields(let))
+        return params("cg_add_params", *integer_head(let), *sum_fields(found), *limit_fields(let))
 
 
 class _PreluInteger(_Pair):

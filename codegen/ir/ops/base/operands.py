@@ -49,6 +49,16 @@ def present(values: Arrays, index: int, what: str) -> np.ndarray:
     return found
 
 
+def need_bias(args: Types, channels: int, *dtypes: DType) -> None:
+    """Raise ValueError unless argument 2 was left out, or is of one of `dtypes`, one element a channel."""
+    bias = optional(args, 2)
+    if bias is None:
+        return
+    need_dtype(bias, "bias", *dtypes)
+    if bias.elements != channels:
+        raise ValueError(f"the bias has {bias.elements} elements for {channels} output channels")
+
+
 def need_count(args: Types, low: int, high: int) -> None:
     """Raise ValueError unless there are `low` to `high` arguments."""
     if not low <= len(args) <= high:

@@ -49,7 +49,16 @@ def channels(shape: tuple[int, ...]) -> int:
     return shape[-1] if shape else 1
 
 
-def conv_sums(attrs: ConvAttrs, image: Reals, weights: Reals, result: TensorType) -> Reals:
+def sums_of(attrs: Attrs, image: Reals, weights: Reals, result: TensorType) -> Reals:
+    """Sums of products of the operator that has `attrs`, without bias; `image` is less its zero point."""
+    if isinstance(attrs, ConvAttrs):
+        return _conv_sums(attrs, image, weights, result)
+    if isinstance(attrs, DepthwiseConvAttrs):
+        return _depthwise_sums(attrs, image, weights, result)
+    return _fully_connected_sums(image, weights)
+
+
+def _conv_sums(attrs: ConvAttrs, image: Reals, weights: Reals, result: TensorType) -> Reals:
     """CONV_2D's sums of products, of `result`'s shape, without bias; `image` is less its zero point."""
     outputs, rows, columns, inputs = weights.shape
     groups = image.shape[3] // inputs
@@ -63,8 +72,8 @@ def conv_sums(attrs: ConvAttrs, image: Reals, weights: Reals, result: TensorType
     return total
 
 
-def depthwise_sums(attrs: DepthwiseConvAttrs, image: Reals, weights: Reals, result: TensorType) -> Reals:
-    """DEPTHWISE_CONV_2D's sums of products, as `conv_sums`."""
+def _depthwise_sums(attrs: DepthwiseConvAttrs, image: Reals, weights: Reals, result: TensorType) -> Reals:
+    """DEPTHWISE_CONV_2D's sums of products, as `_conv_sums`."""
     image = np.repeat(image, attrs.multiplier, axis=3)
     total = np.zeros(result.shape, image.dtype)
     for tap in _taps(attrs, image, (weights.shape[1], weights.shape[2])):
@@ -72,7 +81,7 @@ def depthwise_sums(attrs: DepthwiseConvAttrs, image: Reals, weights: Reals, resu
     return total
 
 
-def fully_connected_sums(image: Reals, weights: Reals) -> Reals:
+def _fully_connected_sums(image: Reals, weights: Reals) -> Reals:
     """FULLY_CONNECTED's sums of products, [rows, O], without bias; `image` is less its zero point."""
     rows = image.reshape(-1, weights.shape[1])
     total = np.zeros((rows.shape[0], weights.shape[0]), image.dtype)
@@ -104,14 +113,7 @@ def sums_of_products(
 
     `image` is less its zero point (float64, in which these sums are exact).
     """
-    wide = weights.astype(np.float64)
-    if isinstance(attrs, ConvAttrs):
-        sums = conv_sums(attrs, image, wide, result)
-    elif isinstance(attrs, DepthwiseConvAttrs):
-        sums = depthwise_sums(attrs, image, wide, result)
-    else:
-        sums = fully_connected_sums(image, wide)
-    return sums.astype(np.int64)
+    return sums_of(attrs, image, weights.astype(np.float64), result).astype(np.int64)
 
 
 def ends_of_sums(

@@ -1,6 +1,5 @@
 """HYBRID_CONV_2D, HYBRID_DEPTHWISE_CONV_2D and HYBRID_FULLY_CONNECTED."""
 
-from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,8 +7,8 @@ import numpy as np
 from codegen.ir.operator import Arrays, Attrs, Op, Types
 from codegen.ir.ops.base.activation import activated
 from codegen.ir.ops.base.attrs import ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs
-from codegen.ir.ops.base.operands import narrow, need_dtype, need_elements, operand, optional, present
-from codegen.ir.ops.base.products import Reals, conv_sums, depthwise_sums, fully_connected_sums
+from codegen.ir.ops.base.operands import need_bias, need_dtype, need_elements, operand, present
+from codegen.ir.ops.base.products import sums_of
 from codegen.ir.ops.convolution import (
     Conv2D,
     DepthwiseConv2D,
@@ -33,10 +32,6 @@ class _Weighted(Op):
     weights_axis = 0
     """That of result channels."""
 
-    @abstractmethod
-    def sums(self, attrs: Attrs, image: Reals, weights: Reals, result: TensorType) -> Reals:
-        """Sums of products, without bias; `image` is less its zero point."""
-
     def parts(self, image: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """`image` as [parts, elements]: what is quantised together."""
         del weights
@@ -46,15 +41,12 @@ class _Weighted(Op):
         """Types, and one scale or one a channel."""
         super().check(attrs, args, result)
         need_elements(result)
-        weights, bias = operand(args, 1, "weights"), optional(args, 2)
+        weights = operand(args, 1, "weights")
         need_dtype(operand(args, 0, "image"), "image", DType.FLOAT32)
         need_dtype(weights, "weights", DType.INT8)
         need_dtype(result, "result", DType.FLOAT32)
         channels = result.shape[-1]
-        if bias is not None:
-            need_dtype(bias, "bias", DType.FLOAT32)
-            if bias.elements != channels:
-                raise ValueError(f"the bias has {bias.elements} elements for {channels} output channels")
+        need_bias(args, channels, DType.FLOAT32)
         checked_scales(weights, channels, self.weights_axis)
 
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
@@ -64,7 +56,7 @@ class _Weighted(Op):
         asymmetric = is_asymmetric(self, attrs, args)
         found = [quantised(row, asymmetric=asymmetric) for row in rows]
         centred = np.stack([row for row, _ in found]).reshape(image.shape)
-        sums = self.sums(attrs, centred, weights.astype(np.float64), result)
+        sums = sums_of(attrs, centred, weights.astype(np.float64), result)
         units = sums.astype(np.float32).reshape(len(found), -1, result.shape[-1])
         quantization = operand(args, 1, "weights").quantization
         assert quantization is not None
@@ -87,10 +79,6 @@ class HybridConv2D(_Weighted):
     result_shape = Conv2D.result_shape
     macs = Conv2D.macs
 
-    def sums(self, attrs: Attrs, image: Reals, weights: Reals, result: TensorType) -> Reals:
-        """See `_Weighted.sums`."""
-        return conv_sums(narrow(attrs, ConvAttrs), image, weights, result)
-
 
 class HybridDepthwiseConv2D(_Weighted):
     """HYBRID_DEPTHWISE_CONV_2D(image NHWC, weights 1HWO, bias O or None) -> NHWC."""
@@ -102,10 +90,6 @@ class HybridDepthwiseConv2D(_Weighted):
     result_shape = DepthwiseConv2D.result_shape
     macs = DepthwiseConv2D.macs
 
-    def sums(self, attrs: Attrs, image: Reals, weights: Reals, result: TensorType) -> Reals:
-        """See `_Weighted.sums`."""
-        return depthwise_sums(narrow(attrs, DepthwiseConvAttrs), image, weights, result)
-
 
 class HybridFullyConnected(_Weighted):
     """HYBRID_FULLY_CONNECTED(image flattened to rows of I, weights [O, I], bias O or None) -> [rows, O]."""
@@ -115,11 +99,6 @@ class HybridFullyConnected(_Weighted):
     attrs_type = HybridRowsAttrs
     result_shape = FullyConnected.result_shape
     macs = FullyConnected.macs
-
-    def sums(self, attrs: Attrs, image: Reals, weights: Reals, result: TensorType) -> Reals:
-        """See `_Weighted.sums`."""
-        del attrs, result
-        return fully_connected_sums(image, weights)
 
     def parts(self, image: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """See `_Weighted.parts`."""

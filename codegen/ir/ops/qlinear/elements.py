@@ -9,32 +9,24 @@ from codegen.ir.operator import Arrays, Attrs, Op, Types
 from codegen.ir.ops.base.activation import stored_limits
 from codegen.ir.ops.base.attrs import BinaryAttrs
 from codegen.ir.ops.base.operands import (
-    broadcast,
-    narrow,
-    need_count,
     need_dtype,
     need_elements,
     need_quantized,
     operand,
     present,
 )
+from codegen.ir.ops.base.shape_rules import BroadcastShape, SameShape
 from codegen.ir.ops.qlinear.rounding import dequantized, quantized
 from codegen.ir.types import DType, TensorType
 
 TABLE_LEN = 256
 
 
-class QuantizeLinear(Op):
+class QuantizeLinear(SameShape):
     """QUANTIZE_LINEAR(float32) -> int8."""
 
     name = "QUANTIZE_LINEAR"
     short = "quantize"
-
-    def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
-        """The argument's."""
-        del attrs
-        need_count(args, 1, 1)
-        return operand(args, 0, "argument").shape
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """float32 in, int8 out."""
@@ -50,17 +42,13 @@ class QuantizeLinear(Op):
         return quantized(present(values, 0, "argument"), result, result.dtype.limits)
 
 
-class TableLookup(Op):
+class TableLookup(SameShape):
     """LOOKUP(value, table int8[256]) -> table[value's byte read as unsigned], byte for byte."""
 
     name = "LOOKUP"
     short = "lookup"
 
-    def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
-        """The argument's."""
-        del attrs
-        need_count(args, 2, 2)
-        return operand(args, 0, "argument").shape
+    arguments = 2
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """Bytes in and out, a table of 256."""
@@ -80,7 +68,7 @@ class TableLookup(Op):
         return table[value.view(np.uint8)].view(result.dtype.numpy)
 
 
-class QLinearPair(Op):
+class QLinearPair(BroadcastShape):
     """Two int8 values that broadcast: as real numbers, `of` them in float32, quantised again."""
 
     attrs_type = BinaryAttrs
@@ -92,12 +80,6 @@ class QLinearPair(Op):
         of: Callable[[NDArray[np.float32], NDArray[np.float32]], NDArray[np.float32]],
     ) -> None:
         self.name, self.short, self._of = name, short, of
-
-    def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
-        """The broadcast shape of both arguments."""
-        narrow(attrs, BinaryAttrs)
-        need_count(args, 2, 2)
-        return broadcast(operand(args, 0, "first argument").shape, operand(args, 1, "second argument").shape)
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """int8 throughout."""

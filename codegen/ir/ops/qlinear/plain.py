@@ -8,14 +8,13 @@ import numpy as np
 
 from codegen.ir.operator import Arrays, Attrs, Op, Types
 from codegen.ir.ops.base.operands import (
-    broadcast,
     narrow,
-    need_count,
     need_dtype,
     need_elements,
     operand,
     present,
 )
+from codegen.ir.ops.base.shape_rules import BroadcastShape, SameShape
 from codegen.ir.types import DType, TensorType
 
 TYPES: tuple[DType, ...] = (
@@ -34,7 +33,7 @@ class ConvertAttrs(Attrs):
     bits: bool = False
 
 
-class PlainConvert(Op):
+class PlainConvert(SameShape):
     """PLAIN_CONVERT: the same numbers as another element type.
 
     Floats towards zero; beyond 64 bits the nearest there is, 0 for no number; of that what there is room for.
@@ -43,12 +42,6 @@ class PlainConvert(Op):
     name = "PLAIN_CONVERT"
     short = "convert"
     attrs_type = ConvertAttrs
-
-    def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
-        """The argument's."""
-        narrow(attrs, ConvertAttrs)
-        need_count(args, 1, 1)
-        return operand(args, 0, "argument").shape
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """Any two of `TYPES`; of one size if bits are kept."""
@@ -151,18 +144,12 @@ KINDS: Mapping[str, _Numbers] = MappingProxyType(
 TRUTHS = frozenset({"equal", "less", "lessequal"})
 
 
-class PlainPair(Op):
+class PlainPair(BroadcastShape):
     """PLAIN_PAIR(first, second) with broadcasting; what does not fit wraps."""
 
     name = "PLAIN_PAIR"
     short = "pair"
     attrs_type = PlainAttrs
-
-    def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
-        """The broadcast shape of both arguments."""
-        narrow(attrs, PlainAttrs)
-        need_count(args, 2, 2)
-        return broadcast(operand(args, 0, "first argument").shape, operand(args, 1, "second argument").shape)
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """Integers of one type or bool on all sides; a bool result where something is said of them."""

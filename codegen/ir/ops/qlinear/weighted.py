@@ -1,7 +1,6 @@
 """Convolutions and rows of integers, each channel scaled by its own float32 number."""
 
 import math
-from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,8 +9,15 @@ from codegen.ir.operator import Arrays, Attrs, Op, Types
 from codegen.ir.ops.base.activation import stored_limits
 from codegen.ir.ops.base.attrs import ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs
 from codegen.ir.ops.base.fixed_point import wrap_int32
-from codegen.ir.ops.base.operands import narrow, need_dtype, need_elements, need_quantized, operand, present
-from codegen.ir.ops.base.products import Reals, conv_sums, depthwise_sums, fully_connected_sums
+from codegen.ir.ops.base.operands import (
+    need_bias,
+    need_dtype,
+    need_elements,
+    need_quantized,
+    operand,
+    present,
+)
+from codegen.ir.ops.base.products import sums_of
 from codegen.ir.ops.convolution import (
     Conv2D,
     DepthwiseConv2D,
@@ -51,10 +57,6 @@ def _scales(attrs: Attrs) -> tuple[float, ...]:
 class _Weighted(Op):
     """An image of int8, weights of int8 without a zero point, a bias of int32."""
 
-    @abstractmethod
-    def sums(self, attrs: Attrs, image: Reals, weights: Reals, result: TensorType) -> Reals:
-        """Sums of products, without bias; `image` is less its zero point."""
-
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """Types, and a scale for each channel."""
         Op.check(self, attrs, args, result)
@@ -66,11 +68,7 @@ class _Weighted(Op):
         need_dtype(result, "result", DType.INT8)
         need_quantized(result, "result")
         channels = result.shape[-1]
-        bias = args[2] if len(args) > 2 else None
-        if bias is not None:
-            need_dtype(bias, "bias", DType.INT32)
-            if bias.elements != channels:
-                raise ValueError(f"the bias has {bias.elements} elements for {channels} output channels")
+        need_bias(args, channels, DType.INT32)
         if len(scales) != channels or not all(scale > 0 and math.isfinite(scale) for scale in scales):
             raise ValueError(f"there are {len(scales)} positive scales for {channels} output channels")
         stored_limits(attrs, result)
@@ -79,7 +77,7 @@ class _Weighted(Op):
         """Source: onnxruntime, QLinearConv (MlasRequantizeOutput)."""
         image, weights = present(values, 0, "image"), present(values, 1, "weights")
         centred = image.astype(np.float64) - operand(args, 0, "image").zero_point
-        sums = self.sums(attrs, centred, weights.astype(np.float64), result).astype(np.int64)
+        sums = sums_of(attrs, centred, weights.astype(np.float64), result).astype(np.int64)
         bias = values[2] if len(values) > 2 else None
         whole = wrap_int32(sums if bias is None else sums + bias.reshape(-1))
         units = scaled(whole, np.array(_scales(attrs), np.float32))
@@ -95,10 +93,6 @@ class QLinearConv2D(_Weighted):
     result_shape = Conv2D.result_shape
     macs = Conv2D.macs
 
-    def sums(self, attrs: Attrs, image: Reals, weights: Reals, result: TensorType) -> Reals:
-        """See `_Weighted.sums`."""
-        return conv_sums(narrow(attrs, QLinearConvAttrs), image, weights, result)
-
 
 class QLinearDepthwiseConv2D(_Weighted):
     """QLINEAR_DEPTHWISE_CONV_2D(image NHWC, weights 1HWO, bias O or None) -> NHWC."""
@@ -109,10 +103,6 @@ class QLinearDepthwiseConv2D(_Weighted):
     result_shape = DepthwiseConv2D.result_shape
     macs = DepthwiseConv2D.macs
 
-    def sums(self, attrs: Attrs, image: Reals, weights: Reals, result: TensorType) -> Reals:
-        """See `_Weighted.sums`."""
-        return depthwise_sums(narrow(attrs, QLinearDepthwiseAttrs), image, weights, result)
-
 
 class QLinearFullyConnected(_Weighted):
     """QLINEAR_FULLY_CONNECTED(rows of I, weights [O, I], bias O or None) -> rows of O."""
@@ -122,11 +112,6 @@ class QLinearFullyConnected(_Weighted):
     attrs_type = QLinearRowsAttrs
     result_shape = FullyConnected.result_shape
     macs = FullyConnected.macs
-
-    def sums(self, attrs: Attrs, image: Reals, weights: Reals, result: TensorType) -> Reals:
-        """See `_Weighted.sums`."""
-        del attrs, result
-        return fully_connected_sums(image, weights)
 
 
 OPERATORS: tuple[Op, ...] = (QLinearConv2D(), QLinearDepthwiseConv2D(), QLinearFullyConnected())

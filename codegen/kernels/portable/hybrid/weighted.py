@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from codegen.ir import DType, Let, Var
+from codegen.ir import DType, Let
 from codegen.ir.ops import ConvAttrs, DepthwiseConvAttrs
 from codegen.ir.ops.hybrid import is_asymmetric, is_scaled_by_channel_first
 from codegen.kernels.base.c_kernel import (
@@ -19,7 +19,7 @@ from codegen.kernels.base.c_kernel import (
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.result_limits import limit_fields
 from codegen.kernels.base.walk import params
-from codegen.kernels.base.weighted import weight_data, weight_scales, window_of
+from codegen.kernels.base.weighted import need_constant_weights, weight_data, weight_scales, window_of
 from codegen.kernels.call import PARAMS, RESULT, ConstantPointer, CStruct, StructArg, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Workspace
 from codegen.kernels.primfunc import PrimFunc
@@ -44,9 +44,7 @@ class HybridConv(PortableKernel):
 
     def check(self, let: Let) -> None:
         """Weights and bias must be constants."""
-        for index, what in ((1, "weights"), (2, "bias")):
-            if index < len(let.call.args) and isinstance(let.call.args[index], Var):
-                raise ValueError(f"the {what} are computed at run time, supported are constants")
+        need_constant_weights(let)
 
     def bind(self, let: Let, constants: ConstantData, name: str) -> PrimFunc:
         """See `Kernel.bind`."""

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.ir import DType, Let, Var
+from codegen.ir import DType, Let
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.qlinear import QLinearConvAttrs, QLinearDepthwiseAttrs, QLinearRowsAttrs
 from codegen.kernels.base.c_kernel import ConstantData, PortableKernel, arg_type
@@ -14,6 +14,8 @@ from codegen.kernels.base.weighted import (
     QLINEAR_DEPTHWISE,
     QLINEAR_FULLY_CONNECTED,
     bias_data,
+    folded_biases,
+    need_constant_weights,
     weight_data,
 )
 from codegen.kernels.contract import LinkedConstant
@@ -67,9 +69,7 @@ class _QLinear(RoundsEven):
 
     def check(self, let: Let) -> None:
         """Weights and bias must be constants."""
-        for index, what in ((1, "weights"), (2, "bias")):
-            if index < len(let.call.args) and isinstance(let.call.args[index], Var):
-                raise ValueError(f"the {what} are computed at run time, supported are constants")
+        need_constant_weights(let)
 
     def scale_step(self, let: Let) -> int:
         """A rounding a channel."""
@@ -78,14 +78,9 @@ class _QLinear(RoundsEven):
 
     def packed(self, let: Let, constants: ConstantData, *, fold: bool) -> tuple[LinkedConstant, ...]:
         """Weights as they are, bias (with the image's zero point folded in if `fold`), roundings."""
-        weights = weight_data(let, constants)
-        channels = let.var.type.shape[-1]
-        total = bias_data(let, constants)
-        if fold:
-            sums = weights.reshape(channels, -1).sum(axis=1, dtype=np.int64)
-            total = total - arg_type(let, 0).zero_point * sums
+        total = folded_biases(let, constants) if fold else bias_data(let, constants)
         rounding = rounding_of(let, constants)
-        flat = np.array(weights).reshape(-1)
+        flat = np.array(weight_data(let, constants)).reshape(-1)
         each = "one a channel"
         return (
             LinkedConstant(role="weight", data=flat, alignment=1, layout="the last axis fastest"),
@@ -96,7 +91,7 @@ class _QLinear(RoundsEven):
                 data=rounding.shifts,
                 alignment=1,
                 layout=each,
-                rounded=(rounding.proved, channels - rounding.proved),
+                rounded=(rounding.proved, len(total) - rounding.proved),
             ),
         )
 
