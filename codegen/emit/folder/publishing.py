@@ -17,7 +17,7 @@ from pathlib import Path
 from codegen import disk
 from codegen.emit.folder.carrying import Kept, carry_over
 from codegen.emit.folder.manifest import write_manifest
-from codegen.emit.folder.settling import Tell, drop_removed, take_apart
+from codegen.emit.folder.old_folder import Tell, drop_removed, take_apart
 
 _SUFFIX = ".codegen"
 _LOCK, _RECORD, _OLD, _TAKEN = "lock", "kept.json", "old", "taken"

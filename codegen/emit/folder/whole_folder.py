@@ -7,6 +7,7 @@ from typing import Protocol
 
 from codegen import disk
 from codegen.emit.folder.manifest import MANIFEST, edited, others, read_manifest
+from codegen.emit.folder.old_folder import Tell
 from codegen.emit.folder.publishing import (
     Published,
     Workplace,
@@ -16,7 +17,6 @@ from codegen.emit.folder.publishing import (
     publish,
     recover,
 )
-from codegen.emit.folder.settling import Tell
 from codegen.errors import CodegenError, Message, listed
 
 _LISTED = 8

@@ -250,8 +250,8 @@ class Fitter:
 
     def _nearest(self, values: Whole, bound: NDArray[np.bool_]) -> Formula:
         best: tuple[int, Formula] | None = None
-        tried = (*self._slopes(values[bound], bound), *self._turned(values[bound], bound))
-        for found in (*tried, *self._envelopes(values, bound)):
+        forms = (*self._slopes(values[bound], bound), *self._turned(values[bound], bound))
+        for found in (*forms, *self._envelopes(values, bound)):
             excess = int((evaluate(found, self.values) - values)[bound].sum())
             if best is None or excess < best[0]:
                 best = excess, found

@@ -96,9 +96,9 @@ class _HillClimb:
         layout = Layout(self.instance)
         current = self.consider(layout, order)
         history = [current] * _MEMORY
-        tried = 0
+        proposals = 0
         while self.effort < until and not self.done:
-            tried += 1
+            proposals += 1
             self.effort += 1
             move = self._move(layout, order)
             if move is None:
@@ -110,11 +110,11 @@ class _HillClimb:
             saved = layout.offsets[:], layout.pools[:], layout.supports[:]
             layout.lay(changed, first)
             cost = self.keep(layout)
-            if cost <= current or cost <= history[tried % _MEMORY]:
+            if cost <= current or cost <= history[proposals % _MEMORY]:
                 order, current = changed, cost
             else:
                 layout.offsets, layout.pools, layout.supports = saved
-            history[tried % _MEMORY] = current
+            history[proposals % _MEMORY] = current
 
     def _move(self, layout: Layout, order: list[int]) -> tuple[list[int], int] | None:
         """A changed order and the first position that differs; None if the buffer chosen has no partner."""

@@ -38,9 +38,9 @@ def alternatives(
     return found
 
 
-def closer(prim_funcs: Sequence[PrimFunc], binder: Binder) -> dict[int, PrimFunc]:
+def smaller(prim_funcs: Sequence[PrimFunc], binder: Binder) -> dict[int, PrimFunc]:
     """By step: the `cheapest` kernel that needs less room, where there is one."""
-    others = {step: _closer(prim, binder) for step, prim in enumerate(prim_funcs)}
+    others = {step: _smaller(prim, binder) for step, prim in enumerate(prim_funcs)}
     return {step: other for step, other in others.items() if other is not prim_funcs[step]}
 
 
@@ -64,7 +64,7 @@ def paying(first: P, stages: Sequence[Mapping[int, PrimFunc]], planner: Planner[
 def nearer(prim_funcs: Sequence[PrimFunc], binder: Binder, planner: Planner[P]) -> P | None:
     """The first plan that fits of kernels that need ever less room, those of `prim_funcs` again where they
     still fit; None if there is none."""
-    for candidate in _ever_closer(prim_funcs, binder):
+    for candidate in _ever_smaller(prim_funcs, binder):
         if not planner.may_fit(candidate):
             continue
         found = planner.fitting(candidate)
@@ -75,20 +75,20 @@ def nearer(prim_funcs: Sequence[PrimFunc], binder: Binder, planner: Planner[P]) 
     return None
 
 
-def _ever_closer(prim_funcs: Sequence[PrimFunc], binder: Binder) -> Iterator[tuple[PrimFunc, ...]]:
+def _ever_smaller(prim_funcs: Sequence[PrimFunc], binder: Binder) -> Iterator[tuple[PrimFunc, ...]]:
     """The steps with kernels that need ever less room, each the `cheapest` of those that need less than the
     one before it, until there is none: of a kernel its workspaces, and how far its result stays from its
     argument. Blocks, views, results that replace an argument and joins keep what they have."""
     current = tuple(prim_funcs)
     while True:
-        found = tuple(_closer(prim, binder) for prim in current)
+        found = tuple(_smaller(prim, binder) for prim in current)
         if all(other is prim for other, prim in zip(found, current, strict=True)):
             return
         yield found
         current = found
 
 
-def _closer(prim: PrimFunc, binder: Binder) -> PrimFunc:
+def _smaller(prim: PrimFunc, binder: Binder) -> PrimFunc:
     if prim.block is not None or prim.tied is not None or prim.joined or not prim.is_call:
         return prim
     able = [other for other in binder.others(prim) if _room(other) < _room(prim)]

@@ -296,7 +296,7 @@ class Planning:
         if self.choices.sharing == "none":
             return [{}, {}]
         replacing = in_place.alternatives(function, prims, self.binder, optimize="balanced", edge=self.edge)
-        less = fewest_bytes.closer(prims, self.binder)
+        less = fewest_bytes.smaller(prims, self.binder)
         return [fewest_bytes.nearly_as_fast(prims, others) for others in (replacing, less)]
 
     def _replacing(

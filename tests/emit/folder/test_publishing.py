@@ -16,7 +16,7 @@ import pytest
 
 from codegen.cli import main
 from codegen.emit import staged, write
-from codegen.emit.folder import publishing, settling
+from codegen.emit.folder import old_folder, publishing
 from codegen.emit.folder import whole_folder as emit_folder
 from codegen.errors import CodegenError
 from tests.emit.folder.publishing_runs import check_mine, child, ended, save, sources, start
@@ -211,7 +211,7 @@ def test_what_fails_behind_the_exchange_is_told_as_it_is(
     def broken(folder: Path) -> list[str]:
         raise OSError(5, "Input/output error", str(folder))
 
-    monkeypatch.setattr(settling, "names_in", broken)
+    monkeypatch.setattr(old_folder, "names_in", broken)
     with pytest.raises(CodegenError) as caught:
         write(sources(2), tmp_path / "out")
     [message] = caught.value.messages

@@ -107,8 +107,8 @@ class WindowAxis:
         dilation = min(least, self.dilation)
         if dilation == self.dilation:
             return self.short_stride()
-        closer = replace(self, dilation=dilation, before=before, after=0)
-        return replace(closer, after=self.room - closer.room).short_stride()
+        narrowed = replace(self, dilation=dilation, before=before, after=0)
+        return replace(narrowed, after=self.room - narrowed.room).short_stride()
 
     def short_stride(self) -> "WindowAxis":
         """With a stride that is no longer than what makes the second result impossible."""

@@ -195,7 +195,7 @@ class _LeastPeaks:
             return None
         if undecided:
             return max(undecided, key=lambda buffer: (self.rooms.sizes[buffer], -buffer))
-        self._settle(decided)
+        self._compare_peaks(decided)
         return None
 
     def _piles(self, masks: Sequence[int]) -> int:
@@ -208,7 +208,7 @@ class _LeastPeaks:
             if mask
         )
 
-    def _settle(self, masks: Sequence[int]) -> None:
+    def _compare_peaks(self, masks: Sequence[int]) -> None:
         """The only assignment left below this node: what are its peaks?"""
         if self.relaxed.base != self.best.price or tuple(masks) == self._own:
             return

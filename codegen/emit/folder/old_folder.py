@@ -42,7 +42,7 @@ def take_apart(old: Path, folder: Path, kept: Mapping[str, Kept] | None, tell: T
     for _ in range(PASSES):
         # Last the files that say which others are ours.
         for name in sorted(names_in(old), key=lambda name: (name in UNLISTED, name)):
-            apart.settle(name)
+            apart.relocate(name)
         with suppress(OSError):
             old.rmdir()
         if not old.exists():
@@ -57,16 +57,16 @@ class _Apart:
         self._ours = read_manifest(old) or {}
         self._new = read_manifest(folder) or {}
 
-    def settle(self, name: str) -> None:
+    def relocate(self, name: str) -> None:
         """Remove one file or empty folder of the old folder, or move it where it belongs."""
         path = self._old / name
         try:
             if name in UNLISTED or (name in self._ours and is_as_written(path, self._ours[name])):
                 path.unlink()
             elif path.is_dir() and not path.is_symlink():
-                self._settle_folder(name)
+                self._relocate_folder(name)
             else:
-                self._settle_file(name)
+                self._relocate_file(name)
         except FileNotFoundError:
             pass  # the user removed or renamed it just now; what it is now, the next look finds
         self._prune(path.parent)
@@ -80,7 +80,7 @@ class _Apart:
                 return
             folder = folder.parent
 
-    def _settle_folder(self, name: str) -> None:
+    def _relocate_folder(self, name: str) -> None:
         path, target = self._old / name, self._folder / name
         if name not in (self._kept or {}) and not os.path.lexists(target):
             self._make_parents(name)
@@ -89,7 +89,7 @@ class _Apart:
         with suppress(OSError):  # somebody saves into it: the next look finds that
             path.rmdir()
 
-    def _settle_file(self, name: str) -> None:
+    def _relocate_file(self, name: str) -> None:
         path, target = self._old / name, self._folder / name
         kept = (self._kept or {}).get(name)
         here, there = identity(path), seen(target)
