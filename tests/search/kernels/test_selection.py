@@ -325,8 +325,8 @@ def test_size_pays_no_more_code_for_ram_than_it_says(key: str, most_bytes: int):
 
 
 def test_speed_takes_kernels_in_place_that_are_faster() -> None:
-    """kws on Helium: depthwise layers in place ran 64,000 instructions, those that `speed` took 69,844, as only
-    a tenth of the RAM made it look at kernels in place."""
+    """kws on Helium: depthwise layers in place ran 64,000 instructions, those that `speed` took 69,844: for a
+    tenth of the RAM alone it looked at kernels in place."""
     board, path = load_board("mps3-an547"), model_path("mlperf_tiny/kws_ref_model")
     program = plan_model(path, board, Options(board=board.name, optimize="speed"), emulated=True).program
     kernels = [
