@@ -1,5 +1,6 @@
 """Lean kernels: slower ones that work in fewer bytes, taken where a limit or `--optimize size` demands it."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from codegen.kernels.primfunc import PrimFunc
@@ -53,11 +54,11 @@ def nearly_as_fast(prim_funcs: Sequence[PrimFunc], others: Mapping[int, PrimFunc
 
 def faster(prim_funcs: Sequence[PrimFunc], others: Mapping[int, PrimFunc]) -> dict[int, PrimFunc]:
     """Those of `others` than which the step of `prim_funcs` runs at least `NEARLY_PERCENT` more instructions:
-    less is not worth another kernel's code."""
+    less is not worth another kernel's code. None without a prediction."""
+    costs = {step: (cost(other, 0), cost(prim_funcs[step], 0)) for step, other in others.items()}
+    worth = 1 + NEARLY_PERCENT / 100
     return {
-        step: other
-        for step, other in others.items()
-        if cost(other, 0) * (100 + NEARLY_PERCENT) <= cost(prim_funcs[step], 0) * 100
+        step: others[step] for step, (less, more) in costs.items() if less < math.inf and less * worth <= more
     }
 
 
