@@ -84,7 +84,7 @@ class Binder:
     def refusal(self, kernel: Kernel, let: Let) -> str | None:
         """Why `kernel` cannot run `let`, or None if it can."""
         refusal = kernel.refusal(let, self._target)
-        if (step_key(let), kernel.name) in self._excluded:
+        if refusal is None and self._is_excluded(kernel, let):
             return f"{kernel.name} does not run it at all its sizes"
         if refusal is not None or step_key(let) not in self._caps:
             return refusal
@@ -106,6 +106,11 @@ class Binder:
                 constant_bytes=max(cap.constant_bytes, least), predicted=cap.predicted and bool(known)
             )
         return self._widened[name]
+
+    def _is_excluded(self, kernel: Kernel, let: Let) -> bool:
+        """Whether a kernel is excluded, or binds the step as one that is."""
+        own = {name for step, name in self._excluded if step == step_key(let)}
+        return bool(own) and not own.isdisjoint((kernel.name, self.bind(kernel, let, let.var.name).kernel))
 
     def able(self, let: Let, *, in_place: bool = False) -> tuple[Kernel, ...]:
         """The kernels that can run `let`: those that replace an argument, or all others."""

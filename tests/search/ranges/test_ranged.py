@@ -37,6 +37,7 @@ from tests.search.ranges.networks import (
     residual,
     rows,
 )
+from tests.testdata import model_path
 
 POOL = "sram"
 
@@ -341,3 +342,16 @@ def test_channels_that_are_constant_at_some_sizes_only_are_told(tmp_path: Path) 
     assert message.help == (
         "give a narrower range, leave channels in (--no-reduce), or build the model at fixed sizes"
     )
+
+
+def test_a_kernel_that_binds_a_step_as_another_is_excluded_with_it(tmp_path: Path) -> None:
+    """Layers of one output are no joined streams: their kernels bind them as the plain one, which is for
+    several rows. At a batch of one it was refused, and E308 the answer to --dim N=1..8."""
+    program = plan_model(
+        model_path("tflm/hello_world_int8"),
+        option_board("mps2-an386", ()),
+        Options(board="mps2-an386", dims=parsed(["N=1..3"])),
+        emulated=True,
+    ).program
+    assert program.ranges is not None and program.ranges.proved
+    assert not any("rows" in prim.kernel for prim in program.steps.prim_funcs)
