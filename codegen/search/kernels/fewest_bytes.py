@@ -1,7 +1,7 @@
 """Lean kernels: slower ones that work in fewer bytes, taken where a limit or `--optimize size` demands it."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from codegen.kernels.primfunc import PrimFunc
 from codegen.program.shortage import DoesNotFit
@@ -62,10 +62,18 @@ def faster(prim_funcs: Sequence[PrimFunc], others: Mapping[int, PrimFunc]) -> di
     }
 
 
-def paying(first: P, stages: Sequence[Mapping[int, PrimFunc]], planner: Planner[P]) -> P:
-    """`first` with kernels of the `stages`, those of one after those of the other, each time only if that
-    lowers the peak by `GAIN_PERCENT` and access costs no more."""
-    for others in stages:
+Stages = Sequence[Mapping[int, PrimFunc]]
+"""Other kernels by step: those in place, then those that need less room."""
+
+
+def paying(first: P, stages: Callable[[Sequence[PrimFunc]], Stages], planner: Planner[P]) -> P:
+    """`first` with those kernels in place that are faster (`faster`), as many as fit.
+
+    Then with kernels of the `stages` of these steps, those of one after those of the other, each time only if
+    that lowers the peak by `GAIN_PERCENT` and access costs no more.
+    """
+    first = with_as_many(first, faster(first.prim_funcs, stages(first.prim_funcs)[0]), planner)
+    for others in stages(first.prim_funcs):
         lower = lower_peak(first.prim_funcs, others, planner, first)
         if lower.peak_bytes * 100 <= first.peak_bytes * (100 - GAIN_PERCENT):
             first = first if lower.extra_cost > first.extra_cost else lower

@@ -248,9 +248,7 @@ class Planning:
         except DoesNotFit as error:
             first = error
         if eager and not isinstance(first, DoesNotFit):
-            faster = fewest_bytes.faster(prims, self._nearly_as_fast(function, prims)[0])
-            first = in_place.with_as_many(first, faster, planner)
-            return fewest_bytes.paying(first, self._nearly_as_fast(function, first.prim_funcs), planner)
+            return fewest_bytes.paying(first, lambda steps: self._nearly_as_fast(function, steps), planner)
         try:
             lower = in_place.lower_peak(prims, self._replacing(function, prims), planner, first)
         except DoesNotFit as error:
