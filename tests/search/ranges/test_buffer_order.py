@@ -46,7 +46,7 @@ def test_no_order_that_needs_no_more_at_the_largest_sizes_is_better_over_all(
 ) -> None:
     """The last part of the range, of the detector on mps3-an547: all orders of 1,986 bytes at 24x24 have the
     window of the first layer below its result, which keeps it from the place where it would cost nothing at
-    small sizes. Below, there is a part with an order of its own (decision 045)."""
+    small sizes. Below, there is a part with an order of its own (decision 081)."""
     seen: list[tuple[Sequence[Member], Orientation]] = []
 
     def kept(
