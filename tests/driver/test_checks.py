@@ -29,7 +29,7 @@ from codegen.program.program import Bundle, Program
 from codegen.toolchain import RegionsTooSmall
 from tests.driver.test_inputs import cli, tiny
 from tests.emit import samples
-from tests.emit.test_golden import on_core_1
+from tests.emit.variants import on_core_1
 from tests.testdata import model_path
 
 BOARD = load_board("mps2-an386")

@@ -1,6 +1,5 @@
 """Rendered folders against golden files."""
 
-import shutil
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -14,21 +13,18 @@ from codegen.program.interface import ConstantsMode, EntryMode, IoMode, PoolOwne
 from codegen.program.program import Program
 from tests.checkout import ROOT
 from tests.emit import samples
+from tests.emit.golden_folders import applied, difference, golden, held, holding, update
 from tests.emit.sized import sized
 from tests.emit.variants import on_core_1, owned, stepwise
 
-GOLDEN = Path(__file__).parent / "golden"
-
-
 PROGRAMS: dict[str, Callable[[], Program]] = {
-    # First those whose whole folder is held, then those that hold what differs from one of them.
+    # A base comes before those that hold what they change of it.
+    "counter_caller": lambda: samples.counter(io=IoMode.CALLER),
     "counter_pool": samples.counter,
     "counter_external": lambda: owned(samples.counter(io=IoMode.CALLER), pools=PoolOwner.STATIC),
-    "mixed_steps": lambda: stepwise(samples.mixed()),
     "bare": samples.bare,
     "lasting": samples.lasting,
     "sized": sized,
-    "counter_caller": lambda: samples.counter(io=IoMode.CALLER),
     "counter_steps": lambda: stepwise(samples.counter()),
     "counter_core1": lambda: on_core_1(samples.counter(), "lut1", "mean4"),
     "counter_owned": lambda: owned(samples.counter()),
@@ -36,38 +32,17 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     "counter_core1_owned": lambda: owned(on_core_1(samples.counter(), "lut0", "lut1", "mean4")),
     "lasting_owned_steps": lambda: owned(samples.lasting(), entry=EntryMode.STEPS),
     "mixed_caller": samples.mixed,
+    "mixed_steps": lambda: stepwise(samples.mixed()),
     "mixed_pool": lambda: samples.mixed(io=IoMode.POOL),
     "sized_owned_steps": lambda: owned(sized(io=IoMode.CALLER), entry=EntryMode.STEPS),
     "mixed_owned": lambda: owned(samples.mixed(), constants=ConstantsMode.LINKED),
 }
-BASES = {
-    "counter_caller": "counter_pool",
-    "counter_steps": "counter_pool",
-    "counter_core1": "counter_pool",
-    "counter_owned": "counter_external",
-    "counter_owned_steps": "counter_owned",
-    "counter_core1_owned": "counter_owned",
-    "lasting_owned_steps": "lasting",
-    "mixed_caller": "mixed_steps",
-    "mixed_pool": "mixed_steps",
-    "mixed_owned": "mixed_steps",
-    "sized_owned_steps": "sized",
-}
-"""A folder that has all files of its base holds those that differ; `copied.txt` names what is copied."""
 
 
 def _no_digest(files: Iterable[tuple[str, str]]) -> bytes:
     """In place of the hash of all code, which changes with every kernel."""
     del files
     return bytes(range(32))
-
-
-def _golden(name: str | None) -> dict[str, str]:
-    """The files of a folder: its own over those of its base."""
-    if name is None:
-        return {}
-    own = {str(p.relative_to(GOLDEN / name)): p for p in (GOLDEN / name).rglob("*") if p.is_file()}
-    return _golden(BASES.get(name)) | {path: file.read_text() for path, file in own.items()}
 
 
 def _is_copied(path: str, text: str) -> bool:
@@ -91,13 +66,39 @@ def test_rendered_files_are_as_the_golden_ones(
 ) -> None:
     monkeypatch.setattr(codegen, "__version__", "1.2.3")  # a release changes no golden file
     monkeypatch.setattr(sys.modules["codegen.emit.render"], "digest_of", _no_digest)
-    files, base, folder = _rendered(PROGRAMS[name]()), _golden(BASES.get(name)), GOLDEN / name
+    files = _rendered(PROGRAMS[name]())
     if request.config.getoption("--update-golden"):
-        shutil.rmtree(folder, ignore_errors=True)
-        for path, text in files.items():
-            if base.get(path) != text:
-                (folder / path).parent.mkdir(parents=True, exist_ok=True)
-                (folder / path).write_text(text)
-    assert files == _golden(name)
-    again = [path for path, text in base.items() if (folder / path).exists() and files[path] == text]
-    assert not again, f"held in {BASES[name]} already"
+        update(name, files)
+    expected = golden(name)
+    changes = (
+        difference(expected.get(path, ""), files.get(path, ""), f"golden/{path}", f"rendered/{path}")
+        for path in expected | files
+    )
+    assert files == expected, "\n" + "".join(changes)
+    assert held(name).keys() == holding(name, files).keys(), "held at length, or held though as the base's"
+
+
+OLD = "a\nb\n\nd\ne\nf\n"
+
+
+@pytest.mark.parametrize(
+    ("new", "changes"),
+    [
+        (OLD, ""),
+        ("", "--- old\n+++ new\n@@ -1,6 +0,0 @@\n-a\n-b\n-\n-d\n-e\n-f\n"),
+        ("a\nb\n\nD\ne\nf\n", "--- old\n+++ new\n@@ -3,3 +3,3 @@\n\n-d\n+D\n e\n"),
+        (f"-- x\n{OLD}++ y\n", "--- old\n+++ new\n@@ -1 +1,2 @@\n+-- x\n a\n@@ -6 +7,2 @@\n f\n+++ y\n"),
+    ],
+)
+def test_a_difference_gives_the_whole_text(new: str, changes: str) -> None:
+    assert difference(OLD, new, "old", "new") == changes
+    assert applied(changes, OLD) == new
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [("@@ -3,3 +3,3 @@\n\n-c\n e", 4), ("@@ -6 +6,2 @@\n f\n e\n", 7), ("@@ -1 +1 @@\nx", 1)],
+)
+def test_a_difference_to_another_text_is_told(changes: str, line: int) -> None:
+    with pytest.raises(ValueError, match=rf"\+\+\+ new: line {line} of the base is not that of"):
+        applied(f"--- old\n+++ new\n{changes}\n", OLD)

@@ -26,7 +26,7 @@ from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.selection import select
 from tests.e2e.models import ALL_MODELS, EDGED_MODELS
 from tests.emit import samples
-from tests.emit.test_golden import on_core_1
+from tests.emit.variants import on_core_1
 from tests.plan.check import mutants
 from tests.plan.check.execution import Case
 from tests.roomy import roomy_board
