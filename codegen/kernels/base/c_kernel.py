@@ -126,10 +126,17 @@ class FastKernel(Kernel):
 
     def refusal(self, let: Let, target: Target) -> str | None:
         """Another core, a constant image, or numbers the kernel cannot apply."""
+        return self._general_reason(let, target) or self.other_reason(let)
+
+    def refusal_at_size(self, let: Let, target: Target) -> str | None:
+        """See `Kernel.refusal_at_size`."""
+        return self._general_reason(let, target) or self.reason_at_size(let)
+
+    def _general_reason(self, let: Let, target: Target) -> str | None:
         reason = self.core_reason(target) or self.portable.refusal(let, target)
         if reason is None and not (self.takes_constants or isinstance(let.call.args[0], Var)):
             reason = "the image is constant"
-        return self.other_reason(let) if reason is None else reason
+        return reason
 
     def core_reason(self, target: Target) -> str | None:
         """Why the core cannot run it, or None."""
@@ -138,9 +145,13 @@ class FastKernel(Kernel):
         return f"the kernel {self.name} {self.kernel_set.wanted}"
 
     def other_reason(self, let: Let) -> str | None:
-        """What the portable kernel can and this one cannot, or None."""
+        """What the portable kernel can and this one cannot, or leaves to another one, or None."""
         del let
         return None
+
+    def reason_at_size(self, let: Let) -> str | None:
+        """As `other_reason`, of another size of a layer that this kernel runs: what it cannot."""
+        return self.other_reason(let)
 
 
 def reverse_stem(stem: str) -> str:

@@ -22,7 +22,14 @@ class Kernel(ABC):
 
     @abstractmethod
     def refusal(self, let: Let, target: Target) -> str | None:
-        """Why this kernel cannot run `let` on `target` (a sentence for people), or None if it can."""
+        """Why this kernel cannot run `let` on `target` (a sentence for people), or None if it can.
+
+        A kernel may leave layers that it could run to another one that is made for them.
+        """
+
+    def refusal_at_size(self, let: Let, target: Target) -> str | None:
+        """As `refusal`, of another size of a layer that it runs: there it takes what it leaves to others."""
+        return self.refusal(let, target)
 
     @abstractmethod
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:

@@ -168,6 +168,8 @@ class WeightedOperator(ABC):
     """In the names of kernels that take it as a convolution of one group."""
     rounds_even: bool = False
     """Its layers are `WeightedLayer.rounds_even`."""
+    takes_rows: bool = False
+    """Its pixels are rows, of which there may be one."""
 
     @abstractmethod
     def window(self, let: Let) -> WindowShape:
@@ -226,7 +228,7 @@ class _Depthwise(WeightedOperator):
 class _FullyConnected(WeightedOperator):
     """A convolution of 1x1 over one line: its rows are the pixels."""
 
-    op, stem = "FULLY_CONNECTED", "fully_connected_rows"
+    op, stem, takes_rows = "FULLY_CONNECTED", "fully_connected_rows", True
 
     def window(self, let: Let) -> WindowShape:
         outputs, inputs = arg_type(let, 1).shape
@@ -282,7 +284,16 @@ class TiledConv(FastKernel):
     def other_reason(self, let: Let) -> str | None:
         """Several groups or channels; one row."""
         condition = self.operator.condition(let)
-        return condition and f"the kernel {self.name} is for {condition}"
+        return f"the kernel {self.name} is for {condition}" if condition else self.layer_reason(let)
+
+    def reason_at_size(self, let: Let) -> str | None:
+        """One row of several is a pixel like any other; alone it is left to kernels that are faster."""
+        return self.layer_reason(let) if self.operator.takes_rows else self.other_reason(let)
+
+    def layer_reason(self, let: Let) -> str | None:
+        """Weights or windows that are not for this kernel, or None."""
+        del let
+        return None
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`."""

@@ -120,9 +120,9 @@ class DspTiled(TiledConv):
         by_kind = {"plain": _TILE_SOURCES[most], "joined": JOINED_TILE_SOURCES[most], "int4": _INT4_SOURCES}
         self.sources = (*by_kind[weights.kind], f"kernels/dsp/conv2d_{weights.suffix}_dsp.c")
 
-    def other_reason(self, let: Let) -> str | None:
-        """See `TiledConv.other_reason`; other weights; or a window that is too large to be read by bytes."""
-        return super().other_reason(let) or self.weights.refusal(let) or self.reach_reason(let)
+    def layer_reason(self, let: Let) -> str | None:
+        """Other weights, or a window that is too large to be read by bytes."""
+        return self.weights.refusal(let) or self.reach_reason(let)
 
     def reach_reason(self, let: Let) -> str | None:
         """A window that is too large to be read by bytes."""
@@ -242,6 +242,10 @@ class DspTiledU8(DspTiled):
         """See `DspTiled.other_reason`; one row of FULLY_CONNECTED is a pixel too."""
         is_row = self.operator is FULLY_CONNECTED
         return self.reach_reason(let) if is_row else super().other_reason(let)
+
+    def reason_at_size(self, let: Let) -> str | None:
+        """See `TiledConv.reason_at_size`."""
+        return self.other_reason(let)
 
     def channels(self, let: Let, layer: WeightedLayer) -> Channels:
         """See `DspTiled.channels`."""

@@ -81,9 +81,9 @@ class Binder:
         other._caps, other._bound, other._excluded = self._caps, self._bound, excluded
         return other
 
-    def refusal(self, kernel: Kernel, let: Let) -> str | None:
-        """Why `kernel` cannot run `let`, or None if it can."""
-        refusal = kernel.refusal(let, self._target)
+    def refusal(self, kernel: Kernel, let: Let, *, at_size: bool = False) -> str | None:
+        """Why `kernel` does not run `let`, or None; `at_size`: it runs that layer at another size."""
+        refusal = (kernel.refusal_at_size if at_size else kernel.refusal)(let, self._target)
         if refusal is None and self._is_excluded(kernel, let):
             return f"{kernel.name} does not run it at all its sizes"
         if refusal is not None or step_key(let) not in self._caps:

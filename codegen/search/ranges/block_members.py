@@ -52,7 +52,7 @@ def _layout_like(prims: Sequence[PrimFunc], block: Block) -> BlockLayout | None:
 
 def _layer(let: Let, stage: BlockStage, binder: Binder) -> PrimFunc:
     kernel = _kernel(let, stage)
-    refusal = binder.refusal(kernel, let)
+    refusal = binder.refusal(kernel, let, at_size=True)
     if refusal is not None:
         raise KernelUnlike(f"{let.where}: {refusal}", (step_key(let), kernel.name))
     bound = replace(binder.bind(kernel, let, stage.name), let=let)

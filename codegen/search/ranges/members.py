@@ -147,7 +147,7 @@ def _prim(prim: PrimFunc, let: Let, binder: Binder) -> PrimFunc:
         bound = block_at(let, prim.block, binder)
         return replace(bound, memory=prim.memory, sharing=_sharing(prim, bound))
     kernel = _kernel(prim)
-    refusal = binder.refusal(kernel, let)
+    refusal = binder.refusal(kernel, let, at_size=True)
     if refusal is not None:
         raise unlike(prim, refusal)
     bound = kernel.bind(let, binder.constants, prim.name)

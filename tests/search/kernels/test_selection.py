@@ -140,6 +140,21 @@ class _Spy(Kernel):
         return self._real.bind(let, constants, name)
 
 
+def test_a_kernel_that_binds_a_step_as_another_is_excluded_with_it() -> None:
+    """Layers of one output have no joined stream: the joined kernel binds them as the plain one."""
+    model = importers.load(model_path("tflm/hello_world_int8"))
+    data = {id_: constant.data for id_, constant in model.constants.items()}
+    binder, let = Binder(data, load_board("mps2-an386").target), model.main.body[-1]
+    bound = {kernel: binder.bind(kernel, let, "last").kernel for kernel in binder.able(let)}
+    others = {
+        kernel: name for kernel, name in bound.items() if "joined" in kernel.name and "joined" not in name
+    }
+    assert others
+    for kernel, name in others.items():
+        without = binder.without(frozenset({(step_key(let), name)}))
+        assert without.refusal(kernel, let) == f"{kernel.name} does not run it at all its sizes"
+
+
 def test_a_capped_binder_finds_no_kernel_with_more_constants() -> None:
     """Whoever looks for kernels, in whatever way, keeps a limit of flash."""
     binder, let = _first_convolution()
