@@ -2,14 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from codegen.page.treemap import Rect, squarified
 from codegen.report_file import Report
 
 WIDTH, HEIGHT = 1060, 300
 _GAP, _HEAD = 8, 22
-_LETTER = 6.8
-"""Pixels of a letter."""
+_LETTER, _WIDE_LETTER = 6.8, 10.8
+"""Pixels of a letter, and of one of `_WIDE`."""
+_WIDE = frozenset("mwMW")
 _HEAD_LETTER = 8.0
 """Of a heading's."""
 
@@ -133,7 +135,12 @@ def _group(heap: _Heap, rect: Rect) -> TileGroup:
 
 def _label(name: str, place: Rect) -> str:
     """The name as far as it fits; nothing where that says nothing."""
-    letters = int((place.width - 8) / _LETTER)
-    if place.height < 16 or letters < 4:
+    room = place.width - 8
+    if place.height < 16 or room < 4 * _LETTER:
         return ""
-    return name if len(name) <= letters else f"{name[: letters - 1]}…"
+    widths = accumulate(_WIDE_LETTER if letter in _WIDE else _LETTER for letter in name)
+    ends = [(width, width + _LETTER) for width in widths]
+    if ends and ends[-1][0] <= room:
+        return name
+    letters = sum(cut <= room for _, cut in ends)
+    return f"{name[:letters]}…" if letters > 2 else ""

@@ -83,6 +83,10 @@ def test_a_heading_of_the_treemap_is_there_only_where_it_fits(document: dict[str
     for group in flash_groups(typed(document)):
         assert group.heading in ("", group.title)
         assert len(group.heading) * 8 <= group.rect.width
+        for tile in group.tiles:
+            # memset left its tile: its letters are wide.
+            wide = sum(tile.label.count(letter) for letter in "mwMW")
+            assert not tile.label or 6.8 * len(tile.label) + 4 * wide <= tile.rect.width - 8
 
 
 def test_a_budget_chooses_fast_kernels_while_they_fit_then_the_least_work() -> None:
