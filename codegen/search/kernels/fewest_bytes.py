@@ -1,4 +1,5 @@
-"""Lean kernels: slower ones that work in fewer bytes, taken where a limit or `--optimize size` demands it."""
+"""Lean kernels: slower ones that work in fewer bytes, taken where a limit or `--optimize size` demands it,
+and by `speed` where they cost next to nothing."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -53,8 +54,8 @@ def nearly_as_fast(prim_funcs: Sequence[PrimFunc], others: Mapping[int, PrimFunc
 
 
 def faster(prim_funcs: Sequence[PrimFunc], others: Mapping[int, PrimFunc]) -> dict[int, PrimFunc]:
-    """Those of `others` than which the step of `prim_funcs` runs at least `NEARLY_PERCENT` more instructions:
-    less is not worth another kernel's code. None without a prediction."""
+    """Of `others` those that save at least `NEARLY_PERCENT` of their own instructions: less is not worth
+    another kernel's code. One without a prediction saves nothing."""
     costs = {step: (cost(other, 0), cost(prim_funcs[step], 0)) for step, other in others.items()}
     worth = 1 + NEARLY_PERCENT / 100
     return {
@@ -72,8 +73,12 @@ def paying(first: P, stages: Callable[[Sequence[PrimFunc]], Stages], planner: Pl
     Then with kernels of the `stages` of these steps, those of one after those of the other, each time only if
     that lowers the peak by `GAIN_PERCENT` and access costs no more.
     """
-    first = with_as_many(first, faster(first.prim_funcs, stages(first.prim_funcs)[0]), planner)
-    for others in stages(first.prim_funcs):
+    others_by_stage = stages(first.prim_funcs)
+    quicker = faster(first.prim_funcs, others_by_stage[0])
+    if quicker:
+        first = with_as_many(first, quicker, planner)
+        others_by_stage = stages(first.prim_funcs)
+    for others in others_by_stage:
         lower = lower_peak(first.prim_funcs, others, planner, first)
         if lower.peak_bytes * 100 <= first.peak_bytes * (100 - GAIN_PERCENT):
             first = first if lower.extra_cost > first.extra_cost else lower
