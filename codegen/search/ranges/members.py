@@ -70,8 +70,8 @@ class Members:
         """See `member`; `module` is the model at `values`."""
         key = kernels_of(program), tuple(values.values())
         if key not in self._found:
-            data = {id_: constant.data for id_, constant in module.constants.items()}
-            self._found[key] = member(program, module, Binder(data, program.board.target), values)
+            binder = Binder(module.arrays, program.board.target)
+            self._found[key] = member(program, module, binder, values)
         return self._found[key]
 
 

@@ -102,8 +102,7 @@ def _variants(
 ) -> list[tuple[Program, list[int]]]:
     """`program` with other kernels, as builds for smaller sizes alone have them, and at which of the sizes
     they do; none where the one for the smallest sizes needs about as many bytes as `lowest`."""
-    data = {id_: constant.data for id_, constant in weighed.modules[-1].constants.items()}
-    binder = Binder(data, program.board.target)
+    binder = Binder(weighed.modules[-1].arrays, program.board.target)
     found: dict[tuple[str, ...], tuple[Program, list[int]]] = {}
     for share in _ASKED:
         index = int(share * (len(weighed.modules) - 1))
