@@ -32,7 +32,7 @@ class MulMve(RunKernel):
     def other_reason(self, let: Let) -> str | None:
         """Broadcasting along the last axis, a scale from one half on."""
         _, shift = mul_multiplier(arg_type(let, 0), arg_type(let, 1), let.var.type)
-        return super().other_reason(let) or _shift_reason(shift)
+        return super().other_reason(let) or shift_reason(shift)
 
     def numbers(self, let: Let) -> RunNumbers:
         """See `RunKernel.numbers`."""
@@ -59,7 +59,7 @@ class PreluMve(RunKernel):
     def other_reason(self, let: Let) -> str | None:
         """Broadcasting along the last axis, a scale from one half on."""
         found = prelu_params(arg_type(let, 0), arg_type(let, 1), let.var.type)
-        return super().other_reason(let) or _shift_reason(found.negative_shift)
+        return super().other_reason(let) or shift_reason(found.negative_shift)
 
     def numbers(self, let: Let) -> RunNumbers:
         """See `RunKernel.numbers`."""
@@ -78,7 +78,8 @@ class PreluMve(RunKernel):
         return 16 + 18 * -(-count // 4)
 
 
-def _shift_reason(shift: int) -> str | None:
+def shift_reason(shift: int) -> str | None:
+    """Why the short requantization is not exact, or None."""
     return None if -31 <= shift <= -1 else "a scale is not below one half"
 
 

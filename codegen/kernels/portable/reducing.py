@@ -1,24 +1,21 @@
 """Portable kernels of operators that sum or compare along axes, but for MEAN."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 
 from codegen.ir import DType, Let
-from codegen.ir.ops import ArgAttrs, BatchMatMulAttrs, CumsumAttrs
-from codegen.ir.ops.base.fixed_point import reduced_multiplier
+from codegen.ir.ops import ArgAttrs, CumsumAttrs
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.base.parameters import (
-    fully_connected_multipliers,
     log_softmax_params,
     rescale_multiplier,
     running_sum_multiplier,
 )
 from codegen.ir.ops.reducing import ARGS, EXTREMES
-from codegen.kernels.base.c_kernel import ConstantData, Parts, arg_type, pair_parts, value_argument
+from codegen.kernels.base.c_kernel import ConstantData, Parts, arg_type, value_argument
 from codegen.kernels.base.overlap import in_place
 from codegen.kernels.base.registry import register
-from codegen.kernels.base.walk import Fields, axes, dense_strides, params
+from codegen.kernels.base.walk import Fields, params
 from codegen.kernels.call import PARAMS, RESULT, ArrayArg, CStruct, WorkspaceArg
 from codegen.kernels.contract import Workspace
 from codegen.kernels.portable.pairwise import FamilyKernel
@@ -96,75 +93,6 @@ class Arg(_Walked):
             ("inner", math.prod(shape[axis + 1 :])),
             ("kind", self._kind),
         )
-
-
-class BatchMatMul(FamilyKernel):
-    """BATCH_MATMUL on int8, int16 or float32."""
-
-    def __init__(self, dtype: DType) -> None:
-        super().__init__("BATCH_MATMUL", "batch_matmul", dtype)
-
-    def check(self, let: Let) -> None:
-        """Five broadcast axes at most, a multiplier in range."""
-        self.numbers(let)
-
-    def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """See `PortableKernel.parts`."""
-        return pair_parts(let, constants, self.numbers(let))
-
-    def numbers(self, let: Let) -> CStruct:
-        """The parameter struct."""
-        is_float = let.var.type.dtype is DType.FLOAT32
-        return params("cg_matmul_params_f32" if is_float else "cg_matmul_params", *self.fields(let))
-
-    def sizes(self, let: Let) -> dict[str, int]:
-        """Steps between rows, columns and products follow the attributes: nothing is transposed."""
-        both, result = narrow(let.call.attrs, BatchMatMulAttrs), let.var.type
-        first, second = arg_type(let, 0), arg_type(let, 1)
-        lhs, rhs = (first.shape[-1], 1), (second.shape[-1], 1)
-        return {
-            "rows": result.shape[-2],
-            "columns": result.shape[-1],
-            "depth": first.shape[-2] if both.adj_x else first.shape[-1],
-            "lhs_row": lhs[1] if both.adj_x else lhs[0],
-            "lhs_next": lhs[0] if both.adj_x else lhs[1],
-            "rhs_column": rhs[0] if both.adj_y else rhs[1],
-            "rhs_next": rhs[1] if both.adj_y else rhs[0],
-        }
-
-    def fields(self, let: Let) -> Fields:
-        """Fields of the struct; the last two scale sums of integers."""
-        result, first, second = let.var.type, arg_type(let, 0), arg_type(let, 1)
-        outer = result.shape[:-2]
-        walked: Fields = (
-            ("extent", axes(outer, 1)),
-            ("lhs_step", axes(_batch_steps(first.shape, outer), 0)),
-            ("rhs_step", axes(_batch_steps(second.shape, outer), 0)),
-            *self.sizes(let).items(),
-        )
-        if result.dtype is DType.FLOAT32:
-            return walked
-        multipliers, shifts = fully_connected_multipliers(first.scale, [second.scale], result.scale)
-        if result.dtype is DType.INT16:  # sums of 64 bits
-            multipliers, shifts = reduced_multiplier(multipliers), 15 - shifts
-        return (
-            *walked,
-            ("lhs_zero", first.zero_point),
-            ("rhs_zero", second.zero_point),
-            ("out_zero", result.zero_point),
-            ("multiplier", int(multipliers[0])),
-            ("shift", int(shifts[0])),
-        )
-
-
-def _batch_steps(shape: Sequence[int], outer: Sequence[int]) -> list[int]:
-    """How far each outer axis of the result moves in an argument of `shape`."""
-    full = (1,) * (len(outer) + 2 - len(shape)) + tuple(shape)
-    strides = dense_strides(full)[:-2]
-    return [0 if extent == 1 else step for extent, step in zip(full[:-2], strides, strict=True)]
-
-
-BATCH_MATMUL_S8 = BatchMatMul(DType.INT8)
 
 
 class ReduceInt32(_Walked):
@@ -324,9 +252,6 @@ for _number, _arg in enumerate(ARGS):
         register(Arg(_arg.name, _number, _dtype))
 for _op in ("MEAN", "SUM"):
     register(ReduceInt32(_op))
-register(BATCH_MATMUL_S8)
-for _dtype in (DType.INT16, DType.FLOAT32):
-    register(BatchMatMul(_dtype))
 for _dtype in (DType.INT8, DType.INT32, DType.FLOAT32):
     register(AddN(_dtype))
 for _dtype in (DType.INT8, DType.FLOAT32):

@@ -1,0 +1,7 @@
+"""Products of two matrices that are computed at run time: in portable C, and what fast kernels share.
+
+Start with `batch_matmul.py`."""
+
+from codegen.kernels.portable.matrices import batch_matmul
+
+__all__ = ["batch_matmul"]

@@ -1,0 +1,82 @@
+"""MAXIMUM, MINIMUM and MUL on ARMv6-M cores."""
+
+from codegen.ir import Let
+from codegen.ir.ops.base.parameters import mul_multiplier
+from codegen.kernels.base.broadcast import RunKernel, RunNumbers, broadcast_fields
+from codegen.kernels.base.c_kernel import arg_type
+from codegen.kernels.base.registry import register
+from codegen.kernels.base.result_limits import clamp_reason
+from codegen.kernels.base.walk import params
+from codegen.kernels.portable.elementwise import MUL_S8
+from codegen.kernels.portable.pairwise import EXTREMES_S8
+from codegen.targets.arm import V6M
+
+MOST_SHIFT = 16
+"""To the right, with which a product of 16 bits, a multiplier of 15 and both halves fit 32 bits."""
+LOWER = 1 << 16
+"""The multiplier's upper half is a multiple of it."""
+_NO_HALF = 1 << 14
+"""Products are below 2^16: with a lower bit set than this the multiplier makes no half of 2^31."""
+
+
+_AROUND = 11
+"""Instructions that C around a run takes more than on other cores."""
+
+
+class ExtremeV6m(RunKernel):
+    """MAXIMUM or MINIMUM."""
+
+    def numbers(self, let: Let) -> RunNumbers:
+        """Those of the portable kernel."""
+        return RunNumbers(struct=EXTREMES_S8[self.op].numbers(let))
+
+    def run_instructions(self, let: Let, count: int, *, aligned: bool) -> int:
+        """See `RunKernel.run_instructions`."""
+        del let
+        words = count // 4 if aligned else 0
+        return _AROUND + 24 + 22 * words + 9 * (count - 4 * words)
+
+
+class MulV6m(RunKernel):
+    """MUL, results over all of int8."""
+
+    def other_reason(self, let: Let) -> str | None:
+        """Broadcasting along the last axis, a narrower range, a scale whose halves are not seen."""
+        reason = clamp_reason(let) or super().other_reason(let)
+        if reason is not None:
+            return reason
+        multiplier, shift = mul_multiplier(arg_type(let, 0), arg_type(let, 1), let.var.type)
+        if not 0 <= -shift <= MOST_SHIFT:
+            return f"a scale is not from 2^-{MOST_SHIFT + 1} to below 1"
+        if multiplier % LOWER and multiplier % _NO_HALF == 0:
+            return "a scale's halves are not seen"
+        return None
+
+    def numbers(self, let: Let) -> RunNumbers:
+        """See `RunKernel.numbers`."""
+        multiplier, shift = mul_multiplier(arg_type(let, 0), arg_type(let, 1), let.var.type)
+        half = (1 << 14) + ((1 << (14 - shift)) if shift else 0)
+        return RunNumbers(
+            struct=params(
+                "cg_mul_params_v6m",
+                ("shape", broadcast_fields(let)),
+                ("lhs_offset", -arg_type(let, 0).zero_point),
+                ("rhs_offset", -arg_type(let, 1).zero_point),
+                ("high", multiplier // LOWER),
+                ("low", multiplier % LOWER),
+                ("half", half),
+                ("shift", 15 - shift),
+                ("zero", let.var.type.zero_point + 128),
+            )
+        )
+
+    def run_instructions(self, let: Let, count: int, *, aligned: bool) -> int:
+        """See `RunKernel.run_instructions`."""
+        del aligned
+        multiplier, _ = mul_multiplier(arg_type(let, 0), arg_type(let, 1), let.var.type)
+        return _AROUND + 34 + (27 if multiplier % LOWER else 24) * count
+
+
+for _kernel in EXTREMES_S8.values():
+    register(ExtremeV6m(_kernel, "extreme_s8", V6M))
+register(MulV6m(MUL_S8, "mul_s8", V6M))

@@ -1,0 +1,65 @@
+"""MAXIMUM, MINIMUM and MUL on ARMv7-M cores without the DSP extension."""
+
+from codegen.ir import Let
+from codegen.ir.ops.base.parameters import mul_multiplier
+from codegen.kernels.base.broadcast import RunKernel, RunNumbers, broadcast_fields
+from codegen.kernels.base.c_kernel import arg_type
+from codegen.kernels.base.registry import register
+from codegen.kernels.base.result_limits import clamp_reason
+from codegen.kernels.base.walk import params
+from codegen.kernels.portable.elementwise import MUL_S8
+from codegen.kernels.portable.pairwise import EXTREMES_S8
+from codegen.kernels.v7m.packing import LEAST_SHIFT, MOST_SHIFT
+from codegen.targets.arm import V7M
+
+
+class ExtremeV7m(RunKernel):
+    """MAXIMUM or MINIMUM."""
+
+    def numbers(self, let: Let) -> RunNumbers:
+        """Those of the portable kernel."""
+        return RunNumbers(struct=EXTREMES_S8[self.op].numbers(let))
+
+    def run_instructions(self, let: Let, count: int, *, aligned: bool) -> int:
+        """See `RunKernel.run_instructions`."""
+        del let
+        words = count // 4 if aligned else 0
+        return 14 + 17 * words + 8 * (count - 4 * words)
+
+
+class MulV7m(RunKernel):
+    """MUL, results over all of int8."""
+
+    def other_reason(self, let: Let) -> str | None:
+        """Broadcasting along the last axis, a narrower range, a scale outside the short way's."""
+        reason = clamp_reason(let) or super().other_reason(let)
+        _, shift = mul_multiplier(arg_type(let, 0), arg_type(let, 1), let.var.type)
+        if reason is None and not LEAST_SHIFT <= -shift <= MOST_SHIFT:
+            reason = f"a scale is not from 2^-{MOST_SHIFT + 1} to below 2^-{LEAST_SHIFT}"
+        return reason
+
+    def numbers(self, let: Let) -> RunNumbers:
+        """See `RunKernel.numbers`."""
+        multiplier, shift = mul_multiplier(arg_type(let, 0), arg_type(let, 1), let.var.type)
+        offset = (1 << (-shift - 2)) + let.var.type.zero_point * (1 << (-shift - 1))
+        return RunNumbers(
+            struct=params(
+                "cg_mul_params_v7m",
+                ("shape", broadcast_fields(let)),
+                ("lhs_zero", arg_type(let, 0).zero_point),
+                ("rhs_zero", arg_type(let, 1).zero_point),
+                ("multiplier", multiplier),
+                ("offset", offset),
+                ("shift", -shift - 1),
+            )
+        )
+
+    def run_instructions(self, let: Let, count: int, *, aligned: bool) -> int:
+        """See `RunKernel.run_instructions`."""
+        del let, aligned
+        return 9 + 13 * count + 2 * (count % 2)
+
+
+for _kernel in EXTREMES_S8.values():
+    register(ExtremeV7m(_kernel, "extreme_s8", V7M))
+register(MulV7m(MUL_S8, "mul_s8", V7M))

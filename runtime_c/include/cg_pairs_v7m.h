@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cg_pairs_v7m.h -- MAXIMUM, MINIMUM and MUL of two int8 tensors, ARMv7-M.
+ *
+ * Bit-equal to cg_extreme_s8 and cg_mul_s8, broadcasting as there, but neither argument is
+ * broadcast along the innermost axis. Any alignment; MAXIMUM and MINIMUM take four elements at a
+ * time where argument, argument and result begin at multiples of 4. Elements are read, then
+ * written, in order: in place of what is not broadcast.
+ */
+#ifndef CG_PAIRS_V7M_H
+#define CG_PAIRS_V7M_H
+
+#include "cg_kernels_families.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+void cg_extreme_s8_v7m(const cg_pair_params *params, const int8_t *lhs, const int8_t *rhs,
+                       int8_t *output);
+/* `count` elements, one after the other in all three: the shape plays no part. So below. */
+void cg_extreme_s8_v7m_run(const cg_pair_params *params, const int8_t *lhs, const int8_t *rhs,
+                           int8_t *output, int32_t count);
+
+/*
+ * With s the shift to the right, 2 to 24: `offset` is 2^(s - 2) + out_zero * 2^(s - 1), `shift` is
+ * s - 1. Results range over all of int8.
+ */
+typedef struct {
+    cg_broadcast shape;
+    int32_t lhs_zero;
+    int32_t rhs_zero;
+    int32_t multiplier;
+    int32_t offset;
+    int32_t shift;
+} cg_mul_params_v7m;
+
+void cg_mul_s8_v7m(const cg_mul_params_v7m *params, const int8_t *lhs, const int8_t *rhs,
+                   int8_t *output);
+void cg_mul_s8_v7m_run(const cg_mul_params_v7m *params, const int8_t *lhs, const int8_t *rhs,
+                       int8_t *output, int32_t count);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* CG_PAIRS_V7M_H */
