@@ -21,4 +21,11 @@ static inline int16_t cg_finish_s16(const cg_conv_weights_s16 *weights, int32_t 
     return (int16_t)cg_clamp_s32(scaled, act_min, act_max);
 }
 
+#define CG_WEIGHT                    int8_t
+#define CG_WEIGHTS                   cg_conv_weights_s16
+#define CG_PRODUCT(x, w, steps)      ((x) * (w))
+#define CG_DOT(sum, x, w, n, layout) cg_dot_s16(sum, x, w, n)
+#define CG_FINISH(weights, o, sum, params)                                                         \
+    cg_finish_s16(weights, o, sum, (params)->act_min, (params)->act_max)
+
 #endif /* CG_CONV_S16_H */

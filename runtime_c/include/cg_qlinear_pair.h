@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cg_qlinear_pair.h -- two int8 as real numbers, an operator on them, int8 again.
+ * cg_qlinear_pair.h -- two integers as real numbers, an operator on them, an integer
+ * again.
  */
 #ifndef CG_QLINEAR_PAIR_H
 #define CG_QLINEAR_PAIR_H
@@ -9,16 +10,16 @@
 #include "cg_round_even.h"
 
 /* The innermost loop of a kernel of two arguments; every operation is rounded by itself. */
-#define CG_DEFINE_QLINEAR_ROW(row, op)                                                             \
-    static void row(const cg_qlinear_pair_params *p, const int8_t *lhs, int32_t lhs_step,          \
-                    const int8_t *rhs, int32_t rhs_step, int8_t *output, int32_t n)                \
+#define CG_DEFINE_QLINEAR_ROW(row, op, element)                                                    \
+    static void row(const cg_qlinear_pair_params *p, const element *lhs, int32_t lhs_step,         \
+                    const element *rhs, int32_t rhs_step, element *output, int32_t n)              \
     {                                                                                              \
         for (int32_t i = 0; i < n; i++) {                                                          \
             const float a = cg_rounded_f32((float)(*lhs - p->lhs_zero) * p->lhs_scale);            \
             const float b = cg_rounded_f32((float)(*rhs - p->rhs_zero) * p->rhs_scale);            \
             const float both = cg_rounded_f32((a)op(b));                                           \
             const int32_t stored = cg_round_even(both / p->out_scale) + p->out_zero;               \
-            *output++ = (int8_t)cg_clamp_s32(stored, p->act_min, p->act_max);                      \
+            *output++ = (element)cg_clamp_s32(stored, p->act_min, p->act_max);                     \
             lhs += lhs_step;                                                                       \
             rhs += rhs_step;                                                                       \
         }                                                                                          \

@@ -30,7 +30,11 @@ SUMS = ("ADD", "SUB")
 
 def dtypes_of(op: str) -> tuple[DType, ...]:
     """Element types that layers of `op` are drawn with; empty if nothing draws it."""
-    return tuple(dtype for name, dtype in CASES if name == op) if op not in ROUNDED else (DType.INT8,)
+    return (
+        tuple(dtype for name, dtype in CASES if name == op)
+        if op not in ROUNDED
+        else (DType.INT8, DType.INT16)
+    )
 
 
 def drawn(op: str, dtype: DType, seed: int) -> Layer:

@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 
-from codegen.ir import ConstRef, DType
+from codegen.ir import ConstRef, DType, TensorType
 from codegen.ir.ops import find_op
 from codegen.ir.ops.base.operands import operand
 from codegen.ir.ops.qlinear import QLinearConvAttrs, QLinearDepthwiseAttrs, QLinearRowsAttrs
@@ -33,6 +33,10 @@ def rounded(op: str, found: Layer, seed: int) -> Layer:
     assert isinstance(weights, ConstRef) and weights.type.quantization is not None
     numbers = np.broadcast_to(weights.type.quantization.scales, result.shape[-1]).astype(np.float32)
     scales = np.float32(operand(call.types, 0, "image").scale) * numbers / np.float32(result.scale)
+    if result.dtype is DType.INT16:  # results spread over 16 bits
+        taps = weights.type.elements // result.shape[-1]
+        wanted = 2.0 ** np.random.default_rng([seed, 17]).uniform(-9, -6) / taps**0.5
+        scales = (scales * (wanted / scales.max() / (256 if seed % 2 else 1))).astype(np.float32)
     if seed % 4 == 3:
         scales = np.exp2(np.round(np.log2(scales))).astype(np.float32)
     declared, kind = find_op(op), _ATTRS[op]
@@ -41,7 +45,40 @@ def rounded(op: str, found: Layer, seed: int) -> Layer:
     attrs = kind(**shared, scales=tuple(scales.tolist()))
     args = (call.args[0], replace(weights, type=replace(weights.type, dtype=DType.INT8)), *call.args[2:])
     let = replace(found.let, call=replace(call, args=args))
-    plain = symmetric(replace(found, let=let)).let
+    found = replace(found, let=let)
+    if result.dtype is DType.INT16:
+        found = _of_sixteen_bits(found, seed)
+        let = found.let
+    plain = symmetric(found).let
     let = replace(plain, call=replace(plain.call, op=declared, attrs=attrs))
     declared.check(attrs, let.call.types, let.var.type)
     return replace(found, let=let)
+
+
+def _of_sixteen_bits(found: Layer, seed: int) -> Layer:
+    """A layer of int16 with a bias of int32; most with zero points, every second by weights of int16."""
+    rng = np.random.default_rng([seed, 16])
+    let, values, constants = found.let, list(found.values), dict(found.constants)
+    args = list(let.call.args)
+    zeros = [int(zero) if seed % 4 else 0 for zero in rng.integers(-32768, 32768, 2)]
+
+    def around(type_: TensorType, zero: int) -> TensorType:
+        assert type_.quantization is not None
+        return replace(type_, quantization=replace(type_.quantization, zero_points=(zero,)))
+
+    def held(index: int, dtype: DType, data: np.ndarray) -> None:
+        ref = args[index]
+        assert isinstance(ref, ConstRef)
+        args[index] = replace(ref, type=replace(ref.type, dtype=dtype))
+        values[index] = constants[ref.id] = data.astype(dtype.numpy)
+
+    image, weights, bias = args[0], values[1], values[2] if len(values) > 2 else None
+    assert image is not None and weights is not None
+    args[0] = replace(image, type=around(image.type, zeros[0]))
+    if seed % 2:
+        held(1, DType.INT16, weights.astype(np.int32) * 256 + rng.integers(0, 256, weights.shape))
+    if bias is not None:
+        held(2, DType.INT32, np.clip(bias, -(2**31), 2**31 - 1))
+    var = replace(let.var, type=around(let.var.type, zeros[1]))
+    let = replace(let, var=var, call=replace(let.call, args=tuple(args)))
+    return replace(found, let=let, values=tuple(values), constants=constants)

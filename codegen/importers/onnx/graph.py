@@ -9,16 +9,16 @@ from codegen.importers.graph_inputs import NO_EXTENTS, Extents
 from codegen.importers.onnx.composed import REPEATED
 from codegen.importers.onnx.file.reader import FileBody, FileGraph, FileNode, FileValue, read_graph
 from codegen.importers.onnx.integer import (
+    HELD,
     Group,
     LeftInFloat,
     fused,
     groups_of,
     left_alone,
-    other_sign,
     target_of,
     with_quantization,
 )
-from codegen.importers.onnx.layouts import Computed, Known, StepList, Stored, Value, identity
+from codegen.importers.onnx.layouts import Computed, Known, StepList, Stored, Value, identity, other_sign
 from codegen.importers.onnx.node_site import Site
 from codegen.importers.onnx.node_types import NEVER, REAL, TRANSLATORS
 from codegen.importers.onnx.rewriting.folding import folded
@@ -119,8 +119,10 @@ class _Translation:
 
     def _input(self, param: Var) -> Computed:
         value = Computed(var=param, axes=identity(len(param.type.shape)))
-        unsigned = param.type.dtype is DType.UINT8 and param.type.quantization is not None
-        return other_sign(self.steps, value) if unsigned else value
+        _, less = HELD.get(param.type.dtype.value, (None, 0))
+        if not less or param.type.quantization is None:
+            return value
+        return replace(other_sign(self.steps, value), less=less)
 
     def _input_type(self, position: int, value: FileValue) -> TensorType:
         if value.shape is None:
@@ -163,13 +165,13 @@ class _Translation:
                 raise LeftInFloat("its result has no name")
             final = self._site(last)
             target = target_of(final)
-            made = fused(group, site, activation, target, REAL)
+            made = target.held(fused(group, site, activation, target, REAL))
             for each in (site, activation, final):
                 if each is not None:
                     each.need_no_more()
             self._values[last.outputs[0]] = made
         except (LeftInFloat, Refused, AlreadyReported) as reason:
-            if isinstance(reason, LeftInFloat):
+            if not isinstance(reason, AlreadyReported):
                 self.steps.left_in_float.append(f"{self.steps.source}: {reason}")
             for each in (*group.inner, last):
                 self._translate(each)
@@ -218,6 +220,8 @@ class _Translation:
     def _made(self, site: Site, found: tuple[Value | Stored, ...]) -> tuple[Value | Stored, ...]:
         """What a node gave, once nothing of it is left over."""
         site.need_no_more()
+        if found and site.less and isinstance(found[0], Computed):
+            found = (replace(found[0], less=site.less), *found[1:])
         for position in range(len(found), len(site.node.outputs)):
             if site.is_used(position):
                 raise Refused("E301", f"output {position} is used, which is not supported")
@@ -320,8 +324,8 @@ class _Translation:
             value = self.steps.real(value)
         if isinstance(value, Known):
             value = self.steps.copied(value)
-        if output.dtype == DType.UINT8.value and value.var.type.dtype is DType.INT8:
-            value = other_sign(self.steps, value)
+        if value.less:
+            value = self.steps.unsigned(value)
         if value.var.type.dtype not in TYPES:
             raise _is_of(value.var.type.dtype.value, "outputs")
         self._check_declared(output, value)

@@ -9,6 +9,7 @@ import hashlib
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from codegen.importers.reporting import Refused
 from codegen.ir import Arg, Call, Constant, ConstRef, DType, Let, Quantization, Source, TensorType, Var
 from codegen.ir.evaluate import evaluate_let
 from codegen.ir.ops import OPS, Attrs, ConcatAttrs, ReshapeAttrs, TransposeAttrs, find_op
+from codegen.ir.ops.qlinear.plain import ConvertAttrs, PlainAttrs
 
 Axes = tuple[int, ...]
 """Where each axis of a value is stored: axis i of the model is axis `axes[i]` of the memory."""
@@ -46,6 +48,9 @@ class Computed:
 
     var: Var
     axes: Axes
+    less: int = 0
+    """How much less its integers are than the file means: unsigned ones of quantised networks are held as
+    signed ones, with 128 or 32768 less."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -61,7 +66,7 @@ class Stored:
     """What a DequantizeLinear gives: real numbers of which only the integers are there so far."""
 
     value: Value
-    """Integers; computed ones are int8, those of uint8 with 128 less."""
+    """Integers; computed ones are int8 or int16, unsigned ones with less (`Computed.less`)."""
     scale: np.ndarray
     """float32, one number or one a channel along `axis`."""
     zero: np.ndarray
@@ -96,6 +101,7 @@ class StepList:
         self._by_digest: dict[str, Constant] = {}
         self._moved: dict[tuple[str, Axes], Var] = {}
         self._real: dict[tuple[str, Axes], Computed] = {}
+        self._unsigned: dict[tuple[str, Axes], Computed] = {}
         self._names: dict[str, int] = {}
         self._shared: set[str] = set()
         self._known_bytes = 0
@@ -260,6 +266,13 @@ class StepList:
             self._real[key] = found
         return self._real[key]
 
+    def unsigned(self, value: Computed) -> Computed:
+        """Integers as the file means them, once for all who read them."""
+        key = value.var.name, value.axes
+        if key not in self._unsigned:
+            self._unsigned[key] = other_sign(self, value)
+        return self._unsigned[key]
+
     def share(self, values: Iterable[Value]) -> None:
         """Values that have a second name from now on: what a step gives must not change for one of them."""
         self._shared.update(value.var.name for value in values if isinstance(value, Computed))
@@ -296,3 +309,47 @@ class StepList:
 
 _WEIGHTS_AXIS = {"CONV_2D": 0, "DEPTHWISE_CONV_2D": 3, "FULLY_CONNECTED": 0}
 """Axis of the weights that the channels of the result are along."""
+
+
+_OTHER_SIGN = MappingProxyType(
+    {DType.UINT8: (DType.INT8, -128), DType.INT8: (DType.UINT8, 128)}
+    | {DType.UINT16: (DType.INT16, -32768), DType.INT16: (DType.UINT16, 32768)}
+)
+"""Type of integers -> the one of the other sign, and what is added to their meaning."""
+
+
+def other_sign(steps: StepList, value: Computed) -> Computed:
+    """Unsigned integers as signed ones with 128 or 32768 less, or the other way; what they mean stays."""
+    kind, was = value.var.type.dtype, value.var.type.quantization
+    to, more = _OTHER_SIGN[kind]
+    meaning = was and Quantization(scales=was.scales, zero_points=(was.zero_point + more,))
+    if kind.size_bytes == 1:
+        return looked_up(steps, value, (np.arange(256) ^ 0x80).astype(np.uint8), meaning, to)
+    step, bits, plain = steps.step, ConvertAttrs(bits=True), DType.UINT16
+    args = [value.var]
+    if kind is not plain:
+        args = [_computed(step("PLAIN_CONVERT", args, bits, axes=value.axes, dtype=plain)).var]
+    turned = [*args, steps.constant(np.full((1,) * len(args[0].type.shape), 0x8000, np.uint16))]
+    made = step("PLAIN_PAIR", turned, PlainAttrs(kind="xor"), axes=value.axes, quantization=meaning)
+    if to is not plain:
+        args = [_computed(made).var]
+        made = step("PLAIN_CONVERT", args, bits, axes=value.axes, dtype=to, quantization=meaning)
+    return _computed(made)
+
+
+def looked_up(
+    steps: StepList,
+    value: Computed,
+    table: np.ndarray,
+    quantization: Quantization | None,
+    dtype: DType = DType.INT8,
+) -> Computed:
+    """A function of one byte by its 256 results."""
+    args = [value.var, steps.constant(table.view(np.int8))]
+    found = steps.step("LOOKUP", args, Attrs(), axes=value.axes, dtype=dtype, quantization=quantization)
+    return _computed(found)
+
+
+def _computed(value: Value) -> Computed:
+    assert isinstance(value, Computed), "its argument is computed"
+    return value

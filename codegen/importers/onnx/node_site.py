@@ -12,6 +12,13 @@ from codegen.importers.reporting import AlreadyReported, Refused
 from codegen.ir import Arg, DType
 from codegen.ir.ops.base.operands import broadcast
 
+MOVES = frozenset(
+    {"Concat", "DepthToSpace", "Expand", "Flatten", "Gather", "Identity", "MaxPool", "Reshape", "Slice"}
+    | {"SpaceToDepth", "Squeeze", "Transpose", "Unsqueeze"}
+)
+"""Operators that give elements of their arguments as they are, or the largest of them."""
+
+_SIGNED = frozenset({DType.INT8.value, DType.INT16.value})
 _FIXED = "export the model with fixed shapes, so that this is a constant"
 
 
@@ -50,7 +57,18 @@ class Site:
     def value(self, position: int) -> Value:
         """Input `position`; AlreadyReported if the node that computes it was refused."""
         found = self.given(position)
+        if isinstance(found, Computed) and found.less and not self.less:
+            return self.steps.unsigned(found)
         return self.steps.real(found) if isinstance(found, Stored) else found
+
+    @property
+    def less(self) -> int:
+        """`Computed.less` of what the node moves, if it does and all are alike; its result has it too."""
+        if self.node.op not in MOVES or self.node.domain:
+            return 0
+        names = self.node.inputs if self.node.op == "Concat" else self.node.inputs[:1]
+        found = {getattr(self._values.get(name), "less", 0) for name in names}
+        return found.pop() if len(found) == 1 else 0
 
     def given(self, position: int) -> Value | Stored:
         """The same; integers of a DequantizeLinear stay what they are."""
@@ -188,7 +206,7 @@ class Site:
         """Raise Refused unless all values are float32."""
         for value in values:
             dtype = value_type(value)
-            if dtype != DType.FLOAT32.value and not (self._takes_integers and dtype == DType.INT8.value):
+            if dtype != DType.FLOAT32.value and not (self._takes_integers and dtype in _SIGNED):
                 text = f"works on {dtype}, supported is float32"
                 raise Refused("E301", text, "export the model with float32 values")
 

@@ -1,4 +1,4 @@
-"""Quantised numbers without kernels of their own: computed scales, scales of channels or blocks; int16.
+"""Quantised numbers without kernels of their own: computed scales, scales of channels or blocks.
 
 They become real numbers and back by steps of float32, as ONNX defines both nodes.
 """
@@ -15,7 +15,7 @@ from codegen.importers.onnx.composed.choosing import taken
 from codegen.importers.onnx.composed.element_functions import Real
 from codegen.importers.onnx.composed.integers import need_exact
 from codegen.importers.onnx.composed.windows import conv, part
-from codegen.importers.onnx.integer import CHANNELS_SINCE, NODES
+from codegen.importers.onnx.integer import CHANNELS_SINCE, HELD, NODES
 from codegen.importers.onnx.layouts import Computed, Known, Stored, Value
 from codegen.importers.onnx.matrices import multiplied
 from codegen.importers.onnx.node_site import Site, value_type
@@ -69,32 +69,29 @@ def dequantized(site: Site, value: Value, axis: int, block: int) -> Value:
 
 
 def _centred(site: Site, value: Value, zero: int, axis: int = 0, block: int = 0) -> Value:
-    """Integers less their zero point, input `zero`, as float32; those of uint8 may be held with 128 less."""
+    """Integers less their zero point, input `zero`, as float32."""
     real = convert(site, value, "float32")
-    is_unsigned = not site.has(zero) or value_type(site.value(zero)) == "uint8"
-    if isinstance(value, Computed) and value_type(value) == "int8" and value.var.type.quantization:
-        real = (Real(site, real) + (128.0 if is_unsigned else 0.0)).value
     if not site.has(zero):
         return real
     return pair(site, "SUB", [real, scaled_like(site, zero, value, axis, block)])
 
 
-def _is_byte(site: Site) -> bool:
-    """Whether scale and zero point are one known number each, of int8 or uint8: what kernels take."""
+def _is_plain(site: Site) -> bool:
+    """Whether scale and zero point are one known number each, of 8 or 16 bits: what kernels take."""
     scale = site.known_data(1)
     zero = site.known_data(2) if site.has(2) else np.zeros(1, np.uint8)
     return (
         scale is not None
         and zero is not None
         and scale.size == zero.size == 1
-        and str(zero.dtype) in ("int8", "uint8")
+        and str(zero.dtype) in HELD
         and not site.integer("block_size", 0)
     )
 
 
 def _is_held(site: Site, value: Computed) -> bool:
-    """Whether integers are such as kernels read: int8, or uint8 that is held with 128 less."""
-    return value_type(value) == "int8" and _is_byte(site)
+    """Whether integers are such as kernels read: signed, or unsigned that are held so."""
+    return value_type(value) in ("int8", "int16") and _is_plain(site)
 
 
 def _axis(site: Site) -> int:
@@ -102,7 +99,7 @@ def _axis(site: Site) -> int:
 
 
 def _quantize_linear(site: Site) -> Value | Stored:
-    if _is_byte(site):
+    if _is_plain(site):
         return NODES["QuantizeLinear"](site)
     site.integer("saturate", 1)
     site.integer("precision", 0)
@@ -117,7 +114,7 @@ def _dequantize_linear(site: Site) -> Value | Stored:
     if isinstance(value, Stored) or (not block and (isinstance(value, Known) or _is_held(site, value))):
         return NODES["DequantizeLinear"](site)
     site.integer("output_dtype", 0)
-    return dequantized(site, value, _axis(site), block)
+    return dequantized(site, site.value(0), _axis(site), block)
 
 
 def _matmul(site: Site) -> Value | Stored:

@@ -351,7 +351,7 @@ class Dequantize(Pointwise):
         need_dtype(argument, "argument", DType.INT8, DType.INT16, DType.INT32, DType.FLOAT16)
         need_dtype(result, "result", DType.FLOAT32)
         if argument.dtype is not DType.FLOAT16:
-            need_quantized(argument, "argument")
+            need_quantized(argument, "argument", any_zero=True)
 
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Source: reference_ops::Dequantize; each float16 is a float32 too."""

@@ -87,6 +87,8 @@ class _PoolOperator(Op):
     """What both pools share: shape rule and type rule."""
 
     attrs_type = PoolAttrs
+    any_zero: bool = False
+    """Whether the zero point of int16 may be another than 0."""
 
     def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
         """[N, rows, columns, C]; every window must hold at least one element of the image."""
@@ -108,7 +110,7 @@ class _PoolOperator(Op):
         super().check(attrs, args, result)
         image = operand(args, 0, "image")
         need_elements(result)
-        need_quantized_or_float([("image", image), ("result", result)])
+        need_quantized_or_float([("image", image), ("result", result)], any_zero=self.any_zero)
         if image.dtype is not DType.FLOAT32:
             need_same_quantization(image, result, "image and result")
             stored_limits(attrs, result)
@@ -129,6 +131,7 @@ class AveragePool2D(_PoolOperator):
 class MaxPool2D(_PoolOperator):
     """MAX_POOL_2D(image NHWC) -> NHWC."""
 
+    any_zero = True
     name = "MAX_POOL_2D"
     short = "maxpool"
 

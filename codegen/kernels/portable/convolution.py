@@ -101,6 +101,18 @@ class _Weighted(PortableKernel):
             LinkedConstant(role="shift", data=shifts.astype(np.int8), alignment=1, layout="one a channel"),
         )
 
+    def weights_fields(self, let: Let, constants: ConstantData) -> tuple[str, Fields]:
+        """The struct of weights, and what it has behind its constants."""
+        del constants
+        if self.argument is DType.FLOAT32:
+            return "cg_conv_weights_f32", ()
+        step = ("scale_step", self.scale_step(let))
+        if self.has_weight_zero:
+            return "cg_conv_weights_u8", (step, ("weight_zero", weight_zero_point(arg_type(let, 1))))
+        if self.argument is DType.INT16:
+            return "cg_conv_weights_s16", (step, ("wide", int(has_wide_accumulator(let.call.types))))
+        return "cg_conv_weights", (step,)
+
     def assemble(
         self,
         let: Let,
@@ -115,18 +127,9 @@ class _Weighted(PortableKernel):
         """The call (params, weights, image, result); rows of an image if it has a `window`."""
         image, extra = value_argument(let, 0, "image", constants)
         linked = self.packed(let, constants, fold=fold)
+        c_type, more = self.weights_fields(let, constants)
         fields: Fields = tuple((constant.role, ConstantPointer(role=constant.role)) for constant in linked)
-        c_type = "cg_conv_weights_f32"
-        if self.argument is not DType.FLOAT32:
-            c_type = "cg_conv_weights"
-            fields = (*fields, ("scale_step", self.scale_step(let)))
-        if self.has_weight_zero:
-            c_type = "cg_conv_weights_u8"
-            fields = (*fields, ("weight_zero", weight_zero_point(arg_type(let, 1))))
-        if self.argument is DType.INT16:
-            c_type = "cg_conv_weights_s16"
-            fields = (*fields, ("wide", int(has_wide_accumulator(let.call.types))))
-        weights = CStruct(suffix="weights", c_type=c_type, fields=fields)
+        weights = CStruct(suffix="weights", c_type=c_type, fields=(*fields, *more))
         return Parts(
             structs=(numbers, weights),
             call_args=(PARAMS, StructArg(suffix="weights"), image, RESULT),

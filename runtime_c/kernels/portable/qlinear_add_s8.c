@@ -4,7 +4,7 @@
  */
 #include "cg_qlinear_pair.h"
 
-CG_DEFINE_QLINEAR_ROW(add_row, +)
+CG_DEFINE_QLINEAR_ROW(add_row, +, int8_t)
 
 CG_DEFINE_BROADCAST(cg_qlinear_add_s8, add_row, cg_qlinear_pair_params, int8_t)
 

@@ -39,8 +39,7 @@ class Draft:
     def __init__(self, rng: Generator, batch: int, dtype: Any = None) -> None:
         """`dtype`: of images and results, drawn unless it is given."""
         self.rng, self.batch = rng, batch
-        self.unsigned = bool(rng.random() < 0.5) if dtype is None else dtype == np.uint8
-        self.dtype = np.uint8 if self.unsigned else np.int8
+        self.dtype: Any = (np.uint8 if rng.random() < 0.5 else np.int8) if dtype is None else dtype
         self.nodes: list[Any] = []
         self.constants: dict[str, np.ndarray] = {}
         self.inputs: dict[str, tuple[int, ...]] = {}
@@ -81,7 +80,8 @@ class Draft:
             del self.constants[name]
 
     def model(self, nodes: list[Any], constants: dict[str, np.ndarray]) -> bytes:
-        kind = onnx.TensorProto.UINT8 if self.unsigned else onnx.TensorProto.INT8
+        kind = helper.np_dtype_to_tensor_dtype(np.dtype(self.dtype))
+        opset = 14 if np.dtype(self.dtype).itemsize == 1 else 21
         graph = helper.make_graph(
             nodes,
             "g",
@@ -89,16 +89,19 @@ class Draft:
             [helper.make_tensor_value_info("y", kind, None)],
             [numpy_helper.from_array(data, name) for name, data in constants.items()],
         )
-        sets = [helper.make_opsetid("", 14), helper.make_opsetid("com.microsoft", 1)]
-        return helper.make_model(graph, opset_imports=sets, ir_version=8).SerializeToString()
+        sets = [helper.make_opsetid("", opset), helper.make_opsetid("com.microsoft", 1)]
+        return helper.make_model(
+            graph, opset_imports=sets, ir_version=8 if opset == 14 else 10
+        ).SerializeToString()
 
-    def finish(self, kind: str, integer: Any = None) -> Network:
+    def finish(self, kind: str, *integer: Any) -> Network:
+        """`integer`: nodes that compute the same layer in integers, of most kinds one."""
         qdq = [*self.nodes, make_node("QuantizeLinear", ["real", "y_s", "y_z"], ["y"])]
         info = np.iinfo(self.dtype)
         return Network(
             kind=kind,
             qdq=self.model(qdq, {name: data for name, data in self.constants.items() if name != "b32"}),
-            integer=None if integer is None else self.model([integer], self.constants),
+            integer=self.model(list(integer), self.constants) if integer else None,
             inputs=tuple(
                 {
                     name: self.rng.integers(info.min, info.max, shape, self.dtype, endpoint=True)

@@ -43,7 +43,7 @@ def _resize(*, nearest: bool) -> Builder:
 def _softmax(rng: Generator, batch: int) -> Network:
     draft = Draft(rng, batch)
     draft.integers("x", (4 * batch, int(rng.integers(2, 40))), draft.scale(-7, 0))
-    low = 0 if draft.unsigned else -128
+    low = 0 if np.dtype(draft.dtype).kind == "u" else -128
     draft.meaning("y", np.float32(1 / 256), low if rng.random() < 0.7 else draft.zero())
     draft.nodes.append(make_node("Softmax", ["x_r"], ["real"], axis=-1))
     names = ["x", "x_s", "x_z", "y_s", "y_z"]

@@ -5,21 +5,20 @@ from codegen.importers.onnx.integer.groups import Group, groups_of, left_alone
 from codegen.importers.onnx.integer.nodes import (
     CHANNELS_SINCE,
     NODES,
-    other_sign,
     target_of,
     with_quantization,
 )
-from codegen.importers.onnx.integer.scales import LeftInFloat
+from codegen.importers.onnx.integer.scales import HELD, LeftInFloat
 
 __all__ = [
     "CHANNELS_SINCE",
+    "HELD",
     "NODES",
     "Group",
     "LeftInFloat",
     "fused",
     "groups_of",
     "left_alone",
-    "other_sign",
     "target_of",
     "with_quantization",
 ]

@@ -4,17 +4,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from codegen.importers.onnx.file.reader import FileGraph, FileNode
+from codegen.importers.onnx.node_site import MOVES
 
 WEIGHTED = frozenset({"Conv", "Gemm", "MatMul"})
 """Operators with weights; their bias may be left out."""
 
 PAIRS = frozenset({"Add", "Sub", "Mul"})
-
-MOVES = frozenset(
-    {"Concat", "DepthToSpace", "Expand", "Flatten", "Gather", "Identity", "MaxPool", "Reshape", "Slice"}
-    | {"SpaceToDepth", "Squeeze", "Transpose", "Unsqueeze"}
-)
-"""Operators that give elements of their arguments as they are, or the largest of them."""
 
 TABLES = frozenset(
     {"Abs", "Ceil", "Clip", "Elu", "Exp", "Floor", "HardSigmoid", "HardSwish", "LeakyRelu", "Log", "Neg"}

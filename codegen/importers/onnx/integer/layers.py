@@ -1,7 +1,7 @@
 """Integer steps of layers, of QDQ groups and of QLinear nodes alike."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 
@@ -10,14 +10,13 @@ from codegen.importers.onnx.integer.scales import (
     LeftInFloat,
     computed,
     every_real,
-    looked_up,
     rounded,
 )
-from codegen.importers.onnx.layouts import CHANNELS_LAST, Computed, Known, Stored, Value
+from codegen.importers.onnx.layouts import CHANNELS_LAST, Computed, Known, Stored, Value, looked_up
 from codegen.importers.onnx.node_site import Site
 from codegen.importers.onnx.spatial import conv_layer, mean_window
 from codegen.importers.reporting import Refused
-from codegen.ir import Arg, Quantization, Var
+from codegen.ir import Arg, DType, Quantization, Var
 from codegen.ir.ops import (
     Activation,
     BinaryAttrs,
@@ -43,8 +42,20 @@ def _factors(image: Stored, weights: Stored, target: IntegerTarget, channels: in
     return tuple(float(scale) for scale in spread)
 
 
-def _int8_weights(weights: Stored, axis: int) -> np.ndarray:
-    """Weights less their zero point, which int8 has to hold; scales may be along `axis` alone."""
+def _alike(image: Stored, target: IntegerTarget) -> Computed:
+    """The image, which has to be held in the result's type."""
+    value = computed(image)
+    if value.var.type.dtype is not target.dtype:
+        text = (
+            f"it takes {value.var.type.dtype.value} to {target.dtype.value}, supported are integers as wide"
+        )
+        raise LeftInFloat(text)
+    return value
+
+
+def _weights(weights: Stored, axis: int, target: IntegerTarget) -> np.ndarray:
+    """Weights less their zero point, which int8 has to hold, or int16 where images are; scales may be along
+    `axis` alone."""
     assert isinstance(weights.value, Known), "asked for constants"
     if (weights.scale.ndim or weights.zero.ndim) and weights.axis != axis:
         raise LeftInFloat(f"the weights are quantised along axis {weights.axis}, supported is {axis}")
@@ -52,9 +63,15 @@ def _int8_weights(weights: Stored, axis: int) -> np.ndarray:
     if weights.zero.ndim:
         shape[axis] = weights.zero.size
     centred = weights.value.data - weights.zero.reshape(shape)
-    if centred.min(initial=0) < -128 or centred.max(initial=0) > 127:
-        raise LeftInFloat("the weights less their zero point need more than 8 bits (asymmetric weights)")
-    return centred.astype(np.int8)
+    for dtype in (DType.INT8, DType.INT16):
+        low, high = dtype.limits
+        if (
+            dtype.size_bytes <= target.dtype.size_bytes
+            and low <= centred.min(initial=0) <= centred.max(initial=0) <= high
+        ):
+            return centred.astype(dtype.numpy)
+    bits = 8 * target.dtype.size_bytes
+    raise LeftInFloat(f"the weights less their zero point need more than {bits} bits (asymmetric weights)")
 
 
 def _int32_bias(bias: Stored | None, image: Stored, weights: Stored, channels: int) -> np.ndarray | None:
@@ -72,13 +89,16 @@ def _int32_bias(bias: Stored | None, image: Stored, weights: Stored, channels: i
     return np.broadcast_to(data.reshape(-1), (channels,)).astype(np.int32)
 
 
-def _need_32_bits(image: Stored, rows: np.ndarray, bias: np.ndarray | None) -> None:
-    """Raise LeftInFloat where a sum of `rows` [O, K] could leave 32 bits."""
-    most = np.abs(rows.astype(np.int64)).sum(axis=1) * (128 + abs(int(image.zero)))
+def _need_room(image: Stored, rows: np.ndarray, bias: np.ndarray | None, target: IntegerTarget) -> None:
+    """Raise LeftInFloat where a sum of `rows` [O, K] could leave 32 bits, or, of int16, the 53 that the
+    reference has."""
+    bits = 31 if target.dtype is DType.INT8 else 53
+    reach = max(abs(limit - int(image.zero)) for limit in target.dtype.limits)
+    most = np.abs(rows.astype(np.float64)).sum(axis=1) * reach
     if bias is not None:
-        most = most + np.abs(bias.astype(np.int64))
-    if most.max(initial=0) >= 2**31:
-        raise LeftInFloat("its sums can need more than 32 bits")
+        most = most + np.abs(bias.astype(np.float64))
+    if most.max(initial=0) >= 2.0**bits:
+        raise LeftInFloat(f"its sums can need more than {bits + 1} bits")
 
 
 def conv(
@@ -90,11 +110,11 @@ def conv(
     activation: Activation = Activation.NONE,
 ) -> Value:
     """Conv of integers."""
-    value, steps = computed(image), site.steps
-    data = _int8_weights(weights, 0)
+    value, steps = _alike(image, target), site.steps
+    data = _weights(weights, 0, target)
     layer = conv_layer(site, value, data)
     biases = _int32_bias(bias, image, weights, data.shape[0])
-    _need_32_bits(image, data.reshape(data.shape[0], -1), biases)
+    _need_room(image, data.reshape(data.shape[0], -1), biases, target)
     scales = _factors(image, weights, target, data.shape[0])
     args: list[Arg | None] = [
         steps.stored(value, CHANNELS_LAST),
@@ -119,7 +139,7 @@ def gemm(
     activation: Activation = Activation.NONE,
 ) -> Value:
     """Gemm, or MatMul by constant weights, of integers."""
-    value, steps = computed(image), site.steps
+    value, steps = _alike(image, target), site.steps
     if len(weights.value.shape) != 2 or not value.shape:
         raise LeftInFloat(f"the weights have shape {list(weights.value.shape)}, supported are matrices")
     turned = False
@@ -127,12 +147,12 @@ def gemm(
         turned = bool(site.integer("transB", 0))
         if site.integer("transA", 0) or site.real("alpha", 1.0) != 1.0 or site.real("beta", 1.0) != 1.0:
             raise LeftInFloat("transA, alpha and beta other than 0, 1 and 1 are not supported")
-    data = _int8_weights(weights, 0 if turned else 1)
+    data = _weights(weights, 0 if turned else 1, target)
     rows = data if turned else data.T
     if value.shape[-1] != rows.shape[1]:
         raise Refused("E303", f"multiplies {list(value.shape)} by {list(data.shape)}")
     biases = _int32_bias(bias, image, weights, rows.shape[0])
-    _need_32_bits(image, rows, biases)
+    _need_room(image, rows, biases, target)
     attrs = QLinearRowsAttrs(
         keep_num_dims=True, activation=activation, scales=_factors(image, weights, target, rows.shape[0])
     )
@@ -148,7 +168,10 @@ def pair(
     activation: Activation = Activation.NONE,
 ) -> Value:
     """Add, Sub or Mul of integers; one of them may be a constant."""
-    both = [_eight_bits(operand) for operand in operands]
+    for operand in operands:
+        if isinstance(operand.value, Computed):
+            _alike(operand, target)
+    both = [_one_number(operand, target.dtype) for operand in operands]
     args, axes = site.together([value for value, _ in both])
     typed = [site.steps.meaning(arg, quantization) for arg, (_, quantization) in zip(args, both, strict=True)]
     return site.steps.step(
@@ -156,23 +179,24 @@ def pair(
     )
 
 
-def _eight_bits(operand: Stored) -> tuple[Value, Quantization]:
-    """The value as int8, and what it means."""
+def _one_number(operand: Stored, dtype: DType) -> tuple[Value, Quantization]:
+    """The value in a type, and what it means."""
     zero, value = int(operand.zero) if not operand.zero.ndim else 0, operand.value
     if operand.scale.ndim or operand.zero.ndim:
         raise LeftInFloat("a constant is quantised per channel")
     if isinstance(value, Known):
-        less = 128 if zero > 127 or value.data.max(initial=0) > 127 else 0
+        low, high = dtype.limits
+        less = high + 1 if zero > high or value.data.max(initial=0) > high else 0
         zero, data = zero - less, value.data - less
-        if min(data.min(initial=0), zero) < -128 or max(data.max(initial=0), zero) > 127:
-            raise LeftInFloat("a constant needs more than 8 bits")
-        value = Known(data=data.astype(np.int8))
+        if min(data.min(initial=0), zero) < low or max(data.max(initial=0), zero) > high:
+            raise LeftInFloat(f"a constant needs more than {8 * dtype.size_bytes} bits")
+        value = Known(data=data.astype(dtype.numpy))
     return value, Quantization(scales=(float(operand.scale),), zero_points=(zero,))
 
 
 def mean(site: Site, image: Stored, target: IntegerTarget, activation: Activation = Activation.NONE) -> Value:
     """An average of integers: a sum of products by 1, whose scale has the count in it."""
-    value, steps = computed(image), site.steps
+    value, steps = _alike(image, target), site.steps
     if len(value.shape) != 4:
         raise LeftInFloat(f"it works on {list(value.shape)}, supported are images of 4 dimensions")
     batch, channels, rows, columns = value.shape
@@ -191,7 +215,7 @@ def mean(site: Site, image: Stored, target: IntegerTarget, activation: Activatio
             raise LeftInFloat(f"its average takes {ones.size} weights of 1, at most {_MOST_ONES} are made")
     with np.errstate(all="ignore"):
         scale = float(np.float32(image.scale) / (np.float32(count) * np.float32(target.scale)))
-    _need_32_bits(image, np.ones((1, count), np.int8), None)
+    _need_room(image, np.ones((1, count), np.int8), None, target)
     own = {field.name: getattr(attrs, field.name) for field in fields(attrs)}
     own["activation"] = activation
     made = QLinearDepthwiseAttrs(**own, scales=(scale,) * ones.shape[3])
@@ -214,8 +238,12 @@ def table(
     target: IntegerTarget,
     function: Callable[[Site], Value | tuple[Value, ...]] | None,
 ) -> Value:
-    """A function of one element: its results for all 256."""
-    where = computed(value)
+    """A function of one element: its results for all 256; of 16 bits a Relu alone, or no function."""
+    where = _alike(value, target)
+    if where.var.type.dtype is not DType.INT8:
+        if function is not None and site.node.op != "Relu":
+            raise LeftInFloat("as a function of 16 bits it would be a table of 128 KiB")
+        return _rescaled(site, value, target, Activation.NONE if function is None else Activation.RELU)
     real = every_real(value)
     if function is not None:
         found = function(site.reading({0: Known(data=real)}))
@@ -225,19 +253,34 @@ def table(
     return looked_up(site.steps, where, rounded(real, target), target.quantization)
 
 
+def _rescaled(site: Site, value: Stored, target: IntegerTarget, activation: Activation) -> Value:
+    """Integers by another scale, as a sum with a constant that is 0."""
+    nothing = Stored(
+        value=Known(data=np.zeros((), np.int64)),
+        scale=np.ones((), np.float32),
+        zero=np.zeros((), np.int64),
+        axis=0,
+    )
+    return pair(site, "QLINEAR_ADD", (value, nothing), target, activation)
+
+
 def move(site: Site, target: IntegerTarget, function: Callable[[Site], Value | tuple[Value, ...]]) -> Value:
     """A move of integers; parts that are quantised otherwise than the result are brought to it first."""
     integers: dict[int, Value] = {}
     for position in range(len(site.node.inputs)):
         found = site.given(position) if site.has(position) else None
         if isinstance(found, Stored):
-            integers[position] = _same(site, computed(found), found, target)
+            integers[position] = brought_to(site, found, target)
     made = function(site.reading(integers, integers=True))
     assert not isinstance(made, tuple), "moves have one result"
     return made
 
 
-def _same(site: Site, value: Computed, found: Stored, target: IntegerTarget) -> Value:
+def brought_to(site: Site, found: Stored, target: IntegerTarget) -> Value:
+    """Integers as the result has them."""
+    value = replace(_alike(found, target), less=0)
     if value.var.type.quantization == target.quantization:
         return value
+    if target.dtype is not DType.INT8:
+        return _rescaled(site, found, target, Activation.NONE)
     return looked_up(site.steps, value, rounded(every_real(found), target), target.quantization)

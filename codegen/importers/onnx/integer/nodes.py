@@ -10,19 +10,17 @@ from codegen.importers.onnx.file.reader import FileGraph
 from codegen.importers.onnx.integer import layers
 from codegen.importers.onnx.integer.groups import is_op
 from codegen.importers.onnx.integer.scales import (
+    HELD,
     IntegerTarget,
     LeftInFloat,
     axes_of,
-    computed,
-    every_real,
-    looked_up,
     rounded,
     scale_at,
     stored,
     stored_at,
     target_at,
 )
-from codegen.importers.onnx.layouts import Computed, Known, StepList, Stored, Value
+from codegen.importers.onnx.layouts import Known, Stored, Value
 from codegen.importers.onnx.node_site import Site, value_type
 from codegen.importers.reporting import Refused
 from codegen.ir import DType, Quantization, TensorType
@@ -41,7 +39,7 @@ def target_of(site: Site) -> IntegerTarget:
     site.integer("saturate", 1)
     site.integer("precision", 0)
     if site.integer("output_dtype", 0) and not site.has(2):
-        raise Refused("E301", "a result without a zero point is not supported, give one of int8 or uint8")
+        raise Refused("E301", "a result without a zero point is not supported, give one")
     return target_at(site, 1)
 
 
@@ -54,15 +52,17 @@ def _quantized(site: Site, value: Value, target: IntegerTarget) -> Value:
     if value_type(value) != DType.FLOAT32.value:
         raise Refused("E301", f"works on {value_type(value)}, supported is float32")
     if isinstance(value, Known):
-        return Known(data=rounded(value.data, target))
-    return site.steps.step(
+        whole = rounded(value.data, target).astype(np.int32) + target.less
+        return Known(data=whole.astype(f"u{target.dtype.value}" if target.less else target.dtype.numpy))
+    found = site.steps.step(
         "QUANTIZE_LINEAR",
         [value.var],
         Attrs(),
         axes=axes_of(value),
-        dtype=DType.INT8,
+        dtype=target.dtype,
         quantization=target.quantization,
     )
+    return target.held(found)
 
 
 def dequantize_linear(site: Site) -> Stored:
@@ -92,7 +92,7 @@ def _always(make: Callable[[Site], Value]) -> Callable[[Site], Value]:
 def _conv(site: Site) -> Value:
     image, target = stored_at(site, 0), target_at(site, 6)
     weights = stored_at(site, 3)
-    return layers.conv(site, image, weights, _bias(site, 8, image, weights), target)
+    return target.held(layers.conv(site, image, weights, _bias(site, 8, image, weights), target))
 
 
 def _bias(site: Site, position: int, image: Stored, weights: Stored) -> Stored | None:
@@ -108,7 +108,8 @@ def _bias(site: Site, position: int, image: Stored, weights: Stored) -> Stored |
 
 def _matmul(site: Site) -> Value:
     site.known(3, "the weights")
-    return layers.gemm(site, stored_at(site, 0), stored_at(site, 3, axis=1), None, target_at(site, 6))
+    target = target_at(site, 6)
+    return target.held(layers.gemm(site, stored_at(site, 0), stored_at(site, 3, axis=1), None, target))
 
 
 def _gemm(site: Site) -> Value:
@@ -116,21 +117,31 @@ def _gemm(site: Site) -> Value:
         raise Refused("E301", "a float32 result is not supported")
     image = stored_at(site, 0)
     weights = stored_at(site, 3, axis=0 if site.integer("transB", 0) else 1)
-    return layers.gemm(site, image, weights, _bias(site, 6, image, weights), target_at(site, 7))
+    target = target_at(site, 7)
+    return target.held(layers.gemm(site, image, weights, _bias(site, 6, image, weights), target))
 
 
 def _pair(op: str) -> Callable[[Site], Value]:
-    return lambda site: layers.pair(site, op, (stored_at(site, 0), stored_at(site, 3)), target_at(site, 6))
+    def make(site: Site) -> Value:
+        target = target_at(site, 6)
+        return target.held(layers.pair(site, op, (stored_at(site, 0), stored_at(site, 3)), target))
+
+    return make
 
 
 def _mean(site: Site) -> Value:
     if site.integer("channels_last", 0):
         raise LeftInFloat("channels_last is not supported")
-    return layers.mean(site, stored_at(site, 0), target_at(site, 3))
+    target = target_at(site, 3)
+    return target.held(layers.mean(site, stored_at(site, 0), target))
 
 
 def _table(function: Callable[[Site], Value]) -> Callable[[Site], Value]:
-    return lambda site: layers.table(site, stored_at(site, 0), target_at(site, 3), function)
+    def make(site: Site) -> Value:
+        target = target_at(site, 3)
+        return target.held(layers.table(site, stored_at(site, 0), target, function))
+
+    return make
 
 
 def _softmax(site: Site) -> Value:
@@ -152,11 +163,8 @@ def _concat(site: Site) -> Value:
     parts: dict[int, Value] = {}
     for position in range(2, len(site.node.inputs), 3):
         part = stored_at(site, position)
-        value = computed(part)
-        if value.var.type.quantization != target.quantization:
-            value = looked_up(site.steps, value, rounded(every_real(part), target), target.quantization)
-        parts[position] = value
-    return arranging.joined(site, list(parts.values()))
+        parts[position] = layers.brought_to(site, part, target)
+    return target.held(arranging.joined(site, list(parts.values())))
 
 
 NODES: Mapping[str, Callable[[Site], Value | Stored]] = MappingProxyType(
@@ -189,8 +197,8 @@ _INTEGER = ("QLinear", "QGemm")
 
 
 def with_quantization(graph: FileGraph, name: str, kind: TensorType) -> TensorType:
-    """The type of a graph input of int8 or uint8 as the first node that reads it means it."""
-    if kind.dtype not in (DType.INT8, DType.UINT8):
+    """The type of a graph input of 8 or 16 bits as the first node that reads it means it."""
+    if kind.dtype.value not in HELD:
         return kind
     for node in graph.nodes:
         positions = range(2, len(node.inputs), 3) if node.op == "QLinearConcat" else _OPERANDS.get(node.op)
@@ -212,16 +220,7 @@ def _meaning(scale: np.ndarray | None, zero: np.ndarray | None) -> Quantization 
     if not (np.isfinite(number) and number > 0):
         return None
     if zero is not None:
-        if zero.size != 1 or str(zero.dtype) not in ("int8", "uint8"):
+        if zero.size != 1 or str(zero.dtype) not in HELD:
             return None
         offset = int(zero.reshape(-1)[0])
     return Quantization(scales=(number,), zero_points=(offset,))
-
-
-def other_sign(steps: StepList, value: Computed) -> Computed:
-    """uint8 as int8 with 128 less, or int8 as uint8 with 128 more; what it means stays."""
-    was, kind = value.var.type.quantization, value.var.type.dtype
-    to, more = (DType.INT8, -128) if kind is DType.UINT8 else (DType.UINT8, 128)
-    table = (np.arange(256) ^ 0x80).astype(np.uint8).view(np.int8)
-    meaning = was and Quantization(scales=was.scales, zero_points=(was.zero_point + more,))
-    return looked_up(steps, value, table, meaning, to)

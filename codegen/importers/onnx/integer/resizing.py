@@ -7,7 +7,7 @@ from codegen.importers.onnx.integer.scales import IntegerTarget, LeftInFloat, co
 from codegen.importers.onnx.layouts import Stored, Value
 from codegen.importers.onnx.node_site import Site
 from codegen.importers.onnx.resized_axes import WHERE, Line, coordinates, lines_of
-from codegen.ir import ConstRef
+from codegen.ir import ConstRef, DType
 from codegen.ir.ops import QLinearResizeAttrs
 
 _PLACES = ("align_corners", "asymmetric", "half_pixel", "pytorch_half_pixel")
@@ -28,6 +28,8 @@ def resized(site: Site, image: Stored, target: IntegerTarget, others: Translator
 
 def _linear(site: Site, image: Stored, target: IntegerTarget) -> Value:
     value = computed(image)
+    if value.var.type.dtype is not DType.INT8 or target.dtype is not DType.INT8:
+        raise LeftInFloat("a linear Resize has an integer form of 8 bits")
     if coordinates(site) not in _PLACES or site.integer("antialias", 0) or site.integer("exclude_outside", 0):
         raise LeftInFloat(f"a linear Resize has an integer form for {', '.join(_PLACES)}, without antialias")
     lines = lines_of(site, value.shape)

@@ -1,17 +1,24 @@
 """Scales and zero points as the file has them, and the integers they belong to."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 
-from codegen.importers.onnx.layouts import Axes, Computed, Known, StepList, Stored, Value, identity
+from codegen.importers.onnx.layouts import Axes, Computed, Known, StepList, Stored, Value, identity, looked_up
 from codegen.importers.onnx.node_site import Site
 from codegen.importers.reporting import Refused
 from codegen.ir import DType, Quantization
-from codegen.ir.ops import Attrs
+from codegen.ir.ops.qlinear.plain import ConvertAttrs
 
 _BYTES = np.arange(256, dtype=np.uint8).view(np.int8)
 """Every int8, in the order of a table."""
+
+HELD = MappingProxyType(
+    {"int8": (DType.INT8, 0), "uint8": (DType.INT8, 128)}
+    | {"int16": (DType.INT16, 0), "uint16": (DType.INT16, 32768)}
+)
+"""Integers of the file -> the type they are held in, and how much less than the file means."""
 
 
 class LeftInFloat(Exception):
@@ -20,15 +27,21 @@ class LeftInFloat(Exception):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class IntegerTarget:
-    """What integers a step has to give: int8, or uint8 that is held with 128 less."""
+    """What integers a step has to give: int8 or int16, or unsigned ones that are held so (`HELD`)."""
 
     scale: float
     zero: int
+    dtype: DType = DType.INT8
+    less: int = 0
 
     @property
     def quantization(self) -> Quantization:
         """For a type."""
         return Quantization(scales=(self.scale,), zero_points=(self.zero,))
+
+    def held(self, value: Value) -> Value:
+        """Such integers as a value of the file."""
+        return replace(value, less=self.less) if isinstance(value, Computed) else value
 
 
 def scale_at(site: Site, position: int) -> np.ndarray:
@@ -52,15 +65,11 @@ def target_at(site: Site, position: int) -> IntegerTarget:
     scale, zero = scale_at(site, position), zero_at(site, position + 1)
     if scale.ndim or zero.ndim:
         raise Refused("E301", "a result that is quantised per channel or in blocks is not supported")
-    if str(zero.dtype) not in ("int8", "uint8"):
-        text = f"a result of type {zero.dtype} is not supported, supported are int8 and uint8"
-        raise Refused("E301", text, "quantise activations to 8 bits")
-    return IntegerTarget(scale=float(scale), zero=int(zero) - _less(zero))
-
-
-def _less(zero: np.ndarray) -> int:
-    """How much less is held than the file means."""
-    return 128 if zero.dtype == np.uint8 else 0
+    if str(zero.dtype) not in HELD:
+        text = f"a result of type {zero.dtype} is not supported, supported are {', '.join(HELD)}"
+        raise Refused("E301", text, "quantise activations to 8 or 16 bits")
+    dtype, less = HELD[str(zero.dtype)]
+    return IntegerTarget(scale=float(scale), zero=int(zero) - less, dtype=dtype, less=less)
 
 
 def stored_at(site: Site, position: int, *, axis: int = 0) -> Stored:
@@ -73,7 +82,7 @@ def stored_at(site: Site, position: int, *, axis: int = 0) -> Stored:
 
 def stored(site: Site, value: Value, scale: np.ndarray, zero_position: int, axis: int) -> Stored:
     """Integers with their meaning."""
-    default = str(value.data.dtype) if isinstance(value, Known) else "uint8"
+    default = str(value.data.dtype) if isinstance(value, Known) else _type_in_file(value)
     zero = zero_at(site, zero_position, default)
     for each, what in ((scale, "scales"), (zero, "zero points")):
         fits = not each.ndim or (
@@ -84,35 +93,36 @@ def stored(site: Site, value: Value, scale: np.ndarray, zero_position: int, axis
             raise Refused("E301", text, "quantise per tensor or per channel, not in blocks")
     axis = axis % len(value.shape) if value.shape else 0
     if isinstance(value, Known):
-        data = value.data
         if not np.issubdtype(zero.dtype, np.integer) and str(zero.dtype) not in ("int4", "uint4"):
             raise Refused("E301", f"integers of type {zero.dtype} are not supported")
-        if data.dtype == np.int8 and zero.dtype == np.uint8:
-            data = data.astype(np.int16) + 128
         number = zero.astype(np.int64)
-        return Stored(value=Known(data=data.astype(np.int64)), scale=scale, zero=number, axis=axis)
+        return Stored(value=Known(data=value.data.astype(np.int64)), scale=scale, zero=number, axis=axis)
     if scale.ndim or zero.ndim:
         raise Refused("E301", "a computed value that is quantised per channel is not supported")
-    if value.var.type.dtype is not DType.INT8 or str(zero.dtype) not in ("int8", "uint8"):
+    dtype, less = HELD.get(str(zero.dtype), (None, 0))
+    if dtype is None or value.var.type.dtype is not dtype:
         text = f"integers of type {value.var.type.dtype.value} with a zero point of {zero.dtype}"
-        raise Refused("E301", f"{text} are not supported, supported are int8 and uint8")
-    wanted = IntegerTarget(scale=float(scale), zero=int(zero) - _less(zero))
+        raise Refused("E301", f"{text} are not supported, supported are {', '.join(HELD)}")
+    wanted = IntegerTarget(scale=float(scale), zero=int(zero) - less, dtype=dtype, less=less)
     if value.var.type.quantization != wanted.quantization:
-        value = looked_up(site.steps, value, _BYTES, wanted.quantization)
+        value = _meaning_otherwise(site.steps, value, wanted.quantization)
     number = np.array(wanted.zero, np.int64)
     return Stored(value=value, scale=scale, zero=number, axis=axis)
 
 
-def looked_up(
-    steps: StepList,
-    value: Computed,
-    table: np.ndarray,
-    quantization: Quantization | None,
-    dtype: DType = DType.INT8,
-) -> Computed:
-    """A function of one byte by its 256 results."""
-    args = [value.var, steps.constant(table.view(np.int8))]
-    found = steps.step("LOOKUP", args, Attrs(), axes=value.axes, dtype=dtype, quantization=quantization)
+def _type_in_file(value: Computed) -> str:
+    """Of which integers the file means the value to be."""
+    return f"u{value.var.type.dtype.value}" if value.less else value.var.type.dtype.value
+
+
+def _meaning_otherwise(steps: StepList, value: Computed, meaning: Quantization) -> Computed:
+    """The same integers with another scale or zero point."""
+    if value.var.type.dtype is DType.INT8:
+        return looked_up(steps, value, _BYTES, meaning)
+    attrs, dtype = ConvertAttrs(bits=True), value.var.type.dtype
+    found = steps.step(
+        "PLAIN_CONVERT", [value.var], attrs, axes=value.axes, dtype=dtype, quantization=meaning
+    )
     assert isinstance(found, Computed), "its argument is computed"
     return found
 
@@ -123,10 +133,11 @@ def every_real(value: Stored) -> np.ndarray:
 
 
 def rounded(real: np.ndarray, target: IntegerTarget) -> np.ndarray:
-    """Real numbers as int8, as QuantizeLinear gives them."""
+    """Real numbers as QuantizeLinear gives them, held as the target has it."""
     with np.errstate(all="ignore"):
         units = np.rint(real.astype(np.float32) / np.float32(target.scale)).astype(np.float64)
-    return np.clip(np.nan_to_num(units, nan=-1e9) + target.zero, -128, 127).astype(np.int8)
+    limits = target.dtype.limits
+    return np.clip(np.nan_to_num(units, nan=-1e9) + target.zero, *limits).astype(target.dtype.numpy)
 
 
 def computed(value: Stored) -> Computed:

@@ -85,8 +85,9 @@ def need_dtype(value: TensorType, what: str, *allowed: DType) -> None:
         raise ValueError(f"the {what} is {value.dtype.value}, supported is {names}")
 
 
-def need_quantized(value: TensorType, what: str) -> None:
-    """Raise ValueError unless `value` is quantised per tensor with a zero point its type can hold."""
+def need_quantized(value: TensorType, what: str, *, any_zero: bool = False) -> None:
+    """Raise ValueError unless `value` is quantised per tensor with a zero point its type can hold; that of 16
+    bits and more is 0, unless `any_zero`."""
     if value.quantization is None:
         raise ValueError(f"the {what} is {value.dtype.value} without a scale")
     if len(value.quantization.scales) != 1:
@@ -94,14 +95,14 @@ def need_quantized(value: TensorType, what: str) -> None:
     low, high = value.dtype.limits
     if not low <= value.zero_point <= high:
         raise ValueError(f"zero point {value.zero_point} of the {what} is outside {value.dtype.value}")
-    if value.dtype in (DType.INT16, DType.INT32) and value.zero_point:
+    if value.dtype in (DType.INT16, DType.INT32) and value.zero_point and not any_zero:
         raise ValueError(
             f"the {what} is {value.dtype.value} with zero point {value.zero_point}, supported is 0, "
             "as TFLite has it for 16 bits and more"
         )
 
 
-def need_one_type(values: Sequence[tuple[str, TensorType]], *integers: DType) -> None:
+def need_one_type(values: Sequence[tuple[str, TensorType]], *integers: DType, any_zero: bool = False) -> None:
     """All of one type, one of `integers` quantised per tensor or float32; raises ValueError otherwise."""
     first = values[0][1]
     for what, value in values:
@@ -109,12 +110,12 @@ def need_one_type(values: Sequence[tuple[str, TensorType]], *integers: DType) ->
         if value.dtype is not first.dtype:
             raise ValueError(f"the {what} is {value.dtype.value}, the {values[0][0]} {first.dtype.value}")
         if value.dtype is not DType.FLOAT32:
-            need_quantized(value, what)
+            need_quantized(value, what, any_zero=any_zero)
 
 
-def need_quantized_or_float(values: Sequence[tuple[str, TensorType]]) -> None:
-    """As `need_one_type`, for operators on int8 and on int16 (zero point 0)."""
-    need_one_type(values, DType.INT8, DType.INT16)
+def need_quantized_or_float(values: Sequence[tuple[str, TensorType]], *, any_zero: bool = False) -> None:
+    """As `need_one_type`, for operators on int8 and on int16 (zero point 0, unless `any_zero`)."""
+    need_one_type(values, DType.INT8, DType.INT16, any_zero=any_zero)
 
 
 def need_same_quantization(first: TensorType, second: TensorType, what: str) -> None:

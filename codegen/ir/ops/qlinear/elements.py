@@ -23,18 +23,18 @@ TABLE_LEN = 256
 
 
 class QuantizeLinear(SameShape):
-    """QUANTIZE_LINEAR(float32) -> int8."""
+    """QUANTIZE_LINEAR(float32) -> int8 or int16."""
 
     name = "QUANTIZE_LINEAR"
     short = "quantize"
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
-        """float32 in, int8 out."""
+        """float32 in, integers out."""
         super().check(attrs, args, result)
         need_elements(result)
         need_dtype(operand(args, 0, "argument"), "argument", DType.FLOAT32)
-        need_dtype(result, "result", DType.INT8)
-        need_quantized(result, "result")
+        need_dtype(result, "result", DType.INT8, DType.INT16)
+        need_quantized(result, "result", any_zero=True)
 
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Source: ONNX, QuantizeLinear: a float32 quotient, rounded to even, saturated."""
@@ -69,7 +69,7 @@ class TableLookup(SameShape):
 
 
 class QLinearPair(BroadcastShape):
-    """Two int8 values that broadcast: as real numbers, `of` them in float32, quantised again."""
+    """Two int8 or int16 values that broadcast: as real numbers, `of` them in float32, quantised again."""
 
     attrs_type = BinaryAttrs
 
@@ -82,13 +82,13 @@ class QLinearPair(BroadcastShape):
         self.name, self.short, self._of = name, short, of
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
-        """int8 throughout."""
+        """One type throughout."""
         super().check(attrs, args, result)
         need_elements(result)
         first, second = operand(args, 0, "first argument"), operand(args, 1, "second argument")
         for what, type_ in (("first argument", first), ("second argument", second), ("result", result)):
-            need_dtype(type_, what, DType.INT8)
-            need_quantized(type_, what)
+            need_dtype(type_, what, *((DType.INT8, DType.INT16) if type_ is first else (first.dtype,)))
+            need_quantized(type_, what, any_zero=True)
         stored_limits(attrs, result)
 
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:

@@ -54,19 +54,24 @@ def _scales(attrs: Attrs) -> tuple[float, ...]:
     return attrs.scales
 
 
+_WEIGHTS = {DType.INT8: (DType.INT8,), DType.INT16: (DType.INT8, DType.INT16)}
+"""Element types of weights, by that of image and result."""
+
+
 class _Weighted(Op):
-    """An image of int8, weights of int8 without a zero point, a bias of int32."""
+    """An image of int8 or int16 (whose sums have 64 bits), weights without a zero point, a bias of int32."""
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """Types, and a scale for each channel."""
         Op.check(self, attrs, args, result)
         need_elements(result)
         scales = _scales(attrs)
-        for index, what in ((0, "image"), (1, "weights")):
-            need_dtype(operand(args, index, what), what, DType.INT8)
-        need_quantized(operand(args, 0, "image"), "image")
-        need_dtype(result, "result", DType.INT8)
-        need_quantized(result, "result")
+        image = operand(args, 0, "image")
+        need_dtype(image, "image", *_WEIGHTS)
+        need_dtype(operand(args, 1, "weights"), "weights", *_WEIGHTS[image.dtype])
+        need_quantized(image, "image", any_zero=True)
+        need_dtype(result, "result", image.dtype)
+        need_quantized(result, "result", any_zero=True)
         channels = result.shape[-1]
         need_bias(args, channels, DType.INT32)
         if len(scales) != channels or not all(scale > 0 and math.isfinite(scale) for scale in scales):
@@ -79,7 +84,8 @@ class _Weighted(Op):
         centred = image.astype(np.float64) - operand(args, 0, "image").zero_point
         sums = sums_of(attrs, centred, weights.astype(np.float64), result).astype(np.int64)
         bias = values[2] if len(values) > 2 else None
-        whole = wrap_int32(sums if bias is None else sums + bias.reshape(-1))
+        whole = sums if bias is None else sums + bias.reshape(-1)
+        whole = wrap_int32(whole) if result.dtype is DType.INT8 else whole
         units = scaled(whole, np.array(_scales(attrs), np.float32))
         return stored(units, result, stored_limits(attrs, result)).reshape(result.shape)
 

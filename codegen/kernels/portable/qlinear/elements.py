@@ -45,10 +45,15 @@ class TableLookup(PortableKernel):
 class QLinearPair(RoundsEven):
     """QLINEAR_ADD, QLINEAR_SUB (a sum with a negated scale) or QLINEAR_MUL, with broadcasting."""
 
-    argument = result = DType.INT8
-
-    def __init__(self, op: str, stem: str, sign: float) -> None:
-        self.op, self.stem, self.name, self._sign = op, stem, f"{op.lower()}_s8_portable", sign
+    def __init__(self, op: str, stem: str, sign: float, dtype: DType = DType.INT8) -> None:
+        kind = "s8" if dtype is DType.INT8 else "s16"
+        self.op, self.stem, self.name, self._sign = (
+            op,
+            f"{stem}_{kind}",
+            f"{op.lower()}_{kind}_portable",
+            sign,
+        )
+        self.argument = self.result = dtype
 
     def numbers(self, let: Let) -> CStruct:
         """The parameter struct; raises ValueError for shapes of too many axes."""
@@ -76,7 +81,9 @@ class QLinearPair(RoundsEven):
 
 
 register(QuantizeLinear("quantize_linear_f32_s8", DType.INT8))
+register(QuantizeLinear("quantize_linear_f32_s16", DType.INT16))
 register(TableLookup())
-register(QLinearPair("QLINEAR_ADD", "qlinear_add_s8", 1.0))
-register(QLinearPair("QLINEAR_SUB", "qlinear_add_s8", -1.0))
-register(QLinearPair("QLINEAR_MUL", "qlinear_mul_s8", 1.0))
+for _dtype in (DType.INT8, DType.INT16):
+    register(QLinearPair("QLINEAR_ADD", "qlinear_add", 1.0, _dtype))
+    register(QLinearPair("QLINEAR_SUB", "qlinear_add", -1.0, _dtype))
+    register(QLinearPair("QLINEAR_MUL", "qlinear_mul", 1.0, _dtype))

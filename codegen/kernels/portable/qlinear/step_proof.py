@@ -1,10 +1,12 @@
 """Decides, channel by channel, whether a fixed point rounds as float32 does, for every sum there can be.
 
 float32 gives y(s) = clip(rint(float32(s) * scale) + zero) of a sum s, which never falls as s grows: at most
-255 steps. The fixed point g(s) = clip(((hi32(s * m) + 2^(t - 1)) >> t) + zero) does not fall either. Both are
-equal everywhere exactly if, for each value k, they reach k at the same sum. The first sum of each k is found
-by bisection over the sums that the weights can give; each asks for `s * m >= bound` there and `< bound` one
-before, which are linear in m. So all multipliers that are right form an interval, which is found exactly.
+255 steps of int8, 65,535 of int16. The fixed point g(s) = clip(((hi32(s * m) + 2^(t - 1)) >> t) + zero) does
+not fall either. Both are equal everywhere exactly if, for each value k, they reach k at the same sum. The
+first sum of each k is found by bisection over the sums that the weights can give; each asks for
+`s * m >= bound` there and `< bound` one before, which are linear in m. So all multipliers that are right form
+an interval, which is found exactly.
+Where there are many steps, some of them are asked first: a channel that these leave no multiplier has none.
 """
 
 from collections.abc import Sequence
@@ -14,8 +16,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-MOST_SHIFT = 21
-"""Beyond it a bound would leave 64 bits."""
+_MOST_SHIFT, _BOUND_BITS = 21, 29
+"""Of a shift, and of a shift and a result less its zero point: beyond them a bound leaves 64 bits."""
+_FEW = 256
+"""Steps that are looked at at once."""
 
 _LARGEST = (1 << 31) - 1
 
@@ -55,10 +59,11 @@ def _roundings(
     ends = np.frombuffer(least, np.int64), np.frombuffer(most, np.int64)
     exponents = np.frexp(numbers.astype(np.float64))[1]
     # 2^30 <= scale * 2^(32 + shift) < 2^31, as far as the shift goes
-    shifts = np.minimum(-1 - exponents, MOST_SHIFT)
-    fits = shifts >= 1
+    reach = max(abs(limit - zero) for limit in limits)
+    shifts = np.minimum(-1 - exponents, min(_MOST_SHIFT, _BOUND_BITS - reach.bit_length()))
+    fits = (shifts >= 1) & (ends[0] >= -_LARGEST - 1) & (ends[1] <= _LARGEST)
     used = np.where(fits, shifts, 1).astype(np.int64)
-    low, high = _interval(numbers, ends, used, zero, limits)
+    low, high = _interval(numbers, ends, used, zero, limits, fits)
     wanted = np.rint(numbers.astype(np.float64) * np.exp2(32.0 + used)).astype(np.int64)
     proved = fits & (low <= high) & (wanted <= _LARGEST)
     factors = np.where(proved, np.clip(wanted, low, np.maximum(low, high)), 0).astype(np.int32)
@@ -74,12 +79,33 @@ def _interval(
     shifts: NDArray[np.int64],
     zero: int,
     limits: tuple[int, int],
+    asked: NDArray[np.bool_],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(least, largest) multiplier that is right for each channel; none where the first is larger."""
-    values = np.arange(limits[0] + 1, limits[1] + 1, dtype=np.int64)
-    first = _first_sums(scales, ends, values - zero)
+    """(least, largest) multiplier that is right for each channel that is `asked` about; none where the first
+    is larger."""
+    values = np.arange(limits[0] + 1, limits[1] + 1, dtype=np.int64) - zero
+    parts = max(1, -(-len(values) // _FEW))
+    low, high = np.zeros(len(scales), np.int64), np.full(len(scales), _LARGEST)
+    for part in range(parts):
+        left = np.flatnonzero(asked & (low <= high))
+        if not left.size:
+            break
+        few = scales[left], (ends[0][left], ends[1][left]), shifts[left]
+        least, largest = _interval_of(*few, values[part::parts])
+        low[left], high[left] = np.maximum(low[left], least), np.minimum(high[left], largest)
+    return low, high
+
+
+def _interval_of(
+    scales: NDArray[np.float32],
+    ends: tuple[NDArray[np.int64], NDArray[np.int64]],
+    shifts: NDArray[np.int64],
+    values: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The same by some of the steps: to `values`, which are less the zero point."""
+    first = _first_sums(scales, ends, values)
     half = np.left_shift(np.int64(1), shifts - 1)[:, None]
-    bounds = ((values[None] - zero) * 2 * half - half) << 32
+    bounds = (values[None] * 2 * half - half) << 32
     low, high = np.zeros(len(scales), np.int64), np.full(len(scales), _LARGEST)
     for sums, limit, is_reached in ((first, bounds, True), (first - 1, bounds - 1, False)):
         counts = first <= ends[1][:, None] if is_reached else first > ends[0][:, None]

@@ -1,5 +1,7 @@
 """Portable kernels of QLINEAR_CONV_2D, QLINEAR_DEPTHWISE_CONV_2D and QLINEAR_FULLY_CONNECTED."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,6 +11,7 @@ from codegen.ir.ops.qlinear import QLinearConvAttrs, QLinearDepthwiseAttrs, QLin
 from codegen.kernels.base.c_kernel import ConstantData, PortableKernel, arg_type
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.result_limits import limits_of
+from codegen.kernels.base.walk import Fields
 from codegen.kernels.base.weighted import (
     QLINEAR_CONVOLUTION,
     QLINEAR_DEPTHWISE,
@@ -24,12 +27,12 @@ from codegen.kernels.portable.qlinear.step_proof import Rounding, roundings
 
 
 class RoundsEven(PortableKernel):
-    """A kernel that `cg_kernels_qlinear.h` declares."""
+    """A kernel that `cg_kernels_qlinear.h` declares, or its namesake for int16."""
 
     @property
     def header(self) -> str:
         """See `PortableKernel.header`."""
-        return "cg_kernels_qlinear.h"
+        return "cg_kernels_qlinear_s16.h" if self.result is DType.INT16 else "cg_kernels_qlinear.h"
 
 
 _Attrs = QLinearConvAttrs | QLinearDepthwiseAttrs | QLinearRowsAttrs
@@ -51,8 +54,8 @@ def sums_of(let: Let, constants: ConstantData) -> tuple[NDArray[np.int64], NDArr
     channels = let.var.type.shape[-1]
     depthwise = let.call.op.name == "QLINEAR_DEPTHWISE_CONV_2D"
     rows = weights.reshape(-1, channels).T if depthwise else weights.reshape(channels, -1)
-    zero = arg_type(let, 0).zero_point
-    low, high = -128 - zero, 127 - zero
+    image = arg_type(let, 0)
+    low, high = (limit - image.zero_point for limit in image.dtype.limits)
     positive, negative = np.maximum(rows, 0).sum(axis=1), np.minimum(rows, 0).sum(axis=1)
     bias = bias_data(let, constants)
     return bias + positive * low + negative * high, bias + positive * high + negative * low
@@ -125,9 +128,69 @@ class QLinearFullyConnected(_QLinear, FullyConnected):
         super().__init__("qlinear_fully_connected_s8", DType.INT8)
 
 
+class _QLinear16(_QLinear):
+    """Images of int16 by weights of int8 or int16: sums of 64 bits, of the image less its zero point."""
+
+    base: str
+    """The function's name without types."""
+
+    def __init__(self, weights: DType) -> None:
+        self.stem = f"{self.base}_{'s16' if weights is DType.INT8 else 's16w16'}"
+        self.name, self.reverse_stem = f"{self.stem}_portable", ""
+        self.argument = self.result = DType.INT16
+        self._weights = weights
+
+    def check(self, let: Let) -> None:
+        """Weights and bias must be constants, weights of the kernel's type."""
+        super().check(let)
+        found = arg_type(let, 1).dtype
+        if found is not self._weights:
+            raise ValueError(
+                f"the kernel {self.name} is for weights of {self._weights.value}, not {found.value}"
+            )
+
+    def weights_fields(self, let: Let, constants: ConstantData) -> tuple[str, Fields]:
+        """See `convolution.Conv2D.weights_fields`: `wide` where a sum may need more than 32 bits."""
+        least, most = sums_of(let, constants)
+        wide = least.min(initial=0) < -(1 << 31) or most.max(initial=0) >= 1 << 31
+        c_type = "cg_conv_weights_s16" if self._weights is DType.INT8 else "cg_conv_weights_s16w16"
+        return c_type, (("scale_step", 1), ("wide", int(wide)))
+
+    def packed(self, let: Let, constants: ConstantData, *, fold: bool) -> tuple[LinkedConstant, ...]:
+        """As of int8, with biases of 64 bits; windows may reach into padding, so theirs are as they are."""
+        del fold
+        weights, bias, *scaling = super().packed(let, constants, fold=False)
+        rows = let.call.op.name == "QLINEAR_FULLY_CONNECTED"
+        total = folded_biases(let, constants) if rows else bias_data(let, constants)
+        weights = replace(weights, alignment=self._weights.size_bytes)
+        return (weights, replace(bias, data=total, alignment=8), *scaling)
+
+
+class QLinearConv2D16(_QLinear16, QLinearConv2D):
+    """QLINEAR_CONV_2D of int16."""
+
+    base = "qlinear_conv2d"
+
+
+class QLinearDepthwiseConv2D16(_QLinear16, QLinearDepthwiseConv2D):
+    """QLINEAR_DEPTHWISE_CONV_2D of int16."""
+
+    base = "qlinear_depthwise_conv2d"
+
+
+class QLinearFullyConnected16(_QLinear16, QLinearFullyConnected):
+    """QLINEAR_FULLY_CONNECTED of int16."""
+
+    base = "qlinear_fully_connected"
+
+
 QLINEAR_CONV_2D_S8 = QLinearConv2D()
 QLINEAR_DEPTHWISE_S8 = QLinearDepthwiseConv2D()
 QLINEAR_FULLY_CONNECTED_S8 = QLinearFullyConnected()
 
 for _kernel in (QLINEAR_CONV_2D_S8, QLINEAR_DEPTHWISE_S8, QLINEAR_FULLY_CONNECTED_S8):
     register(_kernel)
+for _weights in (DType.INT8, DType.INT16):
+    register(QLinearConv2D16(_weights))
+    register(QLinearDepthwiseConv2D16(_weights))
+    register(QLinearFullyConnected16(_weights))
