@@ -69,4 +69,20 @@ static inline int16_t cg_finish_even_s16(const CG_WEIGHTS *weights, int32_t o, i
 #define CG_FINISH(weights, o, sum, params)                                                         \
     cg_finish_even_s16(weights, o, sum, (params)->out_zero, (params)->act_min, (params)->act_max)
 
+/* A fully connected layer; the zero point of its rows is in the biases. */
+#define CG_DEFINE_ROWS_OF_SUMS(name)                                                               \
+    void name(const cg_fc_params *params, const CG_WEIGHTS *weights, const cg_s16 *input,          \
+              cg_s16 *output)                                                                      \
+    {                                                                                              \
+        for (int32_t row = 0; row < params->rows; row++) {                                         \
+            const CG_WEIGHT *w = weights->weight;                                                  \
+            for (int32_t o = 0; o < params->out_len; o++) {                                        \
+                const int64_t sum = cg_dot_centred(0, input, w, params->in_len, 0);                \
+                *output++ = CG_FINISH(weights, o, sum, params);                                    \
+                w += params->in_len;                                                               \
+            }                                                                                      \
+            input += params->in_len;                                                               \
+        }                                                                                          \
+    }
+
 #endif /* CG_QLINEAR_S16_H */
