@@ -32,11 +32,8 @@ class MulV7m(RunKernel):
 
     def other_reason(self, let: Let) -> str | None:
         """Broadcasting along the last axis, a narrower range, a scale outside the short way's."""
-        reason = clamp_reason(let) or super().other_reason(let)
         _, shift = mul_multiplier(arg_type(let, 0), arg_type(let, 1), let.var.type)
-        if reason is None and not LEAST_SHIFT <= -shift <= MOST_SHIFT:
-            reason = f"a scale is not from 2^-{MOST_SHIFT + 1} to below 2^-{LEAST_SHIFT}"
-        return reason
+        return clamp_reason(let) or super().other_reason(let) or shift_reason(shift)
 
     def numbers(self, let: Let) -> RunNumbers:
         """See `RunKernel.numbers`."""
@@ -58,6 +55,13 @@ class MulV7m(RunKernel):
         """See `RunKernel.run_instructions`."""
         del let, aligned
         return 9 + 13 * count + 2 * (count % 2)
+
+
+def shift_reason(shift: int) -> str | None:
+    """Why the short requantization is not exact, or None."""
+    if LEAST_SHIFT <= -shift <= MOST_SHIFT:
+        return None
+    return f"a scale is not from 2^-{MOST_SHIFT + 1} to below 2^-{LEAST_SHIFT}"
 
 
 for _kernel in EXTREMES_S8.values():

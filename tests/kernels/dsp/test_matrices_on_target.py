@@ -1,4 +1,4 @@
-"""BATCH_MATMUL in models on a core with the DSP extension: chosen, and predicted as it runs.
+"""BATCH_MATMUL in models, by the kernel of each instruction set: chosen, and predicted as it runs.
 
 Hundreds of random ones on every core, beside closed memory: tests/fuzz.
 """
@@ -11,6 +11,12 @@ import pytest
 from tests.kernels.mve.layers import Drawing, Model, run_all
 
 pytestmark = pytest.mark.qemu
+FAST = {
+    "mps2-an385": "cg_batch_matmul_s8_v7m",
+    "mps2-an386": "cg_batch_matmul_s8_dsp",
+    "mps3-an547": "cg_batch_matmul_s8_mve",
+}
+"""By board: the C function that these models call."""
 SHAPES = (
     # batches, rows, depth, columns, first and second transposed
     (2, 16, 32, 16, False, False),
@@ -37,9 +43,14 @@ def products() -> Iterator[Model]:
         yield drawing.finish(y, images=1)
 
 
-def test_products_of_matrices(tmp_path: Path) -> None:
-    for one in run_all(products(), tmp_path, on="mps2-an386"):
-        assert one.symbols == ("cg_batch_matmul_s8_dsp",)
+@pytest.mark.parametrize("board", FAST)
+def test_products_of_matrices(board: str, tmp_path: Path) -> None:
+    outcomes = run_all(products(), tmp_path, on=board)
+    for one, (*_, is_transposed, _) in zip(outcomes, SHAPES, strict=True):
+        if board == "mps2-an385" and is_transposed:  # portable C has no prediction
+            assert one.symbols == ("cg_batch_matmul_s8",)
+            continue
+        assert one.symbols == (FAST[board],)
         assert one.predicted is not None
         assert one.measured is not None
         # The call and the counter's resolution are beside the kernel.
