@@ -76,14 +76,27 @@ def networks(only: str | None) -> Iterator[Row]:
         if only not in (None, name):
             continue
         path = SHARED / line["file"]
-        found, note = _asked("run", path)
+        sizes = _open_sizes(path, line["inputs"].split())
+        found, note = _asked("run", path, *sizes)
         if found is None:
-            found, _ = _asked("plan", path)
+            found, _ = _asked("plan", path, *sizes)
         if found is None:
             yield Row(name=name, **theirs(name), note=note)
             continue
         io_bytes = sum(_bytes(kind) for kind in f"{line['inputs']} {line['outputs']}".split())
         yield Row(name=name, **_figures(found), io_bytes=io_bytes, **theirs(name), note=note)
+
+
+def _open_sizes(path: Path, kinds: list[str]) -> list[str]:
+    """Words that fix what the file leaves open, but for the first extent, as index.csv has it."""
+    words: list[str] = []
+    graph = onnx.load_model(str(path), load_external_data=False).graph
+    for value, kind in zip(graph.input, kinds, strict=False):
+        extents = zip(value.type.tensor_type.shape.dim, shape_of(kind), strict=True)
+        for axis, (declared, extent) in enumerate(extents):
+            if axis and not declared.dim_value:
+                words += ["--dim", f"{value.name}.{axis}={extent}..{extent}"]
+    return words
 
 
 def theirs(name: str) -> dict[str, int]:
@@ -94,8 +107,12 @@ def theirs(name: str) -> dict[str, int]:
 
 def _bytes(kind: str) -> int:
     """Of a type as index.csv has it, float32[1,10] for example."""
-    dtype, _, shape = kind.rstrip("]").partition("[")
-    return np.dtype(dtype).itemsize * math.prod(int(extent) for extent in shape.split(",") if extent)
+    return np.dtype(kind.partition("[")[0]).itemsize * math.prod(shape_of(kind))
+
+
+def shape_of(kind: str) -> list[int]:
+    """The same type's extents."""
+    return [int(extent) for extent in kind.rstrip("]").partition("[")[2].split(",") if extent]
 
 
 def layers(only: str | None) -> Iterator[Row]:
@@ -122,7 +139,8 @@ def layers(only: str | None) -> Iterator[Row]:
 
 
 def _figures(found: dict[str, Any]) -> dict[str, Any]:
-    run: dict[str, Any] = found.get("run") or {}
+    runs: list[dict[str, Any]] = [found["run"]] if found.get("run") else found.get("runs_at_sizes", [])
+    run = runs[0] if runs else {}
     macs: int = found["model"]["macs"]
     instructions: int | None = run.get("instructions")
     return {
@@ -134,10 +152,10 @@ def _figures(found: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _asked(verb: str, path: Path) -> tuple[dict[str, Any] | None, str]:
+def _asked(verb: str, path: Path, *more: str) -> tuple[dict[str, Any] | None, str]:
     """The JSON document of a verb; or None, and why."""
-    words = [sys.executable, "-m", "codegen", verb, str(path), "--optimize", "speed", "--json"]
-    words += ["--board", BOARD, "--steps"] if verb == "run" else []
+    words = [sys.executable, "-m", "codegen", verb, str(path), "--optimize", "speed", "--json", *more]
+    words += ["--board", BOARD, *([] if more else ["--steps"])] if verb == "run" else []
     try:
         done = subprocess.run(
             words, cwd=HERE.parent, capture_output=True, text=True, timeout=LIMIT_SECONDS, check=False
