@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from codegen.importers.graph_inputs import NO_EXTENTS, Extents
-from codegen.importers.onnx.composed import REPEATED
+from codegen.importers.onnx.composed import REPEATED, SEQUENCES
 from codegen.importers.onnx.file.reader import FileBody, FileGraph, FileNode, FileValue, read_graph
 from codegen.importers.onnx.integer import (
     HELD,
@@ -18,8 +18,17 @@ from codegen.importers.onnx.integer import (
     target_of,
     with_quantization,
 )
-from codegen.importers.onnx.layouts import Computed, Known, StepList, Stored, Value, identity, other_sign
-from codegen.importers.onnx.node_site import Site
+from codegen.importers.onnx.layouts import (
+    Computed,
+    Given,
+    Known,
+    Listed,
+    StepList,
+    Stored,
+    identity,
+    other_sign,
+)
+from codegen.importers.onnx.node_site import SEQUENCE_ADVICE, Site
 from codegen.importers.onnx.node_types import NEVER, REAL, TRANSLATORS
 from codegen.importers.onnx.rewriting.folding import folded
 from codegen.importers.onnx.rewriting.functions import MAX_DEPTH, Inliner, defined, given
@@ -63,7 +72,7 @@ class _Translation:
         self._graph, self._extents = graph, extents
         self._report = ImportReport(file_name)
         self.steps = StepList()
-        self._values: dict[str, Value | Stored | None] = {
+        self._values: dict[str, Given | None] = {
             name: Known(data=data) for name, data in graph.constants.items()
         }
         self._uses = Counter(_read(graph.nodes))
@@ -185,7 +194,7 @@ class _Translation:
     def _translate(self, node: FileNode) -> None:
         """Translate one node; whatever comes of it, its results are defined for those that follow."""
         self._is_at(node, printable(node.outputs[0]) if node.outputs else "")
-        found: tuple[Value | Stored | None, ...] = ()
+        found: tuple[Given | None, ...] = ()
         try:
             found = self._outputs(node)
         except Refused as refused:
@@ -199,10 +208,12 @@ class _Translation:
             if name:
                 self._values[name] = found[position] if position < len(found) else None
 
-    def _outputs(self, node: FileNode) -> tuple[Value | Stored | None, ...]:
+    def _outputs(self, node: FileNode) -> tuple[Given | None, ...]:
         if any(name in self._values for name in node.outputs if name):
             raise Refused("E303", "computes a value that has one already")
         site = self._site(node)
+        if node.op in SEQUENCES and not node.domain:
+            return self._made(site, (SEQUENCES[node.op](site),))
         known = folded(site, is_translated=not _is_missing(node))
         if known is not None:
             return known
@@ -217,7 +228,7 @@ class _Translation:
         made = TRANSLATORS[_name(node)](as_of_seven(site))
         return self._made(site, made if isinstance(made, tuple) else (made,))
 
-    def _made(self, site: Site, found: tuple[Value | Stored, ...]) -> tuple[Value | Stored, ...]:
+    def _made(self, site: Site, found: tuple[Given, ...]) -> tuple[Given, ...]:
         """What a node gave, once nothing of it is left over."""
         site.need_no_more()
         if found and site.less and isinstance(found[0], Computed):
@@ -242,7 +253,7 @@ class _Translation:
 
     def _inline(
         self, node: FileNode, body: FileBody, names: dict[str, str], what: str
-    ) -> tuple[Value | Stored | None, ...]:
+    ) -> tuple[Given | None, ...]:
         if self._depth == MAX_DEPTH:
             raise Refused("E305", f"functions are more than {MAX_DEPTH} deep inside each other")
         made = self._inliner.inlined(node, body, names, what)
@@ -267,9 +278,7 @@ class _Translation:
         if any(outer and inner not in self._values for outer, inner in pairs):
             raise Refused("E303", f"{what} does not compute every output of the node")
 
-    def _repeat(
-        self, node: FileNode, body: FileBody, values: Sequence[Value | Stored]
-    ) -> tuple[Value | Stored, ...]:
+    def _repeat(self, node: FileNode, body: FileBody, values: Sequence[Given]) -> tuple[Given, ...]:
         """One turn of a loop: its body, reading these values; AlreadyReported if a part of it was refused."""
         self._turns += 1
         names = {inner: f"{node.op}/{inner}.{self._turns}" for inner in body.inputs}
@@ -281,7 +290,7 @@ class _Translation:
             raise AlreadyReported
         return given
 
-    def _share(self, node: FileNode, found: tuple[Value | Stored, ...]) -> None:
+    def _share(self, node: FileNode, found: tuple[Given, ...]) -> None:
         """Tell of results that are an input under a second name, while others read the first one."""
         others = [self._values.get(name) for name in node.inputs if self._uses[name] > 1]
         read = {each.var.name for each in others if isinstance(each, Computed)}
@@ -320,6 +329,8 @@ class _Translation:
         value = self._values[output.name]
         if value is None:
             raise AlreadyReported
+        if isinstance(value, Listed):
+            raise Refused("E301", "is a sequence of tensors, supported are tensors", SEQUENCE_ADVICE)
         if isinstance(value, Stored):
             value = self.steps.real(value)
         if isinstance(value, Known):

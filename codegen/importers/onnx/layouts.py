@@ -81,6 +81,17 @@ class Stored:
         return numbers.reshape(shape)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Listed:
+    """A sequence of tensors: nothing of it runs, its elements are values of their own."""
+
+    values: tuple[Value, ...]
+
+
+Given = Value | Stored | Listed
+"""What a name of the file can stand for."""
+
+
 def identity(rank: int) -> Axes:
     """Axes stored in the model's order."""
     return tuple(range(rank))

@@ -6,7 +6,16 @@ import numpy as np
 
 from codegen.importers.limits import MAX_RANK
 from codegen.importers.onnx.file.reader import FileBody, FileNode
-from codegen.importers.onnx.layouts import Computed, Known, StepList, Stored, Value, identity
+from codegen.importers.onnx.layouts import (
+    Computed,
+    Given,
+    Known,
+    Listed,
+    StepList,
+    Stored,
+    Value,
+    identity,
+)
 from codegen.importers.printable_names import printable
 from codegen.importers.reporting import AlreadyReported, Refused
 from codegen.ir import Arg, DType
@@ -18,6 +27,7 @@ MOVES = frozenset(
 )
 """Operators that give elements of their arguments as they are, or the largest of them."""
 
+SEQUENCE_ADVICE = "export with Split and Concat (their tensors have names), not with lists of tensors"
 _SIGNED = frozenset({DType.INT8.value, DType.INT16.value})
 _FIXED = "export the model with fixed shapes, so that this is a constant"
 
@@ -29,7 +39,7 @@ class Site:
         self,
         node: FileNode,
         opset: int,
-        values: Mapping[str, Value | Stored | None],
+        values: Mapping[str, Given | None],
         uses: Mapping[str, int],
         steps: StepList,
     ) -> None:
@@ -70,8 +80,22 @@ class Site:
         found = {getattr(self._values.get(name), "less", 0) for name in names}
         return found.pop() if len(found) == 1 else 0
 
+    def listed(self, position: int) -> tuple[Value, ...]:
+        """Input `position`, a sequence of tensors."""
+        found = self._given(position)
+        if not isinstance(found, Listed):
+            raise Refused("E303", f"input {position} is a tensor, it has to be a sequence of tensors")
+        return found.values
+
     def given(self, position: int) -> Value | Stored:
         """The same; integers of a DequantizeLinear stay what they are."""
+        found = self._given(position)
+        if isinstance(found, Listed):
+            text = f"input {position} is a sequence of tensors, supported are tensors"
+            raise Refused("E301", text, SEQUENCE_ADVICE)
+        return found
+
+    def _given(self, position: int) -> Given:
         if not self.has(position):
             raise Refused("E303", f"input {position} is left out, which this operator does not allow")
         name = self.node.inputs[position]

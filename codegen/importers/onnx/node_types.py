@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from codegen.importers.onnx import arithmetic, arranging, matrices, spatial
-from codegen.importers.onnx.composed import COMPOSED, REPEATED
+from codegen.importers.onnx.composed import COMPOSED, REPEATED, SEQUENCES
 from codegen.importers.onnx.integer import NODES
 from codegen.importers.onnx.layouts import Stored, Value
 from codegen.importers.onnx.node_site import Site
@@ -106,10 +106,6 @@ TRANSLATORS: Mapping[str, NodeTranslator] = MappingProxyType({**REAL, **NODES, *
 
 
 _RANDOM = ("it gives other numbers in each run", "export the model for inference (eval())")
-_SEQUENCE = (
-    "sequences of tensors have no place in a plan",
-    "export with Split and Concat (their tensors have names), not with lists of tensors",
-)
 _TEXT = ("text has no type here", "leave it out of the model: prepare text in the application")
 
 NEVER: Mapping[str, tuple[str, str]] = MappingProxyType(
@@ -125,10 +121,6 @@ NEVER: Mapping[str, tuple[str, str]] = MappingProxyType(
         ),
         **dict.fromkeys(("Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform"), _RANDOM),
         "RandomUniformLike": _RANDOM,
-        **dict.fromkeys(
-            ("ConcatFromSequence", "SequenceAt", "SequenceConstruct", "SequenceEmpty"), _SEQUENCE
-        ),
-        **dict.fromkeys(("SequenceErase", "SequenceInsert", "SequenceLength", "SplitToSequence"), _SEQUENCE),
         **dict.fromkeys(("RegexFullMatch", "StringConcat", "StringNormalizer", "StringSplit"), _TEXT),
         "TfIdfVectorizer": _TEXT,
         "ai.onnx.preview.training.Gradient": (
@@ -142,4 +134,4 @@ NEVER: Mapping[str, tuple[str, str]] = MappingProxyType(
 
 def node_types() -> tuple[str, ...]:
     """ONNX's names of what is imported."""
-    return tuple(sorted({*TRANSLATORS, *REPEATED, "If"}))
+    return tuple(sorted({*TRANSLATORS, *REPEATED, *SEQUENCES, "If"}))

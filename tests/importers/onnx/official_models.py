@@ -47,7 +47,10 @@ def _asked(model: Any) -> list[Any]:
 
 
 def _test(name: str, kind: str, model: Any, inputs: list[Any], outputs: list[Any]) -> NodeTest:
-    names = [each.name for each in _asked(model)]
+    asked = _asked(model)
+    names = [each.name for each in asked]
+    for value, data in zip(asked, inputs, strict=True):
+        _fix(value, np.shape(data))
     return NodeTest(
         name=name,
         operator=kind,
@@ -57,6 +60,13 @@ def _test(name: str, kind: str, model: Any, inputs: list[Any], outputs: list[Any
         relative=_RELATIVE,
         absolute=_ABSOLUTE,
     )
+
+
+def _fix(value: Any, shape: tuple[int, ...]) -> None:
+    """Extents that the file leaves open are those of the test, as `--dim` says them."""
+    for declared, extent in zip(value.type.tensor_type.shape.dim, shape, strict=False):
+        if not declared.dim_value:
+            declared.dim_value = extent
 
 
 def _arrays(folder: Path, what: str) -> list[Any]:

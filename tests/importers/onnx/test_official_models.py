@@ -40,6 +40,26 @@ def test_models_of_opset_6_pass_as_c(tmp_path: Path) -> None:
     assert [each.test.name for each in outcomes if not each.is_right] == []
 
 
+def test_simple_models_pass_as_c(tmp_path: Path) -> None:
+    """Those with sequences of tensors were refused until lists were resolved while the file is read."""
+    found = [official.outcome(each) for each in models("simple")]
+    wanted = {name for (kind, name), row in TABLE.items() if kind == "simple" and row["result"] == "passes"}
+    outcomes = official.on_board([each for each in found if each.module is not None], tmp_path)
+    assert {each.test.name for each in outcomes if each.is_right} == wanted
+    assert len(wanted) == 13
+
+
+@pytest.mark.long
+@pytest.mark.qemu
+def test_all_but_light_ones_pass_on_a_board(tmp_path: Path) -> None:
+    """Light ones have megabytes of weights; their kinds of layers are in the others."""
+    first = [official.outcome(test) for test in models(*KINDS[:3])]
+    imported = [each for each in first if each.module is not None]
+    found = official.on_board(imported, tmp_path, "mps2-an386")
+    assert [each.test.name for each in found if not each.is_right] == []
+    assert len(imported) == 30 + 82 + 13
+
+
 @pytest.mark.long
 def test_every_test_passes_as_c_or_is_refused(tmp_path: Path) -> None:
     """Simple and light ones too; of the latter some are larger than what is ever imported."""

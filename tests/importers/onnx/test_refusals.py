@@ -55,11 +55,6 @@ def test_everything_unsupported_is_told_at_once(tmp_path: Path) -> None:
         ),
         ("RandomNormalLike", "it gives other numbers in each run", "export the model for inference (eval())"),
         (
-            "SequenceConstruct",
-            "sequences of tensors have no place in a plan",
-            "export with Split and Concat (their tensors have names), not with lists of tensors",
-        ),
-        (
             "StringNormalizer",
             "text has no type here",
             "leave it out of the model: prepare text in the application",

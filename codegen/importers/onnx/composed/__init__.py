@@ -1,4 +1,5 @@
-"""Node types that become several steps: `COMPOSED`, by ONNX's name; `REPEATED`, loops.
+"""Node types that become several steps: `COMPOSED`, by ONNX's name; `REPEATED`, loops; `SEQUENCES`,
+which become none.
 
 In: a node's site. Out: its value. Start with `element_functions`, functions of one element.
 """
@@ -20,6 +21,7 @@ from codegen.importers.onnx.composed import (
     windows,
 )
 from codegen.importers.onnx.composed.repeated import REPEATED, Run
+from codegen.importers.onnx.composed.sequences import SEQUENCES
 from codegen.importers.onnx.layouts import Value
 from codegen.importers.onnx.node_site import Site
 
@@ -39,4 +41,4 @@ COMPOSED: Mapping[str, Callable[[Site], Value | tuple[Value, ...]]] = MappingPro
     }
 )
 
-__all__ = ["COMPOSED", "REPEATED", "Run"]
+__all__ = ["COMPOSED", "REPEATED", "SEQUENCES", "Run"]

@@ -12,13 +12,12 @@ import numpy as np
 from codegen.importers.onnx.arranging import part
 from codegen.importers.onnx.composed.choosing import flipped, stacked
 from codegen.importers.onnx.file.reader import FileBody
-from codegen.importers.onnx.layouts import Known, Stored, Value
-from codegen.importers.onnx.node_site import Site
+from codegen.importers.onnx.layouts import Given, Known, Listed, Stored, Value
+from codegen.importers.onnx.node_site import SEQUENCE_ADVICE, Site
 from codegen.importers.reporting import Refused
 
 MAX_TURNS = 1024
 
-Given = Value | Stored
 Run = Callable[[FileBody, Sequence[Given]], tuple[Given, ...]]
 """Puts the nodes of a body into the model, reading these values; what it gives."""
 
@@ -149,6 +148,9 @@ def _slice(site: Site, value: Value, axis: int, turn: int) -> Value:
 
 def _gather(site: Site, gathered: Sequence[list[Value]], found: Sequence[Given]) -> None:
     for values, each in zip(gathered, found, strict=True):
+        if isinstance(each, Listed):
+            text = "gathers a sequence of tensors of each turn, supported are tensors"
+            raise Refused("E301", text, SEQUENCE_ADVICE)
         values.append(site.steps.real(each) if isinstance(each, Stored) else each)
 
 
