@@ -2,6 +2,7 @@
 
     python benchmarks/sizes.py mps2-an386 [audio residual]   # the table, and rows of results/sizes.csv anew
     python benchmarks/sizes.py host batches    # models of the test data whose batch is open, 1 to 8
+    python benchmarks/sizes.py host batches missing     # of these, the ones that have no row yet
 
 A row a network: at how many sizes it ran, how many figures were not as they should be (outputs against NumPy,
 measured against planned peaks, guards), then at the upper end against the build for that size alone: bytes of
@@ -127,7 +128,7 @@ def _row(network: Measured, board: str, folder: Path) -> Row:
     [single] = run_at(alone, [every[-1]], seed=3, port=None)
     [ours], [theirs] = found[-1].measured.result.cases, single.measured.result.cases
     [(pool, gaps)] = [(name, own) for name, peaks in ranges.peaks.items() if (own := gap(peaks)) is not None]
-    evenly = ranges.peaks[pool][:: -(-len(every) // _ALONE)]
+    evenly = dict.fromkeys((*ranges.peaks[pool][:: -(-len(every) // _ALONE)], ranges.peaks[pool][-1]))
     return {
         "board": board,
         "network": network.name,
@@ -138,7 +139,7 @@ def _row(network: Measured, board: str, folder: Path) -> Row:
         "code_bytes_more": str(_code_bytes(whole) - _code_bytes(alone)),
         "bound_mean": f"{gaps.mean:.3f}",
         "bound_worst": f"{gaps.worst:.3f}",
-        **_alone(network, board, pool, (*evenly, ranges.peaks[pool][-1]), folder),
+        **_alone(network, board, pool, tuple(evenly), folder),
     }
 
 
@@ -161,7 +162,10 @@ def main() -> None:
     board, *wanted = sys.argv[1:] or ["mps2-an386"]
     widths = [max(len(name), 12) for name in COLUMNS]
     print(*(name.rjust(width) for name, width in zip(COLUMNS, widths, strict=True)))
-    for network in _networks(wanted):
+    known = {row["network"] for row in _recorded() if row["board"] == board and "missing" in wanted}
+    for network in _networks([each for each in wanted if each != "missing"]):
+        if network.name in known:
+            continue
         with tempfile.TemporaryDirectory() as folder:
             row = _row(network, board, Path(folder))
         print(*(row[n].rjust(w) for n, w in zip(COLUMNS, widths, strict=True)), flush=True)

@@ -10,7 +10,8 @@ from codegen.ir.function import ReadOnlyData
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Workspace:
-    """Bytes a kernel needs while it runs, alive in the sub-steps `[start, stop)` of its step."""
+    """Bytes a kernel needs while it runs, alive in the sub-steps `[start, stop)` of its step; 0 of a size at
+    which it needs none."""
 
     name: str
     size_bytes: int
@@ -24,7 +25,7 @@ class Workspace:
     """How often each byte is read and written in one run, on average."""
 
     def __post_init__(self) -> None:
-        if self.size_bytes <= 0 or not 0 <= self.start < self.stop:
+        if self.size_bytes < 0 or not 0 <= self.start < self.stop:
             raise ValueError(
                 f"workspace {self.name}: size {self.size_bytes}, sub-steps [{self.start}, {self.stop})"
             )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from codegen.ir import ANYWHERE, Let, Var, VirtualDevice
 from codegen.ir.formulas import Formula
 from codegen.kernels.block import Block, RowKernel
-from codegen.kernels.call import CallArg, CStruct, Reverse, Split, UserSource, formulas_in
+from codegen.kernels.call import CallArg, CStruct, OtherCall, Reverse, Split, UserSource, formulas_in
 from codegen.kernels.contract import LinkedConstant, MemoryDemand, Sharing, View, Workspace
 
 
@@ -52,6 +52,8 @@ class PrimFunc:
     """Run-time arguments born in the result's bytes, where they come side by side; `symbol` copies others."""
     structs: tuple[CStruct, ...] = ()
     call_args: tuple[CallArg, ...] = ()
+    elsewhere: tuple[OtherCall, ...] = ()
+    """What is called instead in parts of a range of sizes; each has its structs in `structs`."""
     macs: int = -1
     """Multiply-accumulates; by default those of `let`."""
     pixels_at_once: int = 1
@@ -129,6 +131,8 @@ class PrimFunc:
     def formulas(self) -> Iterator[Formula]:
         """Everything in its call that depends on sizes known at run time only."""
         yield from formulas_in((*(struct.fields for struct in self.structs), *self.call_args))
+        for each in self.elsewhere:
+            yield from formulas_in((each.part, *each.call_args))
         if self.block is not None:
             yield from self.block.formulas
 
@@ -136,7 +140,8 @@ class PrimFunc:
     def symbols(self) -> tuple[str, ...]:
         """C functions of the runtime or the user that it calls: of a block, those of its layers."""
         if self.block is None:
-            return (self.symbol,) if self.symbol else ()
+            others = (each.symbol for each in self.elsewhere)
+            return (self.symbol, *others) if self.symbol else ()
         return tuple(stage.kernel.symbol for stage in self.block.stages if stage.kernel)
 
     @property

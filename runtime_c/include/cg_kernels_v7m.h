@@ -125,6 +125,13 @@ typedef struct {
 /* The whole input is read for each group before its outputs are written. */
 void cg_fully_connected_s8_v7m(const cg_fc_params_v7m *params, const int8_t *input, int8_t *output);
 
+/*
+ * One row by the parameters and constants of cg_conv2d_s8_v7m, of an even number of inputs, without
+ * a workspace: for a range of sizes from one row on. The whole input is read for each output.
+ */
+void cg_fully_connected_runs_s8_v7m(const cg_conv_params_v7m *params, const int8_t *input,
+                                    int8_t *output);
+
 #ifdef __cplusplus
 }
 #endif

@@ -125,6 +125,14 @@ def test_however_firmware_calls_it(way: str, tmp_path: Path) -> None:
     ran(network, "host", tmp_path, whole=False, **WAYS[way])
 
 
+@pytest.mark.parametrize(("board", "way"), [("mps2-an385", "external"), ("mps3-an547", "caller")])
+def test_one_row_is_another_function_than_several(board: str, way: str, tmp_path: Path) -> None:
+    """What reads one row without a workspace, by constants of its own or those of several rows."""
+    path = model_path("tflm/hello_world_int8")
+    found = ran_file(path, board, ["N=1..8"], tmp_path, random=0, **WAYS[way])
+    assert any(prim.elsewhere for prim in found[-1].planned.program.steps.prim_funcs)
+
+
 BATCHED = ("mlperf_tiny/kws_ref_model", "tflm/hello_world_int8", "tflm/hello_world_float")
 MORE_BATCHED = (
     "mlperf_tiny/ad01_int8",

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from codegen.emit.c.c_text import statement
 from codegen.emit.c.spelling import POOL_TYPES, TakenNames, c_name, local_names, needs_math, scalar
 from codegen.emit.model.blocks import block_text, function_name, needs_sizes
+from codegen.emit.model.calls import CallView, may_fail, named_values, silent_values, used_values
 from codegen.emit.model.header import HeaderView
 from codegen.emit.model.structs import (
     constant_addresses,
@@ -143,9 +144,9 @@ class _Entry:
             var.name: self.taken.take(*local_names(program.name, var.name, "_value"))
             for var in program.steps.function.variables()
         }
-        self.used = frozenset(_used(program))
+        self.used = frozenset(used_values(program))
         self.silent = program.silent_steps
-        self._views = _silent_values(program)
+        self._views = silent_values(program)
         prims = program.steps.prim_funcs
         local = {(prim.name, each.suffix) for prim in prims for each in self._local_structs(prim)}
         self._structs, self._struct_names = shared_structs(prims, self.constants, local)
@@ -214,7 +215,7 @@ class _Entry:
 
     def _step(self, index: int, prim: PrimFunc) -> StepView:
         apart = self.stepwise or core_of(prim) == 1  # a function of its own, that declares all it names
-        lines = [self._declare(var) for var in (_named(prim) if apart else self._declared(index, prim))]
+        lines = [self._declare(var) for var in (named_values(prim) if apart else self._declared(index, prim))]
         for space in prim.workspaces:
             if WorkspaceArg(name=space.name) in prim.call_args:
                 name = self._workspace_name(prim, space.name)
@@ -247,7 +248,7 @@ class _Entry:
             comment=statement("c/steps/comment.c.j2", "comment", index, note, indent),
             lines=tuple(lines),
             call=call,
-            may_fail=_may_fail(prim),
+            may_fail=may_fail(prim),
             core1=core1,
             name=f"step_{index}_{prim.name}",
             parameters=tuple(parameters),
@@ -255,6 +256,8 @@ class _Entry:
 
     def _call(self, prim: PrimFunc, lines: list[str], *, apart: bool) -> str:
         """The call of a step; declarations for it go to `lines`. `apart`: in a function of its own."""
+        if prim.elsewhere:
+            return self._by_part(prim, lines)
         structs = () if prim.block else self._local_structs(prim)
         inner = "" if apart or not structs else "    "
         arguments = [self._argument(prim, arg, lines) for arg in prim.call_args]
@@ -269,12 +272,32 @@ class _Entry:
         ]
         if inner:
             call = statement(_CALL, "call_with", texts, called, arguments)
-        elif _may_fail(prim):
+        elif may_fail(prim):
             call = statement(_CALL, "call_that_may_fail", called, ["context", *arguments])
         else:
             call = statement(_CALL, "call", called, arguments)
             lines += texts
         return self._by_groups(prim, call, lines)
+
+    def _by_part(self, prim: PrimFunc, lines: list[str]) -> str:
+        """The calls of a step that is another C function in some parts of a range of sizes."""
+        late = late_constants(prim, self.constants, self.places.sizes, self.external)
+
+        def call(condition: str, symbol: str, args: Sequence[CallArg]) -> CallView:
+            structs = (
+                struct_text(prim, each, self.constants, self._struct_names, "        ", self.places.sizes)
+                for each in local_structs(prim, late, args)
+            )
+            arguments = tuple(self._argument(prim, each, lines) for each in args)
+            return CallView(condition=condition, structs=tuple(structs), function=symbol, arguments=arguments)
+
+        sizes = self.places.sizes
+        assert sizes is not None
+        calls = [
+            call(f"{sizes.spelled(each.part)} == {each.number}", each.symbol, each.call_args)
+            for each in prim.elsewhere
+        ]
+        return statement(_CALL, "by_part", [*calls, call("", prim.symbol, prim.call_args)])
 
     def _sizes(self, texts: Sequence[str]) -> list[str]:
         """Declarations of the sizes that C text names."""
@@ -288,7 +311,7 @@ class _Entry:
 
     def _parameters(self, prim: PrimFunc) -> list[str]:
         """What the function of one step is called with: the caller's structs that it reaches into."""
-        places = [self.places.value(var.name) for var in _named(prim)]
+        places = [self.places.value(var.name) for var in named_values(prim)]
         structs = {place.struct for place in places if isinstance(place, CallerBytes)}
         found = [struct for struct in ("inputs", "outputs") if struct in structs]
         if self.program.interface.caller_pools and (
@@ -298,7 +321,7 @@ class _Entry:
             or (self.program.copied_states and prim is self.program.steps.prim_funcs[-1])
         ):
             found.insert(0, "pools")
-        return [*found, "context"] if _may_fail(prim) else found
+        return [*found, "context"] if may_fail(prim) else found
 
     def _by_groups(self, prim: PrimFunc, call: str, lines: list[str]) -> str:
         """`call`, or calls by groups of outputs where a constant is decoded in pieces."""
@@ -361,39 +384,3 @@ class _Entry:
         if not isinstance(value, Var):
             raise ValueError(f"{prim.name}: argument {index} is constant, a kernel passes it by its role")
         return self.locals[value.name]
-
-
-def _may_fail(prim: PrimFunc) -> bool:
-    """Whether a step calls the application's reader."""
-    return prim.block is not None and prim.block.streamed is not None
-
-
-def _used(program: Program) -> Iterator[str]:
-    """Variables that a call on core 0 names: the others have functions of their own."""
-    for prim in (prim for prim in program.steps.prim_funcs if core_of(prim) == 0):
-        yield from (var.name for var in _named(prim))
-
-
-def _silent_values(program: Program) -> Mapping[int, Sequence[Var]]:
-    """By step on core 0: results of steps without code that it is the first to name."""
-    silent = {program.steps.prim_funcs[step].let.var.name for step in program.silent_steps}
-    found: dict[int, list[Var]] = {}
-    for step, prim in enumerate(program.steps.prim_funcs):
-        for var in _named(prim):
-            if var.name in silent and core_of(prim) == 0:
-                silent.remove(var.name)
-                found.setdefault(step, []).append(var)
-    return found
-
-
-def _named(prim: PrimFunc) -> Sequence[Var]:
-    """Values that a call names: arguments, then its result; each once."""
-    found: dict[str, Var] = {}
-    arrays = [item for arg in prim.call_args if isinstance(arg, ArrayArg) for item in arg.items]
-    for item in (*prim.call_args, *arrays):
-        value = prim.let.call.args[item.index] if isinstance(item, ValueArg) else None
-        if isinstance(value, Var):
-            found[value.name] = value
-    if ResultArg() in prim.call_args:
-        found[prim.let.var.name] = prim.let.var
-    return tuple(found.values())

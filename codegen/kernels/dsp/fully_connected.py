@@ -149,7 +149,7 @@ class DspFullyConnectedEven(DspFullyConnected):
         self.sources = (*pixel, f"kernels/dsp/{self.name}.c")
 
 
-for most in (4, 2):
+for most in (4, 2, 1):
     register(DspTiledEven(QLINEAR_FULLY_CONNECTED, QLINEAR_FULLY_CONNECTED_S8, most))
     register(DspTiled(FULLY_CONNECTED, FULLY_CONNECTED_S8, most, INT8_STREAM))
     register(DspTiled(FULLY_CONNECTED, FULLY_CONNECTED_S8, most, JOINED_STREAM))

@@ -9,7 +9,8 @@ from codegen.kernels.base.registry import register
 from codegen.kernels.base.tiles import tiled_below, tiling
 from codegen.kernels.base.walk import params
 from codegen.kernels.base.weighted import CONVOLUTION, DEPTHWISE, TiledConv, WeightedLayer, output_fields
-from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantPointer, WorkspaceArg
+from codegen.kernels.base.window import WindowShape
+from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantPointer, CStruct, WorkspaceArg
 from codegen.kernels.contract import Workspace
 from codegen.kernels.portable.convolution import CONV_2D_S8, DEPTHWISE_S8
 from codegen.kernels.primfunc import PrimFunc
@@ -23,6 +24,20 @@ SOURCES = (
     "kernels/v7m/conv_tile_s8_v7m.S",
     "kernels/v7m/requantize_s8_v7m.c",
 )
+
+
+def conv_params(let: Let, window: WindowShape, most: int) -> CStruct:
+    """A `cg_conv_params_v7m`, of tiles of `most` pixels."""
+    return params(
+        "cg_conv_params_v7m",
+        ("window", window.fields),
+        ("weights", ConstantPointer(role="weights")),
+        ("channels", ConstantPointer(role="channels")),
+        ("range", output_fields(let)),
+        ("in_zero", arg_type(let, 0).zero_point),
+        ("tile", most),
+        ("patch_end", patch_end(window, most)),
+    )
 
 
 class V7mTiled(TiledConv):
@@ -42,16 +57,6 @@ class V7mTiled(TiledConv):
             writes=float(found.count),
         )
         row = row_kernel(let, "cg_conv2d_s8_v7m_row", window)
-        numbers = params(
-            "cg_conv_params_v7m",
-            ("window", window.fields),
-            ("weights", ConstantPointer(role="weights")),
-            ("channels", ConstantPointer(role="channels")),
-            ("range", output_fields(let)),
-            ("in_zero", arg_type(let, 0).zero_point),
-            ("tile", self.most),
-            ("patch_end", patch_end(window, self.most)),
-        )
         return PrimFunc(
             name=name,
             let=let,
@@ -63,7 +68,7 @@ class V7mTiled(TiledConv):
             workspaces=(space,),
             constants=linked(channels, runs),
             sharing=forward_sharing(let, 0, tiled_below(window, found)),
-            structs=(numbers,),
+            structs=(conv_params(let, window, self.most),),
             call_args=(PARAMS, WorkspaceArg(name=space.name), ARGUMENT, RESULT),
             pixels_at_once=self.most,
             instructions=conv_instructions(window, channels, runs, self.most),

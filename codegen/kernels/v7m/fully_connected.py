@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.ir import Let
-from codegen.kernels.base.overlap import forward_sharing
+from codegen.kernels.base.c_kernel import arg_type
+from codegen.kernels.base.overlap import forward_sharing, row_major_below
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
 from codegen.kernels.base.weighted import FULLY_CONNECTED, OneRowKernel, output_fields
@@ -14,9 +15,9 @@ from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantPointer
 from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.portable.convolution import FULLY_CONNECTED_S8
 from codegen.kernels.primfunc import PrimFunc
-from codegen.kernels.v7m.convolution import V7mTiled
-from codegen.kernels.v7m.packing import HEADER, Channels, channels_of
-from codegen.kernels.v7m.price import row_instructions
+from codegen.kernels.v7m.convolution import V7mTiled, conv_params
+from codegen.kernels.v7m.packing import HEADER, Channels, channels_of, linked, runs_of
+from codegen.kernels.v7m.price import row_instructions, runs_instructions
 from codegen.targets.arm import V7M
 
 SOURCES = (
@@ -76,6 +77,39 @@ class V7mFullyConnected(OneRowKernel):
         )
 
 
+class V7mRunsFullyConnected(OneRowKernel):
+    """FULLY_CONNECTED of one row by what several rows are computed from, without a workspace: for one of the
+    sizes of a range. Other layers have faster kernels."""
+
+    name, kernel_set, portable = "fully_connected_runs_s8_v7m", V7M, FULLY_CONNECTED_S8
+
+    def other_reason(self, let: Let) -> str | None:
+        """Several rows, or an odd number of inputs, whose last weight is none."""
+        odd = arg_type(let, 1).shape[1] % 2
+        return super().other_reason(let) or (f"the kernel {self.name} reads pairs of inputs" if odd else None)
+
+    def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
+        """See `Kernel.bind`."""
+        layer = FULLY_CONNECTED.layer(let, constants)
+        channels = channels_of(layer, let.var.type)
+        runs = runs_of(channels.weights)
+        outputs = len(channels.weights)
+        return PrimFunc(
+            name=name,
+            let=let,
+            kernel=self.name,
+            symbol="cg_fully_connected_runs_s8_v7m",
+            sources=(*SOURCES[:1], "kernels/v7m/fully_connected_runs_s8_v7m.c", SOURCES[2]),
+            headers=(HEADER,),
+            reads=(float(outputs),),
+            constants=linked(channels, runs),
+            sharing=forward_sharing(let, 0, row_major_below(np.zeros(1, np.int64), outputs)),
+            structs=(conv_params(let, layer.window, 4),),
+            call_args=(PARAMS, ARGUMENT, RESULT),
+            instructions=runs_instructions(channels, runs),
+        )
+
+
 def output_groups(outputs: int) -> Iterator[range]:
     """Outputs computed together: by eight, four, one."""
     start = 0
@@ -105,3 +139,4 @@ def group_words(channels: Channels) -> NDArray[np.int32]:
 for most in (4, 2):
     register(V7mTiled(FULLY_CONNECTED, FULLY_CONNECTED_S8, most))
 register(V7mFullyConnected())
+register(V7mRunsFullyConnected())

@@ -170,3 +170,10 @@ def row_instructions(channels: Channels, groups: Sequence[int]) -> int:
     turns = -(-inputs // 4)
     products = sum((1 + 2 * count) * inputs + 2 * turns for count in groups)
     return 40 + products + 50 * len(groups) + 14 * outputs + _long(channels, 1)
+
+
+def runs_instructions(channels: Channels, runs: Runs) -> int:
+    """The same by weights in runs, output by output."""
+    outputs, pairs = runs.starts.shape
+    many = int(runs.starts.sum())
+    return 30 + outputs * (40 + 8 * pairs) + 12 * many + _long(channels, 1)

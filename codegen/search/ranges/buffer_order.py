@@ -1,6 +1,7 @@
 """The order of buffers for all sizes of a part of the range, and how far apart they lie in it."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -88,7 +89,15 @@ def orders_of_parts(
     for each in reversed(own[:-1]):
         able = [order for order in orders(None, each, planner, pairs, lowest) if order.pools == last.pools]
         found.insert(0, nearest([*able, last], each) if each else last)
-    return found
+    return [_only(order, each) for order, each in zip(found, own, strict=True)]
+
+
+def _only(given: Orientation, members: Sequence[Member]) -> Orientation:
+    """`given` without those below a buffer that are in conflict with it at none of the members: such as a
+    workspace of a kernel that does not run there."""
+    known = {frozenset(pair) for pair in pairs_of(members)} if members else set[frozenset[str]]()
+    below = {id_: tuple(o for o in lows if frozenset((id_, o)) in known) for id_, lows in given.below.items()}
+    return replace(given, below=below)
 
 
 def at_the_end(found: Sequence[Orientation], last: Member) -> list[Orientation]:

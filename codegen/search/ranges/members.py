@@ -12,7 +12,7 @@ from codegen.ir.ops.inserted import FusedAttrs, constants_of
 from codegen.ir.ranged import Unlike
 from codegen.kernels.base.registry import Kernel, kernels_for
 from codegen.kernels.base.views import joined, slice_view
-from codegen.kernels.contract import Sharing
+from codegen.kernels.contract import Sharing, Workspace
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.constants.staging import with_copies
 from codegen.plan.live.liveness import Liveness, liveness
@@ -161,10 +161,25 @@ def _prim(prim: PrimFunc, let: Let, binder: Binder) -> PrimFunc:
     if prim.kernel.endswith(REVERSE):
         # The same call, also where the kernel has no use for it: where apart is as good.
         bound = replace(bound, kernel=prim.kernel, symbol=prim.symbol, sources=prim.sources)
-    bound = replace(bound, reverse=None, memory=prim.memory, sharing=_sharing(prim, bound))
+    bound = replace(
+        bound,
+        reverse=None,
+        memory=prim.memory,
+        sharing=_sharing(prim, bound),
+        workspaces=_workspaces(prim, bound),
+        argument_alignment=max(prim.argument_alignment, bound.argument_alignment),
+    )
     if (bound.kernel, bound.symbol) != (prim.kernel, prim.symbol):
         raise unlike(prim, f"{bound.symbol} runs it at some sizes, {prim.symbol} at the largest")
     return bound
+
+
+def _workspaces(prim: PrimFunc, bound: PrimFunc) -> tuple[Workspace, ...]:
+    """The workspaces of `prim`, of no bytes where `bound` runs without."""
+    own = {space.name: space for space in bound.workspaces}
+    if not own.keys() <= {space.name for space in prim.workspaces}:
+        raise unlike(prim, f"{bound.kernel} has other workspaces")
+    return tuple(own.get(space.name) or replace(space, size_bytes=0) for space in prim.workspaces)
 
 
 def _stored(prim: PrimFunc, found: PrimFunc, decoded: Mapping[tuple[str, str], Unpacking]) -> PrimFunc:

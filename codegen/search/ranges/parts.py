@@ -11,12 +11,14 @@ from codegen.errors import CodegenError
 from codegen.ir import Module
 from codegen.ir.formulas import Sum, evaluate
 from codegen.ir.ranged import Unlike
+from codegen.plan.place.orientation import Orientation
 from codegen.plan.place.planners import Planner
+from codegen.program.problem import MemoryPlan
 from codegen.program.program import Program
 from codegen.search.kernels.binding import Binder
 from codegen.search.ranges.buffer_order import at_the_end, orders, pairs_of, peak
 from codegen.search.ranges.members import Member, Members, check_alike, lasting
-from codegen.search.ranges.siblings import kernels_of, with_kernels_of
+from codegen.search.ranges.siblings import kernels_of, with_functions_of, with_kernels_of
 from codegen.search.ranges.sizes import LookedAt, Sizes
 
 PAYS = 0.02
@@ -78,30 +80,37 @@ def chosen(
     )
     found = _Candidates(planner)
 
-    def at_weighed(other: Program) -> list[Member]:
-        pairs = zip(weighed.modules, weighed.combinations, strict=True)
-        return [members.at(other, module, values) for module, values in pairs]
-
-    own = at_weighed(program)
-    found.add(program, own)
-    variants = _variants(program, weighed, int(found.peaks[:, 0].min()), alone) if count > 1 else ()
+    pairs = [*zip(weighed.modules, weighed.combinations, strict=True)]
+    own = [members.at(program, module, values) for module, values in pairs]
+    found.first(program, own)
+    lowest = int(found.peaks[:, 0].min())
+    is_all = count == len(at)
+    variants = _variants(program, weighed, lowest, alone, is_all=is_all) if count > 1 else ()
     for other, asked in variants:
-        try:
-            there = at_weighed(other)
-            for each in there:
-                check_alike(own[-1].problem, each.problem)
-        except Unlike:
-            continue
-        slower = _instructions(there) - _instructions(own)
-        found.add(other, there, slower <= slower[asked].max())
+        there = [_member_like(own[-1], members, other, *each) for each in pairs]
+        if is_all or None not in there:
+            found.add(other, there, own, asked)
     return found.cut(sizes, weighed)
 
 
+def _member_like(
+    own: Member, members: Members, program: Program, module: Module, values: Mapping[str, int]
+) -> Member | None:
+    """`program` at the sizes of `module`; None where that is no program with the buffers of `own`."""
+    try:
+        found = members.at(program, module, values)
+        check_alike(own.problem, found.problem)
+    except Unlike:
+        return None
+    return found
+
+
 def _variants(
-    program: Program, weighed: LookedAt, lowest: int, alone: Callable[[Module], Program]
+    program: Program, weighed: LookedAt, lowest: int, alone: Callable[[Module], Program], *, is_all: bool
 ) -> list[tuple[Program, list[int]]]:
     """`program` with other kernels, as builds for smaller sizes alone have them, and at which of the sizes
-    they do; none where the one for the smallest sizes needs about as many bytes as `lowest`."""
+    they do; none where the one for the smallest sizes needs about as many bytes as `lowest`. Other C
+    functions only where `is_all`: these are all sizes, so that it is known which of them they run."""
     binder = Binder(weighed.modules[-1].arrays, program.board.target)
     found: dict[tuple[str, ...], tuple[Program, list[int]]] = {}
     for share in _ASKED:
@@ -113,8 +122,10 @@ def _variants(
         needed = max(other.memory.peak_bytes(pool.name) for pool in other.memory.problem.pools)
         if share == 0 and needed * (1 + PAYS) > lowest:
             return []
-        variant = with_kernels_of(program, other, binder)
-        found.setdefault(kernels_of(variant), (variant, []))[1].append(index)
+        variants = [with_kernels_of(program, other, binder)]
+        variants += [with_functions_of(program, other, binder)] if is_all else []
+        for variant in variants:
+            found.setdefault(kernels_of(variant), (variant, []))[1].append(index)
     found.pop(kernels_of(program), None)
     return list(found.values())
 
@@ -122,6 +133,16 @@ def _variants(
 def _instructions(members: Sequence[Member]) -> NDArray[np.float64]:
     """Predicted for each of the members, as far as there are predictions."""
     return np.array([sum(prim.instructions or 0 for prim in each.prim_funcs) for each in members], float)
+
+
+def _calls(program: Program) -> list[str]:
+    """The C functions of its steps."""
+    return [prim.symbol for prim in program.steps.prim_funcs]
+
+
+def _peaks(orders_: Sequence[Orientation], members: Sequence[Member]) -> NDArray[np.int64]:
+    """Of each order at each member."""
+    return np.array([[peak(order, each) for each in members] for order in orders_], np.int64)
 
 
 class _Candidates:
@@ -133,19 +154,43 @@ class _Candidates:
         self._last: list[int] = []
         self.peaks: NDArray[np.int64] = np.zeros((0, 0), np.int64)
 
-    def add(self, program: Program, members: Sequence[Member], able: NDArray[np.bool_] | None = None) -> None:
-        """The orders of a program. The first one holds the largest sizes; others are taken where they are
-        `able`: where they run hardly more instructions than a build for one size alone would accept."""
-        plan = program.memory.plan if able is None else None
-        every = orders(plan, members, self._planner, pairs_of(members), lasting(program))
-        rows = np.array([[peak(order, each) for each in members] for order in every], np.int64)
-        if able is None:
-            best = at_the_end(every, members[-1])
-            self._last = [index for index, each in enumerate(every) if each in best]
-            self.peaks = rows
-        else:
-            self.peaks = np.concatenate([self.peaks, np.where(able, rows, _NEVER)])
-        self._programs += [program] * len(every)
+    def first(self, program: Program, members: Sequence[Member]) -> None:
+        """The orders of the program that holds the largest sizes."""
+        every = self._orders(program, members, program.memory.plan)
+        best = at_the_end(every, members[-1])
+        self._last = [index for index, each in enumerate(every) if each in best]
+        self.peaks = _peaks(every, members)
+
+    def add(
+        self,
+        program: Program,
+        members: Sequence[Member | None],
+        own: Sequence[Member],
+        asked: Sequence[int],
+    ) -> None:
+        """The orders of a program that may take small sizes, None where it cannot. It is taken where it runs
+        hardly more instructions than `own`, the members of the first one: no more than at one of the sizes
+        `asked`, at which a build for that size alone accepts them. Other C functions are for these alone."""
+        able = np.array([each is not None for each in members])
+        there = [each for each in members if each is not None]
+        if not able[list(asked)].any():
+            return
+        slower = np.zeros(len(members))
+        slower[able] = _instructions(there) - _instructions([*itertools.compress(own, able)])
+        every = self._orders(program, there, None)
+        rows = np.full((len(every), len(members)), _NEVER, np.int64)
+        rows[:, able] = _peaks(every, there)
+        accepted = slower <= slower[[index for index in asked if able[index]]].max()
+        if _calls(program) != _calls(self._programs[0]):
+            accepted &= np.isin(np.arange(len(members)), asked)
+        self.peaks = np.concatenate([self.peaks, np.where(accepted, rows, _NEVER)])
+
+    def _orders(
+        self, program: Program, members: Sequence[Member], plan: MemoryPlan | None
+    ) -> list[Orientation]:
+        found = orders(plan, members, self._planner, pairs_of(members), lasting(program))
+        self._programs += [program] * len(found)
+        return found
 
     def cut(self, sizes: Sizes, weighed: LookedAt) -> RangeCut:
         """The range in as many parts as pay."""

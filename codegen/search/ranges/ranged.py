@@ -88,10 +88,11 @@ def turning(
 
 
 def _check_constants(prims: Sequence[PrimFunc], others: Sequence[PrimFunc]) -> None:
-    """Raise Unlike for a constant whose numbers depend on the sizes, and that is no small table."""
+    """Raise Unlike for a constant of a C function whose numbers depend on the sizes, and that is no small
+    table."""
     for prim, other in zip(prims, others, strict=True):
         own = {constant.role: constant.data for constant in prim.constants}
-        for constant in other.constants:
+        for constant in other.constants if other.symbol == prim.symbol else ():
             data = own.get(constant.role, constant.data)
             if not np.array_equal(data, constant.data) and not may_be_late(data, constant.data):
                 raise unlike(prim, f"{prim.kernel} packs other constants at some sizes")

@@ -1,4 +1,5 @@
-"""Kernels of one C function: at small sizes a step may run with fewer pixels at once, in less workspace."""
+"""Other kernels at small sizes: of one C function, with fewer pixels at once, in less workspace; of another
+one, where that needs less memory."""
 
 from dataclasses import replace
 
@@ -15,6 +16,9 @@ from codegen.search.kernels.binding import Binder
 from codegen.search.ranges.late_tables import Data, may_be_late
 from codegen.search.ranges.unlike import REVERSE
 
+_MORE_CONSTANT_BYTES = 1024
+"""What C functions that run at small sizes only may have of constants by themselves, all together."""
+
 
 def with_kernels_of(program: Program, other: Program, binder: Binder) -> Program:
     """`program` with the kernels of `other`, the same model planned at other sizes, where that takes no other
@@ -22,6 +26,111 @@ def with_kernels_of(program: Program, other: Program, binder: Binder) -> Program
     there = {prim.let.var.name: prim for prim in other.steps.prim_funcs}
     prims = tuple(_sibling(prim, there.get(prim.let.var.name), binder) for prim in program.steps.prim_funcs)
     return replace(program, steps=replace(program.steps, prim_funcs=prims))
+
+
+def with_functions_of(program: Program, other: Program, binder: Binder) -> Program:
+    """The same where steps that `other` runs by another kernel may be other C functions: the fastest that
+    needs no more memory than that kernel does, or the one that needs least, as far as constants stay few."""
+    there = {prim.let.var.name: prim for prim in other.steps.prim_funcs}
+    left = _MORE_CONSTANT_BYTES
+    copied = {copy.user[0] for copy in (*program.constants.staged, *program.constants.unpacked)}
+    prims: list[PrimFunc] = []
+    for prim in program.steps.prim_funcs:
+        at_size = None if prim.name in copied else there.get(prim.let.var.name)
+        bound = None if at_size is None else _stand_in(prim, at_size, binder, left)
+        if bound is None:
+            prims.append(prim)
+            continue
+        left -= _more_constant_bytes(prim, bound)
+        prims.append(_standing_in(prim, bound))
+    return replace(program, steps=replace(program.steps, prim_funcs=tuple(prims)))
+
+
+def _stand_in(prim: PrimFunc, other: PrimFunc, binder: Binder, left: int) -> PrimFunc | None:
+    """What runs a step instead, bound at the size of `other`; None: its own kernel does."""
+    let, kernels = other.let, {each.name: each for each in kernels_for(prim.let.call.op.name)}
+    own = kernels.get(prim.kernel.removesuffix(REVERSE))
+    if (
+        own is None
+        or other.kernel.removesuffix(REVERSE) == own.name
+        or let.call.op is not prim.let.call.op
+        or not _is_plain(prim)
+    ):
+        return None
+    able = [
+        binder.bind(each, let, prim.name)
+        for each in kernels.values()
+        if not each.is_in_place and binder.refusal(each, let, at_size=True) is None
+    ]
+    able = [each for each in able if each.kernel == own.name or _may_stand_in(prim, each)]
+    now = next((each for each in able if each.kernel == own.name), None)
+    if now is None:
+        return None
+
+    able = [each for each in able if _more_constant_bytes(prim, each) <= left]
+    enough = min(_needed_bytes(other), _needed_bytes(now) - 1)
+    sparing = [each for each in able if _needed_bytes(each) <= enough]
+
+    def price(each: PrimFunc) -> tuple[tuple[bool, ...], int]:
+        has_more = _more_constant_bytes(prim, each) > 0
+        return (
+            has_more,
+            has_more and each.kernel != other.kernel,
+            each.symbol != prim.symbol,
+        ), each.instructions or 0
+
+    if sparing:
+        return min(sparing, key=price)
+    best = min(able, key=_needed_bytes)
+    return best if _needed_bytes(best) < _needed_bytes(now) else None
+
+
+def _is_plain(prim: PrimFunc) -> bool:
+    """Whether a step is one call that nothing else is tied to."""
+    is_tied = prim.view is not None or prim.joined or prim.in_place is not None or prim.block is not None
+    return not is_tied and prim.device.is_free
+
+
+def _may_stand_in(prim: PrimFunc, bound: PrimFunc) -> bool:
+    """Whether `bound` does at other sizes what `prim` does, at the same times, in its workspaces."""
+    times = (bound.sub_steps, bound.argument_stops, bound.result_start)
+    spaces = {space.name for space in prim.workspaces}
+    return (
+        times == (prim.sub_steps, prim.argument_stops, prim.result_start)
+        and {space.name for space in bound.workspaces} <= spaces
+        and bound.argument_alignment <= prim.argument_alignment
+        and not bound.memory
+        and _is_plain(bound)
+    )
+
+
+def _more_constant_bytes(prim: PrimFunc, bound: PrimFunc) -> int:
+    """Of constants that `prim` does not have."""
+    more = (c for c in bound.constants if not any(np.array_equal(c.data, own.data) for own in prim.constants))
+    return sum(each.data.nbytes for each in more)
+
+
+def _needed_bytes(prim: PrimFunc) -> int:
+    """Argument, result and workspaces together: the result overlaps the argument as far as it may."""
+    result = prim.let.var.type.size_bytes
+    sizes = [0 if arg is None else arg.type.size_bytes for arg in prim.let.call.args]
+    together = result + sizes[0]
+    for rule in prim.sharing:
+        if rule.argument == 0 and rule.below is not None:
+            together = max(result, rule.below + sizes[0])
+    return together + sum(space.size_bytes for space in prim.workspaces)
+
+
+def _standing_in(prim: PrimFunc, bound: PrimFunc) -> PrimFunc:
+    """`prim` with the kernel of `bound`, as its members take it from here."""
+    tied = {rule.argument for rule in prim.sharing}
+    rules = (rule if bound.reverse is None else replace(rule, above=None) for rule in bound.sharing)
+    return replace(
+        prim,
+        kernel=bound.kernel,
+        symbol=bound.symbol,
+        sharing=tuple(rule for rule in rules if rule.argument in tied and rule.below is not None),
+    )
 
 
 def kernels_of(program: Program) -> tuple[str, ...]:

@@ -2,9 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import chain
-from typing import cast
 
 import numpy as np
 
@@ -12,28 +10,23 @@ from codegen.errors import CodegenError, Message
 from codegen.ir import Function
 from codegen.ir.formulas import (
     Formula,
-    Whole,
     constant_of,
     found_in,
     largest_term,
-    named,
     names_of,
     text,
 )
-from codegen.ir.ranged import NamedSizes, Unlike
-from codegen.kernels.call import CallArg, ChosenPointer, ConstantPointer, CStruct, LiteralArg
+from codegen.ir.ranged import NamedSizes
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.constants.linking import link
 from codegen.plan.live.ties import ties
 from codegen.plan.place.bounds import lower_bounds
 from codegen.program.program import MemoryLayout, Program
 from codegen.program.size_ranges import Peak, Ranges
-from codegen.search.ranges.block_members import block_formulas
-from codegen.search.ranges.late_tables import late_roles, late_structs
+from codegen.search.ranges.call_formulas import call_of_all
 from codegen.search.ranges.members import Member
 from codegen.search.ranges.offsets import Offsets
 from codegen.search.ranges.sizes import Sizes
-from codegen.search.ranges.unlike import unlike
 
 
 class Formulas:
@@ -123,78 +116,7 @@ class Formulas:
 
     def _prim(self, index: int, prim: PrimFunc) -> PrimFunc:
         every = [each.prim_funcs[index] for each in self._members]
-        structs = tuple(
-            self._struct(prim, [each.structs[position] for each in every])
-            for position in range(len(prim.structs))
-        )
-        args = tuple(
-            self._arg(prim, [each.call_args[position] for each in every])
-            for position in range(len(prim.call_args))
-        )
-        late = late_roles(every)
-        if late:
-            said = f"{prim.let.where}: a table of {prim.kernel}"
-            structs = late_structs(every, structs, late, lambda values: self._formula(prim, values, said))
-        constants = {c.role: c for each in every for c in each.constants if c.role not in late}
-        own = self._original.steps.prim_funcs[index]
-        linked = {constant.role: constant for constant in own.constants}
-        blocks = [each.block for each in every if each.block is not None]
-        return replace(
-            own,
-            let=prim.let,
-            structs=structs,
-            call_args=args,
-            block=block_formulas(blocks, partial(self._field, prim)) if blocks else None,
-            constants=tuple(linked.get(role, constant) for role, constant in constants.items()),
-        )
-
-    def _formula(self, prim: PrimFunc, values: Whole, said: str) -> Formula:
-        found = self._fitter.formula(values)
-        if found is None:
-            raise unlike(prim, f"{said} follows no formula")
-        return found
-
-    def _struct(self, prim: PrimFunc, every: Sequence[CStruct]) -> CStruct:
-        found = self._field(prim, [each.fields for each in every])
-        return replace(every[-1], fields=cast("tuple[tuple[str, object], ...]", found))
-
-    def _field(self, prim: PrimFunc, every: Sequence[object]) -> object:
-        last = every[-1]
-        if all(each == last for each in every):
-            return last
-        rows = [cast("tuple[object, ...]", each) for each in every if isinstance(each, tuple)]
-        if len(rows) == len(every) and len({len(row) for row in rows}) == 1:
-            return tuple(self._field(prim, [row[i] for row in rows]) for i in range(len(rows[-1])))
-        if all(type(each) is int for each in every):
-            return self._number(prim, np.array(every, np.int64))
-        roles = {each.role for each in every if isinstance(each, ConstantPointer)}
-        if len(roles) == 1 and all(each is None or isinstance(each, ConstantPointer) for each in every):
-            where = np.array([each is not None for each in every], np.int64)
-            return ChosenPointer(role=roles.pop(), where=self._names.formula(where, prim.let.where))
-        raise unlike(
-            prim, f"a parameter of {prim.kernel} is {last!r} at the largest sizes, another elsewhere"
-        )
-
-    def _number(self, prim: PrimFunc, values: Whole) -> Formula:
-        """The formula of a parameter; one that differs between parts of the range gets a name, which tables
-        of the kernel follow from."""
-        found = self._names.formula(values, f"{prim.let.where}: {prim.kernel}")
-        name = f"{prim.name}_width".replace(".", "_")
-        if not self._part or found != self._fitter.by_part_alone(values) or name in self._fitter.values:
-            return found
-        self._names.add(name, found, values, f"taken at once by {prim.name}")
-        return named(name)
-
-    def _arg(self, prim: PrimFunc, every: Sequence[CallArg]) -> CallArg:
-        last = every[-1]
-        if all(each == last for each in every):
-            return last
-        values = [each.value for each in every if isinstance(each, LiteralArg)]
-        if len(values) != len(every):
-            raise Unlike(f"{prim.let.where} is called in another way there")
-        found = self._field(prim, values)
-        assert not isinstance(found, tuple)
-        return LiteralArg(value=found)  # pyright: ignore[reportArgumentType]
+        return call_of_all(prim, self._original.steps.prim_funcs[index], every, self._names, self._part)
 
     # ---- places -------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from codegen.errors import CodegenError
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import Module
 from codegen.ir.formulas import constant_of, open_sizes, text
-from codegen.kernels.call import formulas_in
+from codegen.kernels.call import StructArg, formulas_in
 from codegen.kernels.primfunc import PrimFunc
 from codegen.passes import Reduce
 from codegen.plan.place.exact import optimal
@@ -358,3 +358,38 @@ def test_a_batch_from_one_on_takes_the_kernels_of_several_rows(board: str, tmp_p
     assert program.ranges is not None and program.ranges.proved
     assert [prim.kernel for prim in program.steps.prim_funcs] == [p.kernel for p in alone.steps.prim_funcs]
     assert all("fully_connected_rows" in prim.kernel for prim in program.steps.prim_funcs if prim.macs)
+
+
+@pytest.mark.parametrize(
+    ("board", "functions", "stop"),
+    [
+        ("mps2-an385", ["fully_connected_s8_v7m"] * 2 + ["fully_connected_runs_s8_v7m"], 2),
+        ("mps2-an386", [], 0),  # a pixel at a time by the same function, at all sizes
+        ("mps3-an547", ["few_pixels_s8_mve"] * 2, 3),
+    ],
+)
+def test_small_batches_run_other_functions_where_these_need_less(
+    board: str, functions: list[str], stop: int, tmp_path: Path
+) -> None:
+    """One row took the workspace of four: 144 bytes on mps2-an385, where its own build takes 20."""
+    path = model_path("tflm/hello_world_int8")
+
+    def planned(words: str) -> Program:
+        made = Options(board=board, dims=parsed([words]))
+        return plan_model(path, option_board(board, ()), made, emulated=True).program
+
+    program = planned("N=1..8")
+    ranges = program.ranges
+    assert ranges is not None and ranges.proved
+    [pool] = [name for name, own in ranges.peaks.items() if own[-1].planned_bytes]
+    for size in (1, 2, 3, 8):
+        alone = planned(f"N={size}..{size}")
+        assert ranges.peaks[pool][size - 1].planned_bytes == alone.memory.peak_bytes(pool)
+    assert [part.where for part in range_parts(ranges)][:1] == ([f"N < {stop}" if stop else ""])
+    calls = [(prim, call) for prim in program.steps.prim_funcs for call in prim.elsewhere]
+    assert [call.symbol.removeprefix("cg_") for _, call in calls] == functions
+    for prim, call in calls:
+        own = {arg.suffix for arg in call.call_args if isinstance(arg, StructArg)}
+        assert own and own.isdisjoint(arg.suffix for arg in prim.call_args if isinstance(arg, StructArg))
+        assert own <= {struct.suffix for struct in prim.structs}
+        assert call.symbol in prim.symbols

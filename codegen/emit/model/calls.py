@@ -1,0 +1,55 @@
+"""Calls of steps: which values they name, and one of several C functions by the sizes of the call."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from codegen.ir import Var
+from codegen.kernels.call import ArrayArg, ResultArg, ValueArg
+from codegen.kernels.primfunc import PrimFunc
+from codegen.program.program import Program, core_of
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CallView:
+    """One of the calls that a step may be: where `condition` holds, empty where no other one's does."""
+
+    condition: str
+    structs: tuple[str, ...]
+    function: str
+    arguments: tuple[str, ...]
+
+
+def may_fail(prim: PrimFunc) -> bool:
+    """Whether a step calls the application's reader."""
+    return prim.block is not None and prim.block.streamed is not None
+
+
+def used_values(program: Program) -> Iterator[str]:
+    """Variables that a call on core 0 names: the others have functions of their own."""
+    for prim in (prim for prim in program.steps.prim_funcs if core_of(prim) == 0):
+        yield from (var.name for var in named_values(prim))
+
+
+def silent_values(program: Program) -> Mapping[int, Sequence[Var]]:
+    """By step on core 0: results of steps without code that it is the first to name."""
+    silent = {program.steps.prim_funcs[step].let.var.name for step in program.silent_steps}
+    found: dict[int, list[Var]] = {}
+    for step, prim in enumerate(program.steps.prim_funcs):
+        for var in named_values(prim):
+            if var.name in silent and core_of(prim) == 0:
+                silent.remove(var.name)
+                found.setdefault(step, []).append(var)
+    return found
+
+
+def named_values(prim: PrimFunc) -> Sequence[Var]:
+    """Values that a call names: arguments, then its result; each once."""
+    found: dict[str, Var] = {}
+    arrays = [item for arg in prim.call_args if isinstance(arg, ArrayArg) for item in arg.items]
+    for item in (*prim.call_args, *arrays):
+        value = prim.let.call.args[item.index] if isinstance(item, ValueArg) else None
+        if isinstance(value, Var):
+            found[value.name] = value
+    if ResultArg() in prim.call_args:
+        found[prim.let.var.name] = prim.let.var
+    return tuple(found.values())
