@@ -14,6 +14,7 @@ from codegen.program.size_ranges import OpenEnd
 from codegen.progress import Progress
 from codegen.search.choices import Choices
 from codegen.search.flash.compressing import misses_start_up
+from codegen.search.kernels.cycle_costs import CycleCosts
 from codegen.search.ranges.members import Members
 from codegen.search.ranges.narrowing import looked_at
 from codegen.search.ranges.parts import chosen, whole
@@ -68,7 +69,7 @@ def _ranged(
     progress: Progress,
 ) -> Program:
     """`program` for all its sizes, looked at wherever its formulas turn. Raises Unlike as `ranged` does."""
-    planner, made = planners.find(choices.planner), Members()
+    planner, made = planners.find(choices.planner), Members(_costs(program, choices))
 
     def alone(module: Module) -> Program:
         return search(module, program.board, choices, name=program.name, excluded=excluded)
@@ -86,6 +87,14 @@ def _ranged(
         if wider is None:
             return found
         looked = wider
+
+
+def _costs(program: Program, choices: Choices) -> CycleCosts | None:
+    """What cycles are predicted by, with constants where `program` has them; None without a memory model."""
+    if choices.memory is None:
+        return None
+    costs = CycleCosts(core=program.board.target.cpu, memory=choices.memory, is_staged=True)
+    return replace(costs, is_staged=False) if costs.linked_waits(program) else costs
 
 
 def _told(program: Program, asked: Choices) -> Program:

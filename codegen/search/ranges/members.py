@@ -22,6 +22,7 @@ from codegen.program.problem import BufferKind, Problem
 from codegen.program.program import MemoryLayout, Program, Steps
 from codegen.search.flash.compressing import compressed
 from codegen.search.kernels.binding import Binder
+from codegen.search.kernels.cycle_costs import CycleCosts
 from codegen.search.ranges.block_members import block_at
 from codegen.search.ranges.siblings import kernels_of
 from codegen.search.ranges.unlike import REVERSE, unlike
@@ -63,16 +64,21 @@ def member(program: Program, module: Module, binder: Binder, values: Mapping[str
 class Members:
     """Members of programs that have the same steps, each made once."""
 
-    def __init__(self) -> None:
+    def __init__(self, costs: CycleCosts | None = None) -> None:
+        """`costs`: what their cycles are predicted by, if they are."""
+        self._costs = costs
         self._found: dict[tuple[tuple[str, ...], tuple[int, ...]], Member] = {}
 
     def at(self, program: Program, module: Module, values: Mapping[str, int]) -> Member:
         """See `member`; `module` is the model at `values`."""
         key = kernels_of(program), tuple(values.values())
         if key not in self._found:
-            binder = Binder(module.arrays, program.board.target)
-            self._found[key] = member(program, module, binder, values)
+            self._found[key] = member(program, module, self.binder(program, module), values)
         return self._found[key]
+
+    def binder(self, program: Program, module: Module) -> Binder:
+        """What binds the steps of `program` at the sizes of `module`."""
+        return Binder(module.arrays, program.board.target, self._costs)
 
 
 def program_of(program: Program, found: Member, given: Orientation, distances: Mapping[Pair, int]) -> Program:
@@ -150,7 +156,7 @@ def _prim(prim: PrimFunc, let: Let, binder: Binder) -> PrimFunc:
     refusal = binder.refusal(kernel, let, at_size=True)
     if refusal is not None:
         raise unlike(prim, refusal)
-    bound = kernel.bind(let, binder.constants, prim.name)
+    bound = binder.bind(kernel, let, prim.name)
     if prim.view is not None and bound.view is None:
         view = slice_view(bound)
         if view is None:

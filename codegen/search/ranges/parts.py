@@ -85,7 +85,8 @@ def chosen(
     found.first(program, own)
     lowest = int(found.peaks[:, 0].min())
     is_all = count == len(at)
-    variants = _variants(program, weighed, lowest, alone, is_all=is_all) if count > 1 else ()
+    binder = members.binder(program, weighed.modules[-1])
+    variants = _variants(program, weighed, lowest, binder, alone, is_all=is_all) if count > 1 else ()
     for other, asked in variants:
         there = [_member_like(own[-1], members, other, *each) for each in pairs]
         if is_all or None not in there:
@@ -106,12 +107,17 @@ def _member_like(
 
 
 def _variants(
-    program: Program, weighed: LookedAt, lowest: int, alone: Callable[[Module], Program], *, is_all: bool
+    program: Program,
+    weighed: LookedAt,
+    lowest: int,
+    binder: Binder,
+    alone: Callable[[Module], Program],
+    *,
+    is_all: bool,
 ) -> list[tuple[Program, list[int]]]:
     """`program` with other kernels, as builds for smaller sizes alone have them, and at which of the sizes
     they do; none where the one for the smallest sizes needs about as many bytes as `lowest`. Other C
     functions only where `is_all`: these are all sizes, so that it is known which of them they run."""
-    binder = Binder(weighed.modules[-1].arrays, program.board.target)
     found: dict[tuple[str, ...], tuple[Program, list[int]]] = {}
     for share in _ASKED:
         index = int(share * (len(weighed.modules) - 1))
@@ -130,9 +136,9 @@ def _variants(
     return list(found.values())
 
 
-def _instructions(members: Sequence[Member]) -> NDArray[np.float64]:
-    """Predicted for each of the members, as far as there are predictions."""
-    return np.array([sum(prim.instructions or 0 for prim in each.prim_funcs) for each in members], float)
+def _work(members: Sequence[Member]) -> NDArray[np.float64]:
+    """Predicted instructions of each of the members, or cycles, as far as there are predictions."""
+    return np.array([sum(prim.work or 0 for prim in each.prim_funcs) for each in members], float)
 
 
 def _calls(program: Program) -> list[str]:
@@ -176,7 +182,7 @@ class _Candidates:
         if not able[list(asked)].any():
             return
         slower = np.zeros(len(members))
-        slower[able] = _instructions(there) - _instructions([*itertools.compress(own, able)])
+        slower[able] = _work(there) - _work([*itertools.compress(own, able)])
         every = self._orders(program, there, None)
         rows = np.full((len(every), len(members)), _NEVER, np.int64)
         rows[:, able] = _peaks(every, there)

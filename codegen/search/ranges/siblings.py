@@ -77,7 +77,7 @@ def _stand_in(prim: PrimFunc, other: PrimFunc, binder: Binder, left: int) -> Pri
             has_more,
             has_more and each.kernel != other.kernel,
             each.symbol != prim.symbol,
-        ), each.instructions or 0
+        ), each.work or 0
 
     if sparing:
         return min(sparing, key=price)

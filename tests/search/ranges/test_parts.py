@@ -7,9 +7,15 @@ from types import SimpleNamespace
 from typing import cast
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
+from codegen.driver.build import plan_model
+from codegen.driver.inputs.declared_pools import option_board
+from codegen.driver.inputs.dims import parsed
+from codegen.driver.options import Options
 from codegen.ir import Function
 from codegen.ir.formulas import Sum, Symbol, evaluate, named
 from codegen.ir.ranged import NamedSizes
@@ -18,10 +24,12 @@ from codegen.plan.place.exact import optimal
 from codegen.plan.place.orientation import Orientation, Pair, distances, placed
 from codegen.program.problem import Buffer, Conflict, MemoryPlan, Pool, Problem, peak_bytes, plain
 from codegen.program.program import MemoryLayout, Program
+from codegen.search.ranges import parts as range_parts
 from codegen.search.ranges.buffer_order import least_distances, orders_of_parts
 from codegen.search.ranges.members import Member
 from codegen.search.ranges.offsets import Offsets
 from codegen.search.ranges.parts import RangeCut
+from tests.testdata import model_path
 
 POOL = Pool(name="ram", region="RAM", limit_bytes=1 << 30, alignment=1)
 Drawn = tuple[Sequence[tuple[int, int, int]], Sequence[tuple[int, int]], Sequence[int], int]
@@ -149,3 +157,25 @@ def test_parts_are_told_by_a_quantity_of_the_symbols() -> None:
     parts = RangeCut(quantity=Sum(terms=((1, ("H", "W")),)), starts=(12, 30), programs=())
     sizes = [{"H": 2, "W": 5}, {"H": 3, "W": 4}, {"H": 4, "W": 7}, {"H": 5, "W": 6}]
     assert parts.of(sizes) == [0, 1, 1, 2]
+
+
+def test_parts_are_compared_by_cycles_where_a_memory_model_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Kernels were chosen by cycles then, parts of the range by instructions."""
+    compared: list[Member] = []
+
+    def work(members: Sequence[Member]) -> NDArray[np.float64]:
+        compared.extend(members)
+        return predicted(members)
+
+    predicted = range_parts._work  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(range_parts, "_work", work)
+    options = Options(board="netduinoplus2", dims=parsed(["N=1..4"]), memory_model="stm32l4r5")
+    model = model_path("mlperf_tiny/ad01_int8")
+    plan_model(model, option_board("netduinoplus2", ()), options, emulated=True)
+    prims = [prim for each in compared for prim in each.prim_funcs if prim.instructions]
+    assert prims
+    assert all(prim.cycles is not None and prim.work == prim.cycles for prim in prims)
+    own = [sum(prim.cycles or 0 for prim in each.prim_funcs) for each in compared]
+    assert predicted(compared).tolist() == own

@@ -365,7 +365,7 @@ def test_a_batch_from_one_on_takes_the_kernels_of_several_rows(board: str, tmp_p
     [
         ("mps2-an385", ["fully_connected_s8_v7m"] * 2 + ["fully_connected_runs_s8_v7m"], 2),
         ("mps2-an386", [], 0),  # a pixel at a time by the same function, at all sizes
-        ("mps3-an547", ["few_pixels_s8_mve"] * 2, 3),
+        ("mps3-an547", ["few_pixels_s8_mve"], 3),
     ],
 )
 def test_small_batches_run_other_functions_where_these_need_less(
