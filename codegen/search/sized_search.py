@@ -19,8 +19,7 @@ from codegen.search.ranges.members import Members
 from codegen.search.ranges.narrowing import looked_at
 from codegen.search.ranges.parts import chosen, whole
 from codegen.search.ranges.ranged import ranged, turning
-from codegen.search.ranges.sizes import LookedAt, Sizes
-from codegen.search.ranges.unlike import KernelUnlike
+from codegen.search.ranges.sizes import KernelUnlike, LookedAt, Sizes
 from codegen.search.search import check, search
 
 

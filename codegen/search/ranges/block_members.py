@@ -14,7 +14,7 @@ from codegen.kernels.call import CallArg, LiteralArg
 from codegen.kernels.fused import BlockLayout, bind_fused, can_fuse, laid_out, stages_of
 from codegen.kernels.primfunc import PrimFunc
 from codegen.search.kernels.binding import Binder, step_key
-from codegen.search.ranges.unlike import KernelUnlike
+from codegen.search.ranges.sizes import KernelUnlike
 
 
 def block_at(let: Let, block: Block, binder: Binder) -> PrimFunc:

@@ -27,7 +27,7 @@ from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.primfunc import PrimFunc
 from codegen.search.ranges.block_members import block_formulas
 from codegen.search.ranges.late_tables import late_roles, late_structs
-from codegen.search.ranges.unlike import unlike
+from codegen.search.ranges.sizes import unlike
 
 Kept = Mapping[str, LinkedConstant]
 """Role -> a constant as the search left it."""

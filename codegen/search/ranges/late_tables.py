@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from codegen.ir.formulas import Formula, Whole
 from codegen.kernels.call import CallArg, ConstantArg, ConstantPointer, CStruct, Narrow, StructPointer
 from codegen.kernels.primfunc import PrimFunc
-from codegen.search.ranges.unlike import unlike
+from codegen.search.ranges.sizes import unlike
 
 _ENTRIES = 128
 """What a table may have: it lies on the stack, and takes about four bytes of code an entry."""

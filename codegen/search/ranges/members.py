@@ -25,7 +25,7 @@ from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.cycle_costs import CycleCosts
 from codegen.search.ranges.block_members import block_at
 from codegen.search.ranges.siblings import kernels_of
-from codegen.search.ranges.unlike import REVERSE, unlike
+from codegen.search.ranges.sizes import REVERSE, unlike
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -21,9 +21,8 @@ from codegen.search.ranges.members import Members, check_alike, check_lasting, l
 from codegen.search.ranges.narrowing import modules_at
 from codegen.search.ranges.offsets import Offsets
 from codegen.search.ranges.parts import RangeCut
-from codegen.search.ranges.sizes import LookedAt, Sizes
+from codegen.search.ranges.sizes import LookedAt, Sizes, unlike
 from codegen.search.ranges.substitution import Formulas
-from codegen.search.ranges.unlike import unlike
 
 _MORE = 1000
 """So many turns are looked at besides."""

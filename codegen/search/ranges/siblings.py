@@ -14,7 +14,7 @@ from codegen.kernels.primfunc import PrimFunc
 from codegen.program.program import Program
 from codegen.search.kernels.binding import Binder
 from codegen.search.ranges.late_tables import Data, may_be_late
-from codegen.search.ranges.unlike import REVERSE
+from codegen.search.ranges.sizes import REVERSE
 
 _MORE_CONSTANT_BYTES = 1024
 """What C functions that run at small sizes only may have of constants by themselves, all together."""

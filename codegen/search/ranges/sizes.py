@@ -1,11 +1,13 @@
-"""A model at any of its sizes."""
+"""A model at any of its sizes, and what keeps these from being one program."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from codegen.ir import Module
 from codegen.ir.formulas import OpenSizes, Symbol
-from codegen.ir.ranged import Axes
+from codegen.ir.ranged import Axes, Unlike
+from codegen.kernels.primfunc import PrimFunc
+from codegen.search.kernels.binding import step_key
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,3 +39,20 @@ class LookedAt:
 
     combinations: Sequence[Mapping[str, int]]
     modules: Sequence[Module]
+
+
+REVERSE = "_reverse"
+"""What the name of a kernel that runs backwards ends with."""
+
+
+class KernelUnlike(Unlike):
+    """The same, for the reason `kernel`: (step, kernel). Another kernel may do."""
+
+    def __init__(self, text: str, kernel: tuple[str, str]) -> None:
+        super().__init__(text)
+        self.kernel = kernel
+
+
+def unlike(prim: PrimFunc, text: str) -> KernelUnlike:
+    """What `prim`'s kernel does otherwise at some sizes."""
+    return KernelUnlike(f"{prim.let.where}: {text}", (step_key(prim.let), prim.kernel.removesuffix(REVERSE)))
