@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from codegen.emit.c.c_text import statement
 from codegen.emit.c.spelling import POOL_TYPES, TakenNames, c_name, local_names, needs_math, scalar
 from codegen.emit.model.blocks import block_text, function_name, needs_sizes
-from codegen.emit.model.calls import CallView, may_fail, named_values, silent_values, used_values
 from codegen.emit.model.header import HeaderView
+from codegen.emit.model.step_calls import CallView, may_fail, named_values, silent_values, used_values
 from codegen.emit.model.structs import (
     constant_addresses,
     late_constants,
