@@ -21,7 +21,6 @@ SAME_MEANING = {
     "Line": "one axis of an image, in two ways of sampling it",
     "Site": "an operator of the file while it is translated",
     "_Depthwise": "DEPTHWISE_CONV_2D as a kernel sees it",
-    "_Translation": "one import of a file: what it has so far",
 }
 """Classes that several modules have, and what each of them means."""
 

@@ -52,3 +52,6 @@ MAX_NAMES_BYTES = 16 << 20
 
 MAX_MESSAGES = 500
 """Messages printed for one file; the rest is counted."""
+
+MAX_LOOP_STEPS = 1 << 18
+"""Steps that all iterations of a loop run together at most: some seconds of the reference in NumPy."""

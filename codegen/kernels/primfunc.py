@@ -8,6 +8,7 @@ from codegen.ir.formulas import Formula
 from codegen.kernels.block import Block, RowKernel
 from codegen.kernels.call import CallArg, CStruct, OtherCall, Reverse, Split, UserSource, formulas_in
 from codegen.kernels.contract import LinkedConstant, MemoryDemand, Sharing, View, Workspace
+from codegen.kernels.loop import LoopBody
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,6 +71,8 @@ class PrimFunc:
     """How the call can be made by groups of outputs; None: not at all."""
     block: Block | None = None
     """The layers, if it is a block: `symbol` is then a function rendered for it, called with `call_args`."""
+    loop: LoopBody | None = None
+    """What it runs again and again, if it is a loop: `symbol` is a function rendered for it too."""
 
     def __post_init__(self) -> None:
         arity = len(self.let.call.args)
@@ -139,10 +142,17 @@ class PrimFunc:
     @property
     def symbols(self) -> tuple[str, ...]:
         """C functions of the runtime or the user that it calls: of a block, those of its layers."""
+        if self.loop is not None:
+            return self.loop.symbols
         if self.block is None:
             others = (each.symbol for each in self.elsewhere)
             return (self.symbol, *others) if self.symbol else ()
         return tuple(stage.kernel.symbol for stage in self.block.stages if stage.kernel)
+
+    @property
+    def is_rendered(self) -> bool:
+        """Whether `symbol` is a function that is rendered for this step."""
+        return self.block is not None or self.loop is not None
 
     @property
     def work(self) -> int | None:

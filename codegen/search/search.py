@@ -25,6 +25,7 @@ from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.costs import FLASH_WORTH, code_limit
 from codegen.search.kernels.cycle_costs import CycleCosts
 from codegen.search.kernels.in_place import directed, permitted
+from codegen.search.kernels.iterations import binder_of
 from codegen.search.kernels.selection import select, select_fewest_bytes, used_code_bytes
 from codegen.search.memory.attempt import Attempt, Planning
 from codegen.search.memory.goal import best_attempt, frontier
@@ -52,7 +53,7 @@ def search(
     choices = _on_clock(choices)
 
     def searched(costs: CycleCosts | None) -> Program:
-        binder = _binder(module, board, costs).without(excluded)
+        binder = _binder(module, board, costs, choices.optimize).without(excluded)
         return _searched(module, board, choices, name, binder, blocks)
 
     if choices.memory is None:
@@ -138,7 +139,7 @@ def curve(module: Module, board: Board, choices: Choices, *, name: str, progress
     costs = None
     if choices.memory is not None:
         costs = CycleCosts(core=board.target.cpu, memory=choices.memory, is_staged=True)
-    ready = _Ready(module, board, choices, name, _binder(module, board, costs))
+    ready = _Ready(module, board, choices, name, _binder(module, board, costs, choices.optimize))
     fast, lean = (
         tuple(ready.program(attempt, within_peaks=True) for attempt in attempts)
         for attempts in frontier(ready.planning, ready.smallest(), progress, f"plan {name}, ways weighed:")
@@ -265,8 +266,8 @@ class _Ready:
         return program
 
 
-def _binder(module: Module, board: Board, costs: CycleCosts | None) -> Binder:
-    return Binder(module.arrays, board.target, costs)
+def _binder(module: Module, board: Board, costs: CycleCosts | None, optimize: str) -> Binder:
+    return binder_of(module.arrays, board.target, costs, optimize)
 
 
 def _states(function: Function, choices: Choices, name: str) -> tuple[StatePair, ...]:

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from codegen.emit.c.c_text import statement
 from codegen.emit.c.spelling import POOL_TYPES, TakenNames, c_name, local_names, needs_math, scalar
-from codegen.emit.model.blocks import block_text, function_name, needs_sizes
+from codegen.emit.model.blocks import function_name, needs_sizes
 from codegen.emit.model.header import HeaderView
+from codegen.emit.model.rendered import function_text
 from codegen.emit.model.step_calls import CallView, may_fail, named_values, silent_values, used_values
 from codegen.emit.model.structs import (
     constant_addresses,
@@ -31,7 +32,6 @@ from codegen.emit.values.locations import CallerBytes, Places, PoolBytes, step_n
 from codegen.emit.values.model_data import image_tag
 from codegen.ir import Var
 from codegen.ir.formulas import Formula
-from codegen.kernels.block import Block
 from codegen.kernels.call import (
     ArrayArg,
     CallArg,
@@ -82,7 +82,7 @@ class EntryView:
 
     structs: tuple[str, ...]
     blocks: tuple[str, ...]
-    """Functions of steps that run several layers together."""
+    """Functions of steps that run several layers together, or again and again."""
     sizes: tuple[str, ...]
     """Declarations of the sizes that steps name."""
     tables: tuple[str, ...]
@@ -97,6 +97,7 @@ class EntryView:
     NULL; else the entry function does it itself."""
     check_parameters: tuple[str, ...]
     needs_math: bool
+    needs_string: bool
     core1_given: str
     """The type of what steps on core 1 get of the caller's; empty if they need nothing."""
     user_kernels: tuple[str, ...]
@@ -167,7 +168,7 @@ class _Entry:
             whole += [tensor.size for tensor in (*header.inputs, *header.outputs)]
         return EntryView(
             structs=self._structs,
-            blocks=tuple(self._block(prim, prim.block) for prim in prims if prim.block),
+            blocks=tuple(self._function(prim) for prim in prims if prim.is_rendered),
             sizes=() if sizes is None else tuple(sizes.declarations(whole)),
             tables=() if sizes is None else sizes.tables,
             inputs=tuple(declared),
@@ -180,6 +181,7 @@ class _Entry:
                 *(("dims",) if sized else ()),
             ),
             needs_math=needs_math("\n".join((*self._structs, *(step.call for step in steps)))),
+            needs_string=header.io == "pool" or any(prim.loop for prim in prims),
             core1_given=statement(_CORE1, "given", self.program.name, list(given)) if given else "",
             user_kernels=tuple(sorted({prim.symbol for prim in prims if prim.user_source})),
             start=start_text(self.program, self.places, self.linked),
@@ -201,15 +203,15 @@ class _Entry:
         """Parameters that are known at run time only, so that they live on the stack."""
         return local_structs(prim, late_constants(prim, self.constants, self.places.sizes, self.external))
 
-    def _block(self, prim: PrimFunc, block: Block) -> str:
-        """The function of a block; external constants reach it as a parameter or the model's pointer."""
+    def _function(self, prim: PrimFunc) -> str:
+        """Of a block or loop; external constants reach it as a parameter or the model's pointer."""
         name, sizes = self.program.name, self.places.sizes
         if not self.external:
-            return block_text(name, prim, block, self.constants, self._struct_names, sizes=sizes)
+            return function_text(name, prim, self.constants, self._struct_names, sizes=sizes)
         owned = self.program.interface.caller_pools
         given = ((f"const struct {image_tag(name)} *", "constants"),) if owned else ()
         constants = constant_addresses(self.places.bundle, self.program, "constants")
-        return block_text(name, prim, block, constants, self._struct_names, given, sizes)
+        return function_text(name, prim, constants, self._struct_names, given, sizes)
 
     # ---- steps --------------------------------------------------------------------------
 
@@ -222,9 +224,7 @@ class _Entry:
                 address = self.places.byte_address(self.places.workspace(prim.name, space.name))
                 lines.append(statement(_CALL, "pointer", "void", name, address))
         call = self._call(prim, lines, apart=apart) if prim.symbol else ""
-        last = (
-            state_copies(self.program, self.places) if index == len(self.program.steps.prim_funcs) - 1 else []
-        )
+        last = state_copies(self.program, self.places) if prim is self.program.steps.prim_funcs[-1] else []
         parameters, core1 = self._parameters(prim), ""
         if apart:
             sizes = self._sizes([*lines, call, *last])
@@ -258,14 +258,14 @@ class _Entry:
         """The call of a step; declarations for it go to `lines`. `apart`: in a function of its own."""
         if prim.elsewhere:
             return self._by_part(prim, lines)
-        structs = () if prim.block else self._local_structs(prim)
+        structs = () if prim.is_rendered else self._local_structs(prim)
         inner = "" if apart or not structs else "    "
         arguments = [self._argument(prim, arg, lines) for arg in prim.call_args]
-        if prim.block and self.external and self.program.interface.caller_pools:
+        if prim.is_rendered and self.external and self.program.interface.caller_pools:
             arguments.insert(0, self._base)
         if needs_sizes(prim, self.constants, self.places.sizes):
             arguments.append("dims")
-        called = function_name(self.program.name, prim) if prim.block else prim.symbol
+        called = function_name(self.program.name, prim) if prim.is_rendered else prim.symbol
         texts = [
             struct_text(prim, struct, self.constants, self._struct_names, f"    {inner}", self.places.sizes)
             for struct in structs

@@ -1,40 +1,19 @@
-"""Translates the records of a TFLite file to a module: one function in the file's order of operators."""
+"""Translates a TFLite file to a module: one function in the file's order of operators."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 
-import numpy as np
-
-from codegen.importers.budget import Budget
+from codegen.errors import CodegenError
 from codegen.importers.graph_inputs import NO_EXTENTS, Extents
-from codegen.importers.printable_names import identifiers, printable
-from codegen.importers.reporting import AlreadyReported, ImportProblem, ImportReport, Refused
+from codegen.importers.reporting import Refused
 from codegen.importers.tflite.control import InlinedGraph, inlined
+from codegen.importers.tflite.control.inlining import FEW_VISITS, MAX_VISITS
 from codegen.importers.tflite.decoded import decoded
-from codegen.importers.tflite.file.reader import FileModel, FileOperator, read
-from codegen.importers.tflite.graph_outputs import graph_output
-from codegen.importers.tflite.held_state import held_state
-from codegen.importers.tflite.opening import missing_kind, opened
-from codegen.importers.tflite.operators import translators
-from codegen.importers.tflite.operators.site import FOLDED, Site, Translated, Values, is_folded, source
-from codegen.importers.tflite.operators.steps import Chain, Parts, chain, check_types, evaluated, result_shape
-from codegen.importers.tflite.operators.translators import (
-    ASSIGN,
-    HOLDERS,
-    ONCE,
-    READ,
-    SPLITTERS,
-    STATE_OPS,
-    TRANSLATORS,
-    UNSHAPED,
-    imported_ops,
-    is_imported,
-)
-from codegen.importers.tflite.tensors import Tensors, unknown_extent
-from codegen.importers.tflite.unsigned import Edges, need_known
-from codegen.importers.tflite.variables import Variables
-from codegen.ir import Function, Let, Module, StateValue, TensorType, Var
-from codegen.ir.ops import OPS, USER, UserKernel
+from codegen.importers.tflite.file.reader import FileModel, read
+from codegen.importers.tflite.looping import LoopTranslation
+from codegen.importers.tflite.opening import opened
+from codegen.ir import Constant, Function, Module
+from codegen.ir.ops import UserKernel
 
 
 def import_tflite(
@@ -53,345 +32,47 @@ def import_tflite(
         return decoded(read(data, file_name, number)).model
 
     flat = decoded(opened(data, file_name, kernels))
-    flat = flat if extents or flat.refusals else inlined(flat.model, subgraph)
-    translation = _Translation(flat, kernels, subgraph, extents)
-    function = translation.run()
+    for most in (FEW_VISITS, MAX_VISITS):
+        graph = flat if extents or flat.refusals else inlined(flat.model, subgraph, most)
+        try:
+            function, constants = _translated(graph, kernels, subgraph, extents, most)
+            break
+        except CodegenError:
+            # A loop that cannot be one step may still be unrolled.
+            if most == MAX_VISITS or not graph.loops:
+                raise
     return Module(
         functions={function.name: function},
-        constants=translation.tensors.used_constants,
+        constants=constants,
         metadata={"format": "tflite", "sha256": hashlib.sha256(data).hexdigest(), "file": file_name},
     )
 
 
-class _Translation:
-    """State of one import: values defined so far, steps so far, problems so far."""
+_Found = tuple[Function, Mapping[str, Constant]]
 
-    def __init__(
-        self,
-        flat: InlinedGraph,
-        kernels: Sequence[UserKernel],
-        subgraph: Callable[[int], FileModel],
-        extents: Extents,
-    ) -> None:
-        """`subgraph`: any one of the file, by its number."""
-        self._model, self._subgraph, self._refusals = flat.model, subgraph, flat.refusals
-        model = flat.model
-        self._extents = extents
-        self._inputs = frozenset(model.inputs)
-        self._kernels = {kernel.op: kernel for kernel in kernels}
-        self._report = ImportReport(model.file_name)
-        self.tensors = Tensors(model)
-        if extents:
-            self.tensors.declare_open()
-        producers: dict[int, int] = {}
-        for operator in model.operators:
-            for index in operator.outputs:
-                producers.setdefault(index, operator.index)
-        self._values = Values(self.tensors, producers)
-        self._body: list[Let] = []
-        self._edges = Edges(len(model.operators))
-        self._budget = Budget()
-        self._variables = Variables(model.operators)
-        self._identifiers: Mapping[str, str] = {}
-        """C identifiers of variables."""
 
-    def run(self) -> Function:
-        """The file's function; raises CodegenError with every problem found."""
-        self._check_entry_points()
-        params = self._params()
-        for operator in self._model.operators:
-            self._step(operator)
-        results = self._results()
-        further, states = self._states(len(params), len(results))
-        self._report.raise_if_any(params, self._body)
-        return Function(
-            name="main",
-            params=(*params, *self._variables.params),
-            body=self._edges.around(self._body, further),
-            results=(*results, *further),
-            states=states,
-        )
+def _translated(
+    flat: InlinedGraph,
+    kernels: Sequence[UserKernel],
+    subgraph: Callable[[int], FileModel],
+    extents: Extents,
+    most: int,
+) -> _Found:
+    """The function of a file and its constants, loops of more than `most` operators as steps."""
+    graphs: dict[int, _Found] = {}
+    begun: set[int] = set()
 
-    def _states(self, params: int, results: int) -> tuple[tuple[Var, ...], tuple[StateValue, ...]]:
-        try:
-            return self._variables.states(params, results)
-        except Refused as refused:
-            self._report.add(refused.problem)
-        except AlreadyReported:
-            pass
-        return (), ()
+    def graph(number: int) -> _Found:
+        if number not in graphs:
+            if number in begun:
+                raise Refused("E305", f"subgraph {number} runs itself")
+            begun.add(number)
+            inner = inlined(subgraph(number), subgraph, most)
+            other = LoopTranslation(inner, kernels, subgraph, NO_EXTENTS, graph, number)
+            function = other.iteration()
+            graphs[number] = function, other.constants
+        return graphs[number]
 
-    def _check_entry_points(self) -> None:
-        others = sorted({index for index in self._model.entry_subgraphs if index != 0})
-        if others:
-            text = f"the file has several entry points (also subgraph {others[0]}), supported is one"
-            self._report.add(ImportProblem(code="E301", text=text, advice="convert a single signature"))
-
-    def _params(self) -> tuple[Var, ...]:
-        inputs = self._model.inputs
-        if not inputs:
-            text = "the model has no inputs, so its outputs are constants"
-            self._report.add(ImportProblem(code="E301", text=text))
-        origins, variables = [self._tensor_name(index) for index in inputs], self._variables.names
-        names = identifiers([*origins, *variables], [op.short for op in (*OPS.values(), USER)])
-        self._identifiers = dict(zip(variables, names[len(inputs) :], strict=True))
-        params: list[Var] = []
-        for position, (index, name, origin) in enumerate(zip(inputs, names, origins, strict=False)):
-            where = f"graph input {position}"
-            kind = self._sized(position, index, self._new_value(index, where))
-            value = None if kind is None else Var(name=name, type=kind, origin=origin)
-            if value is not None:
-                self._check_extents(position, index, where)
-                param = value
-                if self.tensors.is_unsigned(index):
-                    param, value = self._edges.input(value)
-                params.append(param)
-            self._values.define(index, value, from_inputs=True)
-        return tuple(params)
-
-    def _tensor_name(self, index: int) -> str:
-        try:
-            return printable(self.tensors.tensor(index).name)
-        except Refused:
-            return ""
-
-    def _sized(self, position: int, index: int, kind: TensorType | None) -> TensorType | None:
-        """The type of graph input `position` with the extents that are said of it."""
-        if kind is None or not self._extents:
-            return kind
-        shape = tuple(self._extents.get((position, axis), extent) for axis, extent in enumerate(kind.shape))
-        self.tensors.resize(index, shape)
-        return self.tensors.type(index)
-
-    def _check_extents(self, position: int, index: int, where: str) -> None:
-        """Only the batch may be unknown: the file fills other unknown extents with 1, which nobody means."""
-        tensor = self.tensors.tensor(index)
-        unknown = (axis for axis, extent in enumerate(tensor.signature) if extent == -1)
-        if any(axis and (position, axis) not in self._extents for axis in unknown):
-            self._report.add(unknown_extent(tensor, tensor.signature).problem, where=where)
-
-    def _new_value(self, index: int, where: str) -> TensorType | None:
-        """Type of a tensor that gets its value here; None if that was reported as impossible."""
-        try:
-            tensor = self.tensors.tensor(index)
-            if self._values.is_computed(index) or self.tensors.is_folded(index):
-                raise Refused("E303", f"{tensor} gets a value twice")
-            if self.tensors.has_data(index):
-                raise Refused("E303", f"{tensor} is computed, yet the file holds data for it")
-            kind = self.tensors.type(index)
-            self._budget.value(kind)
-            return kind
-        except Refused as refused:
-            self._report.add(refused.problem, where=where)
-        except AlreadyReported:
-            pass
-        return None
-
-    def _step(self, operator: FileOperator) -> None:
-        """Translate one operator; whatever comes of it, its results are defined for those that follow."""
-        origin = source(operator, self.tensors)
-        if operator.name in STATE_OPS:
-            self._on_variable(operator, str(origin))
-            return
-        folded = self._is_folded(operator)
-        known = folded or self._is_known(operator)
-        if not known:
-            missing = missing_kind(operator.name, operator.custom_name, outputs=len(operator.outputs))
-            self._report.add(self._refusals.get(operator.index, missing), where=str(origin), missing=True)
-        elif operator.kind in {*TRANSLATORS, *(FOLDED if folded else ())} and len(operator.outputs) != 1:
-            text = f"has {len(operator.outputs)} outputs, needs 1"
-            self._report.add(ImportProblem(code="E303", text=text), where=str(origin))
-            known = False
-        kinds = [
-            None if not known and self._is_handle(index) else self._new_value(index, str(origin))
-            for index in operator.outputs
-        ]
-        site = Site(operator, self._values, self._report, kinds)
-        if operator.kind in HOLDERS and known:
-            self._on_holder(site, kinds)
-            return
-        if known and folded and self._fold(site):
-            return
-        chains = self._translated(site) if known and not folded else None
-        self._define(operator, kinds, chains)
-
-    def _on_holder(self, site: Site, kinds: list[TensorType | None]) -> None:
-        """Translate an operator that keeps state of its own."""
-        chains: list[Chain] | None = None
-        done: Parts = {}
-        try:
-            held = held_state(site.operator, self._values, self._variables, self._identifiers)
-            chains = self._translated(site, held.translate, done)
-            if chains:
-                chains.extend(held.kept(chains, done))
-        except Refused as refused:
-            site.refuse(refused.problem)
-        except AlreadyReported:
-            pass
-        self._define(site.operator, kinds, chains)
-
-    def _on_variable(self, operator: FileOperator, where: str) -> None:
-        """Follow an operator on variables; what a READ_VARIABLE gives is defined whatever comes of it."""
-        kinds = [self._new_value(index, where) for index in operator.outputs] if operator.name == READ else []
-        held: Var | bytes | None = None
-        try:
-            if operator.name == ONCE:
-                self._variables.call_once(operator, self._subgraph)
-            elif operator.name == ASSIGN:
-                self._variables.assign(operator, self._values.read)
-            elif kinds and kinds[0] is not None:
-                held = self._variables.read(operator, kinds[0], self._identifiers)
-        except Refused as refused:
-            self._report.add(refused.problem, where=where)
-        except AlreadyReported:
-            pass
-        for index, kind in zip(operator.outputs, kinds, strict=False):
-            if isinstance(held, bytes) and kind is not None:
-                self.tensors.fold(index, np.frombuffer(held, kind.dtype.numpy).reshape(kind.shape))
-            elif not self._values.is_computed(index):
-                value = held if isinstance(held, Var) else None
-                self._values.define(index, value, from_inputs=True)
-
-    def _is_folded(self, operator: FileOperator) -> bool:
-        """Whether the operator's results are known before the model runs."""
-        if operator.kind not in imported_ops():
-            return False
-        try:
-            return is_folded(operator, self.tensors)
-        except Refused:
-            return False
-
-    def _fold(self, site: Site) -> bool:
-        """Let the operator's results be constants; False if it was refused (and that reported)."""
-        try:
-            found = self._numbers(site)
-            if self._extents:
-                for index, data in zip(site.operator.outputs, found, strict=True):
-                    self.tensors.resize(index, data.shape)
-            results = tuple(self.tensors.type(index) for index in site.operator.outputs)
-        except Refused as refused:
-            site.refuse(refused.problem)
-            return False
-        except AlreadyReported:
-            return False
-        for index, data, result in zip(site.operator.outputs, found, results, strict=True):
-            if data.shape != result.shape or data.dtype != result.dtype.numpy:
-                text = f"result is {result}, the operator gives {data.dtype}{list(data.shape)}"
-                site.complain("E306", text)
-                return False
-            self.tensors.fold(index, data)
-        return True
-
-    def _numbers(self, site: Site) -> list[np.ndarray]:
-        """The results of an operator whose arguments are known."""
-        need_known(site.operator, self.tensors)
-        if site.operator.name in FOLDED:
-            return [FOLDED[site.operator.name](site)]
-        chains = self._translated(site)
-        if chains is None:
-            raise AlreadyReported
-        constants = self.tensors.used_constants
-        return [evaluated(constants, made) for made in chains]
-
-    def _is_handle(self, index: int) -> bool:
-        return 0 <= index < len(self._model.tensors) and self.tensors.is_handle(index)
-
-    def _is_known(self, operator: FileOperator) -> bool:
-        return is_imported(operator.kind) or bool(self._declared(operator))
-
-    def _declared(self, operator: FileOperator) -> UserKernel | None:
-        return self._kernels.get(operator.custom_name or operator.name)
-
-    def _define(
-        self, operator: FileOperator, kinds: list[TensorType | None], chains: list[Chain] | None
-    ) -> None:
-        from_inputs = any(self._values.depends_on_inputs(index) for index in operator.inputs)
-        self._body.extend(let for made in chains or () for let in made)
-        for position, (index, kind) in enumerate(zip(operator.outputs, kinds, strict=True)):
-            if self._values.is_computed(index):
-                continue
-            value = None if kind is None else Var(name=f"refused{operator.index}_{index}", type=kind)
-            self._values.define(index, chains[position][-1].var if chains else value, from_inputs=from_inputs)
-
-    def _translated(
-        self,
-        site: Site,
-        translate: Callable[[Site], tuple[Translated, ...]] | None = None,
-        done: Parts | None = None,
-    ) -> list[Chain] | None:
-        """The operator's steps for each output, and in `done` what they have computed; None if it was
-        refused (and that reported)."""
-        done = {} if done is None else done
-        try:
-            need_known(site.operator, self.tensors)
-            found = (self._parts if translate is None else translate)(site)
-            results = self._resized(site, found)
-            chains = [self._chain(site, i, part, results[i], done) for i, part in enumerate(found)]
-        except Refused as refused:
-            site.refuse(refused.problem)
-            return None
-        except AlreadyReported:
-            return None
-        check_types(site, chains)
-        if site.complained:
-            return None
-        return chains if site.depends_on_inputs else self._foldable(site, chains)
-
-    def _resized(self, site: Site, found: Sequence[Translated]) -> tuple[TensorType, ...]:
-        """Types of the results; as the operators give them where that is another extent than the file's, or
-        where files leave shapes open."""
-        if not self._extents and (site.operator.kind not in UNSHAPED or any(r.shape for r in site.results)):
-            return site.results
-        for index, part, result in zip(site.operator.outputs, found, site.results, strict=True):
-            self.tensors.resize(index, result_shape(part, result))
-            self._budget.value(self.tensors.type(index))
-        return tuple(self.tensors.type(index) for index in site.operator.outputs)
-
-    def _foldable(self, site: Site, chains: list[Chain]) -> list[Chain] | None:
-        """Steps on constants alone; None, and that reported, where folding them is beyond the budget."""
-        try:
-            for let in (let for made in chains for let in made):
-                self._budget.folded(let.call, let.var.type)
-        except Refused as refused:
-            site.refuse(refused.problem)
-            return None
-        except AlreadyReported:
-            return None
-        return chains
-
-    def _parts(self, site: Site) -> tuple[Translated, ...]:
-        name = site.operator.kind
-        if name in SPLITTERS:
-            return SPLITTERS[name](site)
-        if name in TRANSLATORS:
-            return (TRANSLATORS[name](site),)
-        kernel = self._declared(site.operator)
-        assert kernel is not None, "asked for known operators only"
-        return (translators.call(site, kernel),)
-
-    def _chain(self, site: Site, position: int, found: Translated, result: TensorType, done: Parts) -> Chain:
-        """The steps of output `position`; values between them count for the budget too."""
-        origin = source(site.operator, self.tensors, position)
-        ending = f"_{position}" if len(site.operator.outputs) > 1 or site.operator.kind in SPLITTERS else ""
-        made = chain(found, result, origin, ending, done)
-        for let in made[:-1]:
-            self._budget.value(let.var.type)
-        return made
-
-    def _results(self) -> tuple[Var, ...]:
-        """Graph outputs: computed from the inputs, each its own tensor."""
-        outputs = self._model.outputs
-        if not outputs:
-            self._report.add(ImportProblem(code="E303", text="the model has no outputs"))
-        results: list[Var] = []
-        firsts: dict[int, int] = {}
-        for position, index in enumerate(outputs):
-            try:
-                places = position, firsts.setdefault(index, position)
-                value = graph_output(self._values, self._report, self._inputs, index, places)
-                results.append(self._edges.output(value) if self.tensors.is_unsigned(index) else value)
-            except Refused as refused:
-                self._report.add(refused.problem, where=f"graph output {position}")
-            except AlreadyReported:
-                pass
-        return tuple(results)
+    translation = LoopTranslation(flat, kernels, subgraph, extents, graph)
+    function = translation.run()
+    return function, translation.constants

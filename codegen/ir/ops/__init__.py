@@ -50,7 +50,7 @@ from codegen.ir.ops.base.attrs import (
 )
 from codegen.ir.ops.hybrid import OPERATORS as HYBRID
 from codegen.ir.ops.hybrid import HybridRowsAttrs
-from codegen.ir.ops.inserted import DEVICE_COPY, SHIFT
+from codegen.ir.ops.inserted import DEVICE_COPY, LOOP, SHIFT, LoopAttrs
 from codegen.ir.ops.nonlinear import Pointwise
 from codegen.ir.ops.qlinear import OPERATORS as QLINEAR
 from codegen.ir.ops.qlinear import (
@@ -87,7 +87,7 @@ USER = User()
 """Not one of them: what it computes is known to a function of the user's alone."""
 
 
-_UNLISTED = (USER, SHIFT, LSTM, *SVDF_STEPS, DEVICE_COPY, *QLINEAR, *HYBRID, *audio.PARTS)
+_UNLISTED = (USER, SHIFT, LSTM, *SVDF_STEPS, DEVICE_COPY, LOOP, *QLINEAR, *HYBRID, *audio.PARTS)
 
 
 def find_op(name: str) -> Op | None:
@@ -98,6 +98,7 @@ def find_op(name: str) -> Op | None:
 __all__ = [
     "DEVICE_COPY",
     "HYBRID",
+    "LOOP",
     "LSTM",
     "OPS",
     "POINTWISE",
@@ -126,6 +127,7 @@ __all__ = [
     "HybridRowsAttrs",
     "LeakyReluAttrs",
     "LogAttrs",
+    "LoopAttrs",
     "LstmAttrs",
     "MeanAttrs",
     "NoiseAttrs",

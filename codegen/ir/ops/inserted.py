@@ -1,10 +1,12 @@
-"""Operators that no file has: passes and the search put them in.
+"""Operators that are not those of `OPS`: passes and the search put them in; WHILE runs steps of its own.
 
 SHIFT: a window of frames moved on by one frame. A pass makes it of state.
 
 DEVICE_COPY: the same value in another memory. Only the search (and text) makes it.
 
 FUSED: several steps as one, so that a kernel may run them together. Only the search makes it.
+
+WHILE: steps that run again and again. Importers make it of loops that they do not unroll.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from codegen.ir.function import Arg, ConstRef, Function, Let
+from codegen.ir.function import Arg, ConstRef, Function, Let, Var
 from codegen.ir.operator import Arrays, Attrs, Op, Types
 from codegen.ir.ops.base.operands import narrow, need_count, operand, present
 from codegen.ir.types import TensorType
@@ -158,3 +160,105 @@ def _steps(
 
 
 FUSED = Fused()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LoopAttrs(Attrs):
+    """`function` is one iteration. Its first `carried` parameters are what lasts from one to the next, the
+    others stay as they are; its results are the carried values of the next one.
+
+    With `decided` there is a result more in front of these: whether the iteration takes place at all. Steps
+    up to the one that computes it come first. The call's arguments are the first values of the parameters,
+    then every constant the steps use, in order of first use. Its result is the carried values `given` as the
+    last iteration leaves them, one behind the other.
+    """
+
+    function: Function
+    carried: int
+    trips: int
+    """Iterations: so many, or, if they are `decided`, at most."""
+    decided: bool
+    given: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        wanted = self.carried + self.decided
+        if len(self.function.results) != wanted or not 0 < self.carried <= len(self.function.params):
+            raise ValueError(f"{wanted} results of an iteration, not {len(self.function.results)}")
+        if self.trips < 1 or not self.given or max(self.given) >= self.carried or min(self.given) < 0:
+            raise ValueError(f"{self.trips} iterations that give the values {self.given}")
+
+    @property
+    def deciding_steps(self) -> int:
+        """How many steps at the front say whether the iteration takes place."""
+        if not self.decided:
+            return 0
+        names = [let.var.name for let in self.function.body]
+        decision = self.function.results[0]
+        return names.index(decision.name) + 1 if isinstance(decision, Var) and decision.name in names else 0
+
+    @property
+    def nexts(self) -> tuple[Arg, ...]:
+        """What the carried values become."""
+        return self.function.results[1:] if self.decided else self.function.results
+
+
+class Loop(Op):
+    """WHILE of a fixed or a limited number of iterations. `OPS` does not list it: files have more kinds."""
+
+    name = "WHILE"
+    short = "loop"
+    attrs_type = LoopAttrs
+
+    def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
+        """All elements of the values that are given."""
+        own = narrow(attrs, LoopAttrs)
+        function = own.function
+        wanted = [param.type for param in function.params] + [ref.type for ref in constants_of(function)]
+        if list(args) != wanted:
+            raise ValueError("the arguments are not the iteration's parameters and constants")
+        if any(param.type != after.type for param, after in zip(function.params, own.nexts, strict=False)):
+            raise ValueError("a carried value becomes one of another type")
+        return (sum(function.params[index].type.elements for index in own.given),)
+
+    def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
+        """What is given is of the result's element type and quantisation; steps keep their rules."""
+        super().check(attrs, args, result)
+        own = narrow(attrs, LoopAttrs)
+        for index in own.given:
+            type_ = own.function.params[index].type
+            if (type_.dtype, type_.quantization) != (result.dtype, result.quantization):
+                raise ValueError(f"the result is {result}, the loop gives {type_}")
+        if own.decided and not own.deciding_steps:
+            raise ValueError("no step of the iteration says whether it takes place")
+        for let in own.function.body:
+            let.call.op.check(let.call.attrs, let.call.types, let.var.type)
+
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
+        """The steps' references, iteration by iteration."""
+        own = narrow(attrs, LoopAttrs)
+        function = own.function
+        names = [param.name for param in function.params] + [_key(ref) for ref in constants_of(function)]
+        held = {name: value for name, value in zip(names, values, strict=True) if value is not None}
+        deciding = own.deciding_steps
+        for _ in range(own.trips):
+            known = dict(held)
+            for step, (let, step_values, types) in enumerate(_steps(function, known)):
+                known[let.var.name] = let.call.op.evaluate(let.call.attrs, step_values, types, let.var.type)
+                if step == deciding - 1 and not known[let.var.name].any():
+                    break
+            else:
+                for param, after in zip(function.params, own.nexts, strict=False):
+                    held[param.name] = known[_key(after)].reshape(param.type.shape)
+                continue
+            break
+        given = [held[function.params[index].name].reshape(-1) for index in own.given]
+        return np.concatenate(given).astype(result.dtype.numpy)
+
+    def macs(self, attrs: Attrs, args: Types, result: TensorType) -> int:
+        """Of all steps in all iterations that there may be."""
+        del args, result
+        own = narrow(attrs, LoopAttrs)
+        return own.trips * sum(let.macs for let in own.function.body)
+
+
+LOOP = Loop()

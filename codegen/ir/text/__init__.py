@@ -8,7 +8,7 @@
 
 State follows the results: `state (1, 0, "AAA=")`, positions of parameter and result, first bytes. A device is
 written `@(target, id, scope)`, `none` for a free part. Floats are written so that they read back to the same
-value.
+value. A function that is an attribute (one iteration of a WHILE) is its text as a string.
 
 Open sizes stand behind the function's name; extents and attributes that follow from them are formulas:
 

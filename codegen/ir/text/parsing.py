@@ -50,6 +50,11 @@ class _Parser:
             take("fn")
         return Module(functions=functions, constants=self._constants, metadata=metadata)
 
+    def alone(self) -> Function:
+        """A function that is an attribute: what it reads of constants is said where it reads them."""
+        self._tokens.take("fn")
+        return self._function()
+
     def _constant(self) -> Constant:
         take = self._tokens.take
         id_ = take().removeprefix("$")
@@ -211,6 +216,8 @@ def _typed(hint: object, value: Literal) -> object:
         names = [field.name for field in dataclasses.fields(UserKernel)]
         read = {name: None if item == "none" else item for name, item in zip(names, value, strict=True)}
         return UserKernel(**cast(Any, {**read, **_texts(names, value)}))
+    if hint is Function and isinstance(value, str):
+        return _Parser(value).alone()
     return hint(value) if isinstance(hint, type) and issubclass(hint, Enum) else value
 
 

@@ -116,8 +116,8 @@ def _literal(value: object) -> str:
         return _literal((value.top, value.bottom, value.left, value.right))
     if isinstance(value, UserKernel):
         return _literal(tuple(getattr(value, field.name) for field in dataclasses.fields(value)))
-    if isinstance(value, str):
-        return json.dumps(value)
+    if isinstance(value, Function | str):
+        return json.dumps(value if isinstance(value, str) else "\n".join(_function(value)))
     if isinstance(value, tuple):
         items: tuple[object, ...] = value  # pyright: ignore[reportUnknownVariableType]
         return f"({', '.join(_literal(item) for item in items)})"

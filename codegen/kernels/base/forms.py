@@ -63,6 +63,7 @@ def _renamed(prim: PrimFunc, forms: Mapping[str, SourceForm], names: Mapping[str
             sources=_sources(reverse.sources, forms),
         ),
         block=None if prim.block is None else _block(prim.block, names),
+        loop=None if prim.loop is None else prim.loop.renamed(names),
     )
 
 

@@ -1,11 +1,12 @@
 """Binds steps to kernels, each once for a whole search: packing weights is much of what planning takes."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from codegen.ir import Let, Target, VirtualDevice
+from codegen.ir.ops import LOOP
 from codegen.kernels.base.registry import Kernel, kernels_for
 from codegen.kernels.contract import MemoryDemand
 from codegen.kernels.primfunc import PrimFunc
@@ -49,16 +50,27 @@ class Binder:
     """Kernels of one target, bound to the steps of one model."""
 
     def __init__(
-        self, constants: Mapping[str, np.ndarray], target: Target, costs: CycleCosts | None = None
+        self,
+        constants: Mapping[str, np.ndarray],
+        target: Target,
+        costs: CycleCosts | None = None,
+        loops: Kernel | None = None,
     ) -> None:
-        """`constants`: data by ConstRef id. `costs`: what cycles are predicted by, if they are."""
-        self._constants, self._target, self._costs = constants, target, costs
+        """`constants`: data by ConstRef id. `costs`: what cycles are predicted by, if they are. `loops`: what
+        binds a WHILE."""
+        self._constants, self._target, self._costs, self._loops = constants, target, costs, loops
         self._caps: Caps = {}
         self._excluded: frozenset[tuple[str, str]] = frozenset()
         self._widened: dict[str, Cap] = {}
         self._bound: dict[tuple[str, str], tuple[Let, PrimFunc]] = {}
         self._able: dict[tuple[Let, bool], tuple[Kernel, ...]] = {}
         self._others: dict[_Bound, tuple[PrimFunc, ...]] = {}
+
+    def kernels(self, let: Let) -> Sequence[Kernel]:
+        """The kernels of its operator, best first; of a loop those of its steps make one."""
+        if let.call.op is LOOP and self._loops is not None:
+            return (self._loops,)
+        return kernels_for(let.call.op.name)
 
     @property
     def constants(self) -> Mapping[str, np.ndarray]:
@@ -71,13 +83,13 @@ class Binder:
         A cap that no kernel of a step is within permits the smallest: an argument cannot be replaced, nor a
         block be made, in every program of a search, so that each step needs a kernel of its own in any case.
         """
-        other = Binder(self._constants, self._target, self._costs)
+        other = Binder(self._constants, self._target, self._costs, self._loops)
         other._caps, other._bound, other._excluded = caps, self._bound, self._excluded
         return other
 
     def without(self, excluded: frozenset[tuple[str, str]]) -> "Binder":
         """The same without some kernels of some steps: (`step_key`, kernel)."""
-        other = Binder(self._constants, self._target, self._costs)
+        other = Binder(self._constants, self._target, self._costs, self._loops)
         other._caps, other._bound, other._excluded = self._caps, self._bound, excluded
         return other
 
@@ -97,7 +109,7 @@ class Binder:
             cap = self._caps[step_key(let)]
             able = [
                 self.bind(kernel, let, name)
-                for kernel in kernels_for(let.call.op.name)
+                for kernel in self.kernels(let)
                 if not kernel.is_in_place and kernel.refusal(let, self._target) is None
             ]
             known = [prim for prim in able if prim.instructions is not None] if cap.predicted else []
@@ -116,7 +128,7 @@ class Binder:
         """The kernels that can run `let`: those that replace an argument, or all others."""
         key = let, in_place
         if key not in self._able:
-            kernels = [kernel for kernel in kernels_for(let.call.op.name) if kernel.is_in_place == in_place]
+            kernels = [kernel for kernel in self.kernels(let) if kernel.is_in_place == in_place]
             self._able[key] = tuple(each for each in kernels if self.refusal(each, let) is None)
         return self._able[key]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from codegen.errors import Messages
 from codegen.ir import Function, Let
 from codegen.kernels.base.code_bytes import code_bytes
-from codegen.kernels.base.registry import Kernel, kernels_for
+from codegen.kernels.base.registry import Kernel
 from codegen.kernels.primfunc import PrimFunc
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.costs import FLASH_WORTH, cheapest, code_limit, cost_in_sum
@@ -138,7 +138,7 @@ def _able(let: Let, binder: Binder, messages: Messages) -> list[Kernel]:
     """The kernels that can run `let`; a message saying all reasons if none can."""
     reasons: list[str] = []
     found: list[Kernel] = []
-    for kernel in kernels_for(let.call.op.name):
+    for kernel in binder.kernels(let):
         if kernel.is_in_place:
             continue
         refusal = binder.refusal(kernel, let)

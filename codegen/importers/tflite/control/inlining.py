@@ -20,12 +20,18 @@ from codegen.importers.tflite.operators.translators import CONTROL_OPS, HOLDERS,
 
 _MAX_DEPTH = 8
 _MAX_BYTES = 8 * known.MAX_KNOWN
-_MAX_VISITS = 4096
+MAX_VISITS = 4096
 """Operators of all iterations and branches together, those with them that are known."""
+FEW_VISITS = 1024
+"""So many are unrolled where the loop could be one step: more of them take minutes to plan."""
 _MAX_TRIPS = 1024
 """Of one loop."""
-_FIXED = "give the loop a fixed number of iterations (Keras: a fixed number of time steps, or unroll=True)"
-_SMALLER = "make fewer iterations, or keep state between inferences and call the model once for each"
+UNKNOWN_COUNT = "the number of its iterations is decided while the model runs"
+FIXED = (
+    "give the loop a fixed number of iterations (Keras: a fixed number of time steps, or unroll=True), or a "
+    "largest one (tf.while_loop: maximum_iterations)"
+)
+SMALLER = "make fewer iterations, or keep state between inferences and call the model once for each"
 _NO_STATE = "assign variables outside of the branches"
 
 
@@ -35,20 +41,27 @@ class InlinedGraph:
 
     model: FileModel
     refusals: Mapping[int, ImportProblem]
+    loops: frozenset[int] = frozenset()
+    """WHILEs that are left because they would be too long, or nobody knows how long, unrolled."""
 
 
-def inlined(model: FileModel, subgraph: Callable[[int], FileModel]) -> InlinedGraph:
-    """`model` with IF and WHILE replaced by what they run; `subgraph`: any of the file by its number."""
+class _NotUnrolled(Refused):
+    """A loop has more iterations than are unrolled, or their number is not known."""
+
+
+def inlined(model: FileModel, subgraph: Callable[[int], FileModel], most: int = MAX_VISITS) -> InlinedGraph:
+    """`model` with IF and WHILE replaced by what they run; `subgraph`: any of the file by its number; `most`
+    operators of all iterations and branches together."""
     if not any(operator.name in CONTROL_OPS for operator in model.operators):
         return InlinedGraph(model=model, refusals={})
-    return _Inliner(model, subgraph).run()
+    return _Inliner(model, subgraph, most).run()
 
 
 class _Inliner:
     """Records of the result so far. Tensors of the first subgraph keep their numbers."""
 
-    def __init__(self, model: FileModel, subgraph: Callable[[int], FileModel]) -> None:
-        self._model, self._subgraph = model, subgraph
+    def __init__(self, model: FileModel, subgraph: Callable[[int], FileModel], most: int) -> None:
+        self._model, self._subgraph, self._most = model, subgraph, most
         self._tensors = list(model.tensors)
         self._buffers = list(model.buffers)
         self._operators: list[FileOperator] = []
@@ -58,6 +71,7 @@ class _Inliner:
         self._constants: dict[tuple[int, int], int] = {}
         """Tensors of subgraphs that nothing there computes, by subgraph and number."""
         self._refusals: dict[int, ImportProblem] = {}
+        self._loops: set[int] = set()
         self._visits = 0
         self._filled: dict[int, Filled] = {}
         """Lists whose rows are followed, by tensor."""
@@ -69,8 +83,18 @@ class _Inliner:
         mapping = {index: index for index in range(len(self._model.tensors))}
         for operator in self._model.operators:
             mark = len(self._operators)
+            before = self._marks()
             try:
                 self._step(operator, mapping, None, 0)
+            except _NotUnrolled as refused:
+                if operator.name != "WHILE":
+                    self._refuse(operator, refused.problem, mark)
+                    continue
+                self._drop(mark)
+                self._restore(before)
+                inputs = tuple(self._whole(mapping.get(index, index)) for index in operator.inputs)
+                self._operators.append(replace(operator, inputs=inputs))
+                self._loops.add(operator.index)
             except Refused as refused:
                 self._refuse(operator, refused.problem, mark)
             except CodegenError as error:
@@ -82,7 +106,18 @@ class _Inliner:
         for index, found in zip(self._model.outputs, outputs, strict=True):
             if found != index:
                 self._tensors[found] = replace(self._tensors[found], name=self._model.tensors[index].name)
-        return InlinedGraph(model=replace(self._now(), outputs=outputs), refusals=self._refusals)
+        model = replace(self._now(), outputs=outputs)
+        return InlinedGraph(model=model, refusals=self._refusals, loops=frozenset(self._loops))
+
+    def _marks(self) -> tuple[int, int, int, tuple[dict[Any, Any], ...]]:
+        """What unrolling a loop in vain adds to."""
+        found = (self._known, self._constants, self._filled)
+        return len(self._tensors), len(self._buffers), self._visits, tuple(dict(each) for each in found)
+
+    def _restore(self, marks: tuple[int, int, int, tuple[dict[Any, Any], ...]]) -> None:
+        tensors, buffers, self._visits, (self._known, self._constants, self._filled) = marks
+        del self._tensors[tensors:]
+        del self._buffers[buffers:]
 
     def _refuse(self, operator: FileOperator, problem: ImportProblem, mark: int) -> None:
         self._drop(mark)
@@ -108,8 +143,8 @@ class _Inliner:
         """One operator of `graph` (None: the first subgraph), whose tensors are found by `mapping`, which
         learns where its results are."""
         self._visits += 1
-        if self._visits > _MAX_VISITS:
-            raise Refused("E305", f"runs more than {_MAX_VISITS} operators", _SMALLER)
+        if self._visits > self._most:
+            raise _NotUnrolled("E305", f"runs more than {self._most} operators", SMALLER)
         inputs = tuple(mapping.get(index, index) for index in operator.inputs)
         if operator.name in CONTROL_OPS:
             found = self._if(operator, inputs, depth) if operator.name == "IF" else None
@@ -140,7 +175,7 @@ class _Inliner:
     def _append(self, operator: FileOperator) -> None:
         if len(self._operators) >= MAX_OPERATORS:
             text = f"becomes more than {MAX_OPERATORS} operators"
-            raise Refused("E305", text, _SMALLER)
+            raise _NotUnrolled("E305", text, SMALLER)
         self._operators.append(operator)
 
     def _look_up(self, index: int) -> bool:
@@ -167,7 +202,7 @@ class _Inliner:
     def _copied(self, tensor: FileTensor) -> int:
         """A tensor of another subgraph as one more of this; its number."""
         if len(self._tensors) >= MAX_TENSORS:
-            raise Refused("E305", f"becomes more than {MAX_TENSORS} tensors", _SMALLER)
+            raise _NotUnrolled("E305", f"becomes more than {MAX_TENSORS} tensors", SMALLER)
         self._tensors.append(replace(tensor, index=len(self._tensors)))
         return len(self._tensors) - 1
 
@@ -336,11 +371,11 @@ class _Inliner:
             self._drop(mark)
             goes_on = self._value(conditions[0]) if len(conditions) == 1 else None
             if goes_on is None:
-                raise Refused("E301", "the number of its iterations is decided while the model runs", _FIXED)
+                raise _NotUnrolled("E301", UNKNOWN_COUNT, FIXED)
             if not goes_on:
                 return carried
             carried = self._call(int(options.BodySubgraphIndex()), carried, depth)
-        raise Refused("E305", f"makes more than {_MAX_TRIPS} iterations", _SMALLER)
+        raise _NotUnrolled("E305", f"makes more than {_MAX_TRIPS} iterations", SMALLER)
 
 
 def _read(graph: FileModel) -> Iterator[int]:

@@ -1,0 +1,71 @@
+"""Loops: steps that run again and again, as one step, in bytes that were planned for one iteration."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from codegen.kernels.call import CallArg, ConstantArg, ResultArg, ValueArg, WorkspaceArg
+
+LOOP_WORKSPACE = "values"
+"""Name of the bytes that hold the values of an iteration."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InnerPlace:
+    """Where a value of an iteration lies: so many bytes behind where an argument, the result, the workspace
+    or a constant of the whole step begins."""
+
+    base: ValueArg | ResultArg | WorkspaceArg | ConstantArg
+    offset_bytes: int = 0
+
+
+InnerArg = CallArg | InnerPlace
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InnerCall:
+    """The call of one step of an iteration. Structs and constants are those of the whole step."""
+
+    name: str
+    op: str
+    symbol: str
+    args: tuple[InnerArg, ...]
+    arrays: tuple[tuple[InnerArg, ...], ...] = ()
+    """Arrays of addresses; argument `ArrayArg` number i passes the i-th."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Move:
+    """Bytes that are copied from one place to another."""
+
+    source: InnerPlace
+    target: InnerPlace
+    size_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LoopBody:
+    """What a loop runs: `first`, then up to `trips` times `deciding`, a look at `decision`, and `calls`; then
+    `last`."""
+
+    trips: int
+    first: tuple[Move, ...]
+    deciding: tuple[InnerCall, ...]
+    decision: InnerPlace | None
+    """A byte that is not 0 where the iteration takes place; None: all of them do."""
+    calls: tuple[InnerCall, ...]
+    kept: tuple[Move, ...]
+    """What the carried values become, copied when an iteration is done."""
+    last: tuple[Move, ...]
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """C functions that it calls."""
+        return tuple(call.symbol for call in (*self.deciding, *self.calls))
+
+    def renamed(self, names: Mapping[str, str]) -> "LoopBody":
+        """The same with other C functions in place of some."""
+        return replace(
+            self,
+            deciding=tuple(replace(c, symbol=names.get(c.symbol, c.symbol)) for c in self.deciding),
+            calls=tuple(replace(c, symbol=names.get(c.symbol, c.symbol)) for c in self.calls),
+        )
