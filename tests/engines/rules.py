@@ -48,6 +48,8 @@ RULING_ENGINE: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(_FUNCTIONS, TFLITE_RUNTIME),
         # tflite-runtime 2.14 does not have this type.
         "RSQRT int16": TFLITE_MICRO,
+        # TFLite has it since 2.16: the logarithm of the floats, quantised.
+        "LOG int8": TFLITE_RUNTIME,
         # No engine has it: it is the MUL by -1.
         "NEG int8": TFLITE_RUNTIME,
         # The reference kernels of tflite-runtime do not have these.
@@ -125,7 +127,7 @@ RULING_ENGINE: Mapping[str, str] = MappingProxyType(
         "RELU_N1_TO_1": TFLITE_RUNTIME,
         # tflite-micro rounds ties of a negative slope the other way.
         "LEAKY_RELU": TFLITE_RUNTIME,
-        **dict.fromkeys(("IF", "WHILE"), TFLITE_RUNTIME),
+        **dict.fromkeys(("BROADCAST_ARGS", "IF", "SHAPE", "WHILE", "ZEROS_LIKE"), TFLITE_RUNTIME),
         "TFLM_DECODE": TFLITE_MICRO,
         "TFLite_Detection_PostProcess": TFLITE_MICRO,
         # tflite-micro writes beyond its results.

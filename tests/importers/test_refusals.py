@@ -16,12 +16,12 @@ from tests.importers.hostile import shared_tables
 from tests.importers.samples import Patch, chain, complaint, one_op
 
 
-def _uint8_network(layers: int) -> bytes:
-    """A chain of layers on bytes without a scale with two operators in it that nothing imports."""
+def _float64_network(layers: int) -> bytes:
+    """A chain of layers of float64 with two operators in it that nothing imports."""
     model = ModelBuilder()
-    last = first = model.tensor("x", (1, 4), "uint8")
+    last = first = model.tensor("x", (1, 4), "float64")
     for number in range(layers):
-        before, last = last, model.tensor(f"y{number}", (1, 4), "uint8")
+        before, last = last, model.tensor(f"y{number}", (1, 4), "float64")
         model.op({40: "UNIQUE", 80: "POW"}.get(number, "RELU"), [before], [last])
     model.inputs(first)
     model.outputs(last)
@@ -29,18 +29,16 @@ def _uint8_network(layers: int) -> bytes:
 
 
 def test_a_type_of_every_tensor_is_one_message_behind_the_operators_that_are_missing() -> None:
-    """A uint8 file gave 612 lines, a line a tensor, that hid the two operators without a kernel."""
-    assert complaint(_uint8_network(300)).split("\n") == [
+    """A file gave 612 lines, a line a tensor, that hid the two operators without a kernel."""
+    assert complaint(_float64_network(300)).split("\n") == [
         'error[E301] op 40 UNIQUE "y40": operator UNIQUE is not supported',
         KERNEL_HELP,
         'error[E301] op 80 POW "y80": operator POW is not supported',
         KERNEL_HELP,
-        "error[E301] m.tflite: a tensor is uint8 without a scale, supported are int8, int16 and float32 "
-        "(301 times)",
+        "error[E301] m.tflite: a tensor is float64, supported are int8, int16 and float32 (301 times)",
         '  at graph input 0: tensor 0 "x"; op 0 RELU "y0": tensor 1 "y0"; op 1 RELU "y1": tensor 2 "y1"; '
         "and 298 more",
-        "help: convert it again as int8: target_spec.supported_ops = [TFLITE_BUILTINS_INT8], "
-        "inference_input_type = inference_output_type = tf.int8",
+        "help: convert it again with int8 or float32 values",
     ]
 
 
@@ -62,7 +60,7 @@ def test_an_operator_that_is_missing_often_is_one_message() -> None:
 
 def test_every_place_is_there_for_programs() -> None:
     with pytest.raises(CodegenError) as caught:
-        import_tflite(_uint8_network(300), "m.tflite")
+        import_tflite(_float64_network(300), "m.tflite")
     places = [message.places for message in caught.value.messages]
     assert [len(found) for found in places] == [0, 0, 301]
     assert places[2][-1] == 'op 299 RELU "y299": tensor 300 "y299"'

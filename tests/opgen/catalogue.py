@@ -10,7 +10,7 @@ from typing import Protocol
 
 from tests.opgen import convolutions, elementwise, pooling, shapes
 from tests.opgen.dice import Dice
-from tests.opgen.families import EACH, FAMILIES, more, moved, unsigned
+from tests.opgen.families import EACH, FAMILIES, control, more, moved, unsigned
 from tests.opgen.int16 import INT16
 from tests.opgen.pairs import PAIRS
 from tests.opgen.sketch import Drawn
@@ -120,7 +120,7 @@ def kinds() -> Iterator[Kind]:
         yield Kind(operator=operator, label=label, draw=draw, count=count, on_targets=count)
     for operator, by_label in FAMILIES.items():
         for label, draw in by_label.items():
-            is_known = label in moved.LABELS | more.LABELS or (
+            is_known = label in moved.LABELS | more.LABELS | control.LABELS or (
                 label == unsigned.LABEL and operator not in _UNSIGNED_ON_TARGETS
             )
             count = 0 if is_known else _ON_TARGETS

@@ -1,9 +1,12 @@
 """Operators and types that are asked for against those that models are drawn of."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from codegen.importers.tflite.translate import import_tflite
-from codegen.ir import Target
+from codegen.ir import Function, Let, Target
+from codegen.ir.ops import LoopAttrs
 from codegen.kernels import kernels_for
 from codegen.passes import FoldConstants, Legalise, run_passes
 from tests.opgen.families import EACH
@@ -31,6 +34,15 @@ def test_what_has_too_few_models_is_listed() -> None:
 def test_every_step_of_what_is_drawn_has_a_kernel(first: int) -> None:
     for kind in KINDS[first::4]:
         module = run_passes(import_tflite(kind.drawn(0).model, kind.stem), _PASSES)
-        for let in module.main.body:
+        for let in _steps(module.main):
             kernels = kernels_for(let.call.op.name)
             assert any(kernel.refusal(let, _HOST) is None for kernel in kernels), (kind.stem, str(let))
+
+
+def _steps(function: Function) -> Iterator[Let]:
+    """Of a loop those of its iteration."""
+    for let in function.body:
+        if isinstance(let.call.attrs, LoopAttrs):
+            yield from _steps(let.call.attrs.function)
+        else:
+            yield let

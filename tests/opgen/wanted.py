@@ -6,7 +6,7 @@ A conversion's is a pair. uint8 with a scale is a type of its own table (`famili
 
 from collections.abc import Iterator, Mapping
 
-_ALL = "int8 int16 int32 int64 uint32 float32 bool"
+_ALL = "int8 uint8 int16 int32 int64 uint32 float32 bool"
 _THREE = "int8 int16 float32"
 _NUMBERS = "int8 int16 int32 int64 float32"
 _TYPES: Mapping[str, str] = {
@@ -15,14 +15,18 @@ _TYPES: Mapping[str, str] = {
     "RELU RELU6 RELU_N1_TO_1 LEAKY_RELU LOGISTIC TANH SOFTMAX ABS RSQRT": _THREE,
     "MEAN SUM REDUCE_MAX REDUCE_MIN ADD SUB MUL": "int8 int16 int32 float32",
     "REDUCE_ALL LOGICAL_AND LOGICAL_OR LOGICAL_NOT": "bool",
-    "ARG_MAX ARG_MIN ADD_N EXP HARD_SWISH ELU LOG_SOFTMAX L2_NORMALIZATION NEG": "int8 float32",
+    "ARG_MAX ARG_MIN ADD_N EXP LOG HARD_SWISH ELU LOG_SOFTMAX L2_NORMALIZATION NEG": "int8 float32",
     "CUMSUM DIV": "int8 int32 float32",
     "SQUARED_DIFFERENCE": "int8 int16 int32 float32",
     "MAXIMUM MINIMUM": _NUMBERS,
     "EQUAL NOT_EQUAL": f"bool {_NUMBERS}",
     "GREATER GREATER_EQUAL LESS LESS_EQUAL": _NUMBERS,
-    "SELECT_V2": _THREE,
-    "L2_POOL_2D FLOOR_DIV FLOOR_MOD SQRT SQUARE LOG SIN COS CEIL FLOOR ROUND": "float32",
+    "SELECT_V2": f"bool {_THREE}",
+    "SHAPE": "int8 uint8 int16 int32 int64 float32 bool",
+    "ZEROS_LIKE": "int32 int64 float32",
+    "BROADCAST_ARGS": "int32 int64",
+    "IF WHILE": f"bool {_NUMBERS}",
+    "L2_POOL_2D FLOOR_DIV FLOOR_MOD SQRT SQUARE SIN COS CEIL FLOOR ROUND": "float32",
     "RESHAPE SQUEEZE EXPAND_DIMS CONCATENATION SPLIT SPLIT_V PACK UNPACK SLICE STRIDED_SLICE TRANSPOSE": _ALL,
     "PAD PADV2 MIRROR_PAD REVERSE_V2 SPACE_TO_DEPTH DEPTH_TO_SPACE SPACE_TO_BATCH_ND": _ALL,
     "BATCH_TO_SPACE_ND GATHER GATHER_ND EMBEDDING_LOOKUP DYNAMIC_UPDATE_SLICE BROADCAST_TO FILL": _ALL,
@@ -33,6 +37,8 @@ _TYPES: Mapping[str, str] = {
 
 VALUES: Mapping[str, int] = {
     "SELECT_V2": 1,
+    "IF": 1,
+    "WHILE": 1,
     "FILL": 1,
     "EMBEDDING_LOOKUP": 1,
     "SPLIT": 1,

@@ -28,6 +28,7 @@ _DTYPES = {
     TypeCode.INT16: DType.INT16,
     TypeCode.INT32: DType.INT32,
     TypeCode.INT64: DType.INT64,
+    TypeCode.UINT16: DType.UINT16,
     TypeCode.UINT32: DType.UINT32,
     TypeCode.UINT64: DType.UINT64,
     TypeCode.FLOAT16: DType.FLOAT16,
@@ -103,12 +104,13 @@ class Tensors:
         return len(self._bytes(self.tensor(index))) > 0
 
     def is_unsigned(self, index: int) -> bool:
-        """Whether the file has uint8 there, which is held as int8 with 128 less."""
-        return self.tensor(index).type_code == TypeCode.UINT8
+        """Whether the file has uint8 with a scale there, which is held as int8 with 128 less."""
+        tensor = self.tensor(index)
+        return tensor.type_code == TypeCode.UINT8 and len(tensor.scales) > 0
 
     def type(self, index: int) -> TensorType:
-        """Type of a tensor that values flow through: at least one element, of a supported type. uint8 is held
-        as int8: elements and zero points are 128 less."""
+        """Type of a tensor that values flow through: at least one element, of a supported type. uint8 with a
+        scale is held as int8: elements and zero points are 128 less."""
         found = self._types.get(index)
         if found is None:
             found = self._types[index] = self._once(index, self._checked_type)
@@ -191,7 +193,7 @@ class Tensors:
             text = f"of shape {list(shape)} has {size_bytes} bytes, the limit is {MAX_TENSOR_BYTES}"
             raise _refused(tensor, "E305", text)
         found = TensorType(shape=shape, dtype=dtype, quantization=_quantization(tensor, dtype, shape))
-        if dtype is not DType.UINT8:
+        if dtype is not DType.UINT8 or found.quantization is None:
             return found
         if len(tensor.scales) > 1:
             text = "is uint8 with a scale by channel, supported is one for the tensor"
@@ -245,7 +247,7 @@ def as_in_file(held: TensorType) -> TensorType:
 
 
 def _with_zero_points(was: TensorType, dtype: DType, more: int) -> TensorType:
-    assert was.quantization is not None, "uint8 without a scale is refused"
+    assert was.quantization is not None, "uint8 without a scale is held as it is"
     zeros = tuple(zero + more for zero in was.quantization.zero_points)
     return replace(was, dtype=dtype, quantization=replace(was.quantization, zero_points=zeros))
 
@@ -264,15 +266,14 @@ def unknown_extent(tensor: FileTensor, shape: tuple[int, ...]) -> Refused:
 
 def _dtype(tensor: FileTensor) -> DType:
     dtype = _DTYPES.get(tensor.type_code)
-    if dtype is None or (dtype is DType.UINT8 and len(tensor.scales) == 0):
+    if dtype is None:
         raise _unsupported_type(tensor)
     return dtype
 
 
 def _unsupported_type(tensor: FileTensor) -> Refused:
     name = _TYPE_NAMES.get(tensor.type_code, f"of type number {tensor.type_code}")
-    without = " without a scale" if name == "uint8" else ""
-    text = f"is {name}{without}, supported are int8, int16 and float32"
+    text = f"is {name}, supported are int8, int16 and float32"
     return _refused(tensor, "E301", text, advice_for_type(name))
 
 

@@ -113,6 +113,16 @@ def _exp_stored(value: np.ndarray, argument: TensorType, result: TensorType) -> 
     return lookup_table(_wide(np.exp), argument, result)[value.view(np.uint8)]
 
 
+def _log_stored(value: np.ndarray, argument: TensorType, result: TensorType) -> np.ndarray:
+    """Where there is no logarithm, the result's smallest number. Source: elementwise.cc, LogLUTPrepare."""
+    least = np.float32((result.dtype.limits[0] - result.zero_point) * result.scale)
+
+    def logarithm(real: np.ndarray) -> np.ndarray:
+        return np.where(real > 0, _wide(np.log)(real), least)
+
+    return lookup_table(logarithm, argument, result)[value.view(np.uint8)]
+
+
 ROOT_BITS = 20
 """Fractional bits of an inverse root between its two steps."""
 
@@ -240,7 +250,7 @@ OPERATORS: tuple[Op, ...] = (
     ScalarFunction("FLOOR", "floor", np.floor),
     Gelu(),
     ScalarFunction("HARD_SWISH", "hardswish", _hard_swish, _hard_swish_stored, DType.INT8),
-    ScalarFunction("LOG", "log", _wide(np.log)),
+    ScalarFunction("LOG", "log", _wide(np.log), _log_stored, DType.INT8),
     ScalarFunction("NEG", "neg", np.negative, _neg_stored, DType.INT8),
     ScalarFunction("ROUND", "round", _round),
     ScalarFunction("RSQRT", "rsqrt", _rsqrt, _rsqrt_stored, DType.INT8, DType.INT16),

@@ -12,6 +12,7 @@ from tests.opgen.families import (
     control,
     conversions,
     detection,
+    folded,
     functions,
     more,
     moved,
@@ -57,6 +58,7 @@ FAMILIES: Mapping[str, _Draws] = MappingProxyType(
         others.DRAWN,
         conversions.DRAWN,
         detection.DRAWN,
+        folded.DRAWN,
     )
 )
 """By operator under test, by label of the type."""

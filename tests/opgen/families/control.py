@@ -1,4 +1,5 @@
-"""IF and WHILE: branches, loops of a fixed number of iterations, and the loops of Keras' LSTM and GRU."""
+"""IF and WHILE: branches, loops of a fixed or a limited number of iterations, the loops of Keras' LSTM and
+GRU."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -7,50 +8,136 @@ import numpy as np
 
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from tests.opgen.dice import Dice
-from tests.opgen.sketch import Drawn, Plain, Sketch
+from tests.opgen.families.rearranged import drawn_kind
+from tests.opgen.sketch import Affine, Drawn, Kind, Plain, Sketch
 
 Body = Callable[[ModelBuilder, int], int]
 _TRUTH = Plain(dtype="bool", low=0, high=1)
-_UNARY = ("TANH", "LOGISTIC", "RELU", "RELU6", "ABS")
-_PAIRS = ("ADD", "MUL", "SUB", "MAXIMUM", "MINIMUM")
+_ARITHMETIC = ("ADD", "MUL", "SUB", "MAXIMUM", "MINIMUM")
+_STEPS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "float32": (_ARITHMETIC, ("TANH", "LOGISTIC", "RELU", "RELU6", "ABS")),
+    "int8": (_ARITHMETIC, ("ABS",)),
+    "int16": (_ARITHMETIC, ("ABS",)),
+    "int32": (("ADD", "SUB", "MAXIMUM", "MINIMUM"), ()),
+    "int64": (("MAXIMUM", "MINIMUM"), ()),
+    "bool": (("LOGICAL_AND", "LOGICAL_OR"), ("LOGICAL_NOT",)),
+}
+"""By element type: steps of two values, and of one."""
 
 
-def _some_steps(dice: Dice, shape: tuple[int, ...]) -> Body:
+def _tensor(
+    graph: ModelBuilder, name: str, shape: tuple[int, ...], kind: Kind, *, data: np.ndarray | None = None
+) -> int:
+    """A value of a subgraph, or a constant."""
+    if not isinstance(kind, Affine):
+        return graph.tensor(name, shape, "float32" if kind is None else kind.dtype, data=data)
+    scale, zero_point = kind.scale, kind.zero_point
+    return graph.tensor(name, shape, kind.dtype, scale=scale, zero_point=zero_point, data=data)
+
+
+def _some_steps(sketch: Sketch, shape: tuple[int, ...], kind: Kind) -> Body:
     """Element-wise steps, drawn once, as often as the subgraph is written."""
+    dice, dtype = sketch.dice, "float32" if kind is None else kind.dtype
+    pairs, alone = _STEPS[dtype]
     steps = [
-        (dice.pick(_PAIRS), dice.pick(_UNARY), dice.sixteenths(shape, -24, 24))
+        (
+            dice.pick(pairs),
+            dice.pick(alone) if alone else "",
+            dice.sixteenths(shape, -24, 24) if kind is None else sketch.values(shape, kind),
+        )
         for _ in range(dice.integer(1, 3))
     ]
 
     def write(graph: ModelBuilder, value: int) -> int:
         for pair, unary, data in steps:
-            constant = graph.tensor(f"c{graph.tensors}", shape, "float32", data=data)
+            constant = _tensor(graph, f"c{graph.tensors}", shape, kind, data=data)
             for name, inputs in ((pair, [value, constant]), (unary, [])):
-                result = graph.tensor(f"t{graph.tensors}", shape, "float32")
-                graph.op(name, inputs or [value], [result])
-                value = result
+                if name:
+                    result = _tensor(graph, f"t{graph.tensors}", shape, kind)
+                    graph.op(name, inputs or [value], [result])
+                    value = result
         return value
 
     return write
 
 
-def branch(dice: Dice) -> Drawn:
+def branch(dice: Dice, dtype: str = "float32") -> Drawn:
     """IF on an input, or on a constant; a branch may give its argument as it is."""
     sketch, shape = Sketch(dice), (1, dice.integer(1, 12))
+    kind = _kind(dice, dtype)
     chosen = sketch.input((1,), _TRUTH).index
     if dice.chance(20):
         chosen = sketch.model.constant("which", np.array([dice.chance(50)]), "bool")
-    x = sketch.input(shape, None)
+    x = sketch.input(shape, kind)
     for number in range(2):
         graph = sketch.model.subgraph()
-        value = graph.tensor("x", shape, "float32")
+        value = _tensor(graph, "x", shape, kind)
         graph.inputs(value)
         is_plain = number == 1 and dice.chance(20)
-        graph.outputs(value if is_plain else _some_steps(dice, shape)(graph, value))
-    y, z = sketch.tensor(shape, None), sketch.tensor(shape, None)
+        graph.outputs(value if is_plain else _some_steps(sketch, shape, kind)(graph, value))
+    y, z = sketch.tensor(shape, kind), sketch.tensor(shape, kind)
     sketch.op("IF", [chosen, x], y, then_subgraph_index=1, else_subgraph_index=2)
-    sketch.op("ADD", [y, x], z)
+    sketch.op("LOGICAL_OR" if dtype == "bool" else "MAXIMUM" if kind else "ADD", [y, x], z)
     return sketch.finish(z)
+
+
+def _kind(dice: Dice, dtype: str) -> Kind:
+    """As `drawn_kind`, plain integers small, so that no sum overflows."""
+    kind = drawn_kind(dice, dtype)
+    return Plain(dtype=dtype, low=-1000, high=1000) if dtype in ("int32", "int64") else kind
+
+
+def decided(dice: Dice, dtype: str) -> Drawn:
+    """WHILE that ends at a constant number of iterations, or before: where an input says so, or, for float32,
+    at times the value. Counters go up or down."""
+    sketch, shape, limit = Sketch(dice), (1, dice.integer(1, 12)), dice.integer(1, 7)
+    kind, is_down, by_value = _kind(dice, dtype), dice.chance(40), dtype == "float32" and dice.chance(50)
+    first = sketch.model.tensor("first", (), "int32", data=np.array(limit if is_down else 0, np.int32))
+    most = sketch.input((), Plain(dtype="int32", low=0, high=8))
+    x, kept = sketch.input(shape, kind), sketch.input(shape, kind)
+    steps = _some_steps(sketch, shape, kind)
+    swaps = dice.chance(50)
+    for number in range(2):
+        graph = sketch.model.subgraph()
+        count, end = graph.tensor("count", (), "int32"), graph.tensor("end", (), "int32")
+        value, other = _tensor(graph, "value", shape, kind), _tensor(graph, "other", shape, kind)
+        graph.inputs(count, value, other, end)
+        if number == 1:
+            one = graph.tensor("one", (), "int32", data=np.array(1, np.int32))
+            after = graph.tensor("after", (), "int32")
+            graph.op("SUB" if is_down else "ADD", [count, one], [after])
+            last = _tensor(graph, "last", shape, kind)
+            joint = "LOGICAL_OR" if dtype == "bool" else dice.pick(("MAXIMUM", "MINIMUM"))
+            graph.op(joint, [steps(graph, value), other], [last])
+            # Values change places: what one becomes is what the other was.
+            graph.outputs(after, *((other, last) if swaps else (last, other)), end)
+            continue
+        data = np.array(0 if is_down else limit, np.int32)
+        bound = graph.tensor("bound", (), "int32", data=data)
+        truths = [graph.tensor(f"truth{each}", (), "bool") for each in range(3)]
+        graph.op("GREATER" if is_down else "LESS", [count, bound], [truths[0]])
+        if by_value:
+            axes = graph.tensor("axes", (2,), "int32", data=np.array([0, 1], np.int32))
+            largest = graph.tensor("largest", (), "float32")
+            enough = graph.tensor("enough", (), "float32", data=np.array(dice.integer(0, 3), np.float32))
+            graph.op("REDUCE_MAX", [value, axes], [largest], keep_dims=False)
+            graph.op("LESS", [largest, enough], [truths[1]])
+        else:
+            graph.op("LESS_EQUAL", [count, end] if dice.chance(50) else [end, count], [truths[1]])
+        graph.op("LOGICAL_AND", truths[:2] if dice.chance(50) else truths[1::-1], [truths[2]])
+        graph.outputs(truths[2])
+    counted, end = (sketch.model.tensor(name, (), "int32") for name in ("counted", "last_end"))
+    results = [sketch.tensor(shape, kind) for _ in range(2)]
+    sketch.model.op(
+        "WHILE",
+        [first, x.index, kept.index, most.index],
+        [counted, *(result.index for result in results), end],
+        cond_subgraph_index=1,
+        body_subgraph_index=2,
+    )
+    y = sketch.tensor(shape, kind)
+    sketch.op("LOGICAL_AND" if dtype == "bool" else "MINIMUM", list(results), y)
+    return sketch.finish(y)
 
 
 def _counting(
@@ -85,7 +172,7 @@ def loop(dice: Dice) -> Drawn:
     """WHILE over element-wise steps, one value kept as it is."""
     sketch, shape = Sketch(dice), (1, dice.integer(1, 12))
     x, kept = sketch.input(shape, None), sketch.input(shape, None)
-    steps = _some_steps(dice, shape)
+    steps = _some_steps(sketch, shape, None)
 
     def body(graph: ModelBuilder, count: int, value: int, other: int) -> list[int]:
         del count
@@ -149,11 +236,22 @@ def recurrent(dice: Dice, gates: int) -> Drawn:
 
 
 DRAWN: Mapping[str, Mapping[str, Callable[[Dice], Drawn]]] = {
-    "IF": {"float32": branch},
+    "IF": {
+        "float32": branch,
+        **{f"{dtype} branch": partial(branch, dtype=dtype) for dtype in _STEPS if dtype != "float32"},
+    },
     "WHILE": {
+        **{f"{dtype} decided": partial(decided, dtype=dtype) for dtype in _STEPS},
         "float32": loop,
         "float32 LSTM": partial(recurrent, gates=4),
         "float32 GRU": partial(recurrent, gates=3),
     },
 }
 """By operator and type."""
+LABELS = frozenset(
+    label
+    for by_label in DRAWN.values()
+    for label in by_label
+    if " " in label and label.split()[0] not in ("float32", "int8")
+)
+"""Kinds that differ from those of float32 and int8 by the kernels of their steps alone."""

@@ -153,16 +153,16 @@ _NEW: Mapping[str, _Draw] = {
     "BROADCAST_TO": rearranged.broadcast_to,
     "FILL": rearranged.fill,
 }
-_ALL = ("int8", "int16", "int32", "int64", "uint32", "float32", "bool")
+_ALL = ("int8", "uint8", "int16", "int32", "int64", "uint32", "float32", "bool")
 LABELS = frozenset(f"{dtype} moved" for dtype in _ALL)
 """What kinds are called here: their kernels move bytes, of any type, on every core in the fuzz."""
-_AS = {"int16": "int8", "uint32": "int32", "bool": "int8"}
-_BYTES: Mapping[str, str] = dict.fromkeys(("int16", "int32", "int64", "uint32", "bool"), "int8")
+_AS = {"uint8": "int8", "int16": "int8", "uint32": "int32", "bool": "int8"}
+_BYTES: Mapping[str, str] = dict.fromkeys(("uint8", "int16", "int32", "int64", "uint32", "bool"), "int8")
 _OTHERS: Mapping[str, Mapping[str, str]] = {
     "EMBEDDING_LOOKUP": _BYTES,
     "SPLIT": {dtype: "int8" for dtype in _BYTES if dtype != "int32"},
     "UNPACK": _BYTES,
-    "PADV2": {"uint32": "int32", "bool": "int8"},
+    "PADV2": {"uint8": "int8", "uint32": "int32", "bool": "int8"},
 }
 
 

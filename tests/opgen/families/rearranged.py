@@ -15,6 +15,8 @@ def drawn_kind(dice: Dice, dtype: str) -> Kind:
     """An element type: int8 and int16 quantised, float32, others plain."""
     if dtype == "float32":
         return None
+    if dtype == "uint8":
+        return Plain(dtype=dtype, low=0, high=255)
     if dtype == "bool":
         return Plain(dtype=dtype, low=0, high=1)
     if dtype in ("int8", "int16"):
