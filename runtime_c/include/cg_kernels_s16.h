@@ -113,6 +113,10 @@ void cg_softmax_s16(const cg_softmax_s16_params *params, const int16_t *exponent
 /* Of 0, and of less, 32767; `multiplier` and `shift` of roots in units of 2^-20. In place. */
 void cg_rsqrt_s16(const cg_requantize_params *params, const cg_s16 *input, cg_s16 *output);
 
+/* As cg_softmax_s8, result scale 2^-16, zero point -32768. The result may start count - 1 bytes or
+ * more below the argument. */
+void cg_softmax_s8_s16(const cg_softmax_params *params, const int8_t *input, cg_s16 *output);
+
 /* The result may start `count` - 1 bytes or more below the argument. */
 void cg_requantize_s8_s16(const cg_requantize_params *params, const int8_t *input, cg_s16 *output);
 /* The result may start up to 1 byte above the argument: it is half as long. */

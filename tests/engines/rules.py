@@ -67,7 +67,10 @@ RULING_ENGINE: Mapping[str, str] = MappingProxyType(
         "DYNAMIC_UPDATE_SLICE": TFLITE_RUNTIME,
         # tflite-runtime does not have this type.
         "DYNAMIC_UPDATE_SLICE int16": TFLITE_MICRO,
+        # tflite-runtime 2.14 takes other products where both are transposed and one is broadcast.
         "BATCH_MATMUL": TFLITE_MICRO,
+        # The registry's tflite-micro multiplies both scales in double, its own source and others in float32.
+        "BATCH_MATMUL int8 without broadcasting": TFLITE_RUNTIME,
         **dict.fromkeys(_SIGNALS, TFLITE_MICRO),
         **dict.fromkeys(("L2_POOL_2D", "RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"), TFLITE_RUNTIME),
         "TRANSPOSE_CONV": TFLITE_RUNTIME,
@@ -119,6 +122,7 @@ RULING_ENGINE: Mapping[str, str] = MappingProxyType(
         "SOFTMAX": TFLITE_RUNTIME,
         # tflite-runtime makes a number of its tables one larger or smaller.
         "SOFTMAX int16": TFLITE_MICRO,
+        "SOFTMAX int8 to int16": TFLITE_MICRO,
         "LOGISTIC": TFLITE_RUNTIME,
         "TANH": TFLITE_RUNTIME,
         "RELU": TFLITE_RUNTIME,

@@ -101,6 +101,12 @@ def _rule(layer: Layer) -> str:
     assert first is not None
     if op == "QUANTIZE" and first.dtype is DType.INT8 and result.dtype in (DType.INT16, DType.INT32):
         return "QUANTIZE int8 to int16"
+    if op == "BATCH_MATMUL" and first.dtype is DType.INT8:
+        second = types[1]
+        assert second is not None
+        return op if first.shape[:-2] != second.shape[:-2] else "BATCH_MATMUL int8 without broadcasting"
+    if op == "SOFTMAX" and first.dtype is not result.dtype:
+        return "SOFTMAX int8 to int16"
     if (op, first.dtype) in _OTHER_RULES:
         return f"{op} {first.dtype.value}"
     if op in _SIGNALS:

@@ -50,13 +50,14 @@ def softmax(attrs: SoftmaxAttrs, values: Arrays, args: Types, result: TensorType
         shifted = value.astype(np.float64) - value.max(axis=-1, keepdims=True)
         powers = np.exp(shifted * attrs.beta)
         return (powers / powers.sum(axis=-1, keepdims=True)).astype(np.float32)
-    if result.dtype is DType.INT16:
+    if value.dtype == np.int16:
         return curves.softmax(value.astype(np.int64), attrs.beta, operand(args, 0, "argument"))
-    return _softmax_int8(attrs, value.astype(np.int64), operand(args, 0, "argument"))
+    return _softmax_int8(attrs, value.astype(np.int64), operand(args, 0, "argument"), result.dtype)
 
 
-def _softmax_int8(attrs: SoftmaxAttrs, value: Integers, argument: TensorType) -> np.ndarray:
+def _softmax_int8(attrs: SoftmaxAttrs, value: Integers, argument: TensorType, dtype: DType) -> np.ndarray:
     """Exponentials Q5.26 -> Q0.31, summed in Q12.19, one reciprocal a row. Source: reference_ops::Softmax."""
+    low, high = dtype.limits
     params = softmax_params(attrs.beta, argument)
     difference = value - value.max(axis=-1, keepdims=True)
     counts = difference >= params.least_difference
@@ -67,9 +68,9 @@ def _softmax_int8(attrs: SoftmaxAttrs, value: Integers, argument: TensorType) ->
     total = np.where(counts, rounding_divide_by_power(powers, 12), 0).sum(axis=-1, keepdims=True)
     headroom = count_leading_zeros(total)
     reciprocal = one_over_one_plus_x((total << headroom) - (1 << 31))
-    exponent = 12 - headroom + 31 - 8
-    scaled = rounding_divide_by_power(doubling_high_mul(reciprocal, powers), exponent) - 128
-    return np.where(counts, np.clip(scaled, -128, 127), -128).astype(np.int8)
+    exponent = 12 - headroom + 31 - 8 * dtype.size_bytes
+    scaled = rounding_divide_by_power(doubling_high_mul(reciprocal, powers), exponent) + low
+    return np.where(counts, np.clip(scaled, low, high), low).astype(dtype.numpy)
 
 
 def logistic(values: Arrays, args: Types, result: TensorType) -> np.ndarray:
@@ -177,18 +178,29 @@ class Softmax(_Unary):
     integers = (DType.INT8, DType.INT16)
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
-        """An axis, a positive beta; a result of int8 has scale 1/256, zero point -128, of int16 2^-15."""
-        super().check(attrs, args, result)
+        """An axis, a positive beta. A result of int8 has scale 1/256, zero point -128; of int16 2^-15, or,
+        from int8, 2^-16 and zero point -32768."""
+        argument = operand(args, 0, "argument")
+        if is_wider := (argument.dtype, result.dtype) == (DType.INT8, DType.INT16):
+            SameShape.check(self, attrs, args, result)
+            need_elements(result)
+            need_quantized(argument, "argument")
+            need_quantized(result, "result", any_zero=True)
+        else:
+            super().check(attrs, args, result)
         if not result.shape:
             raise ValueError("the argument has no axis")
         if not narrow(attrs, SoftmaxAttrs).beta > 0.0:
             raise ValueError("beta must be positive")
-        if result.dtype is DType.INT8:
-            need_fixed_quantization(result, 1 / 256, -128)
-            softmax_params(narrow(attrs, SoftmaxAttrs).beta, operand(args, 0, "argument"))
-        if result.dtype is DType.INT16:
+        if argument.dtype is DType.INT8:
+            if is_wider:  # files have 1 / 65535 too; tflite-micro's tolerance
+                need_fixed_quantization(result, 1 / 65536, -32768, tolerance=0.001)
+            else:
+                need_fixed_quantization(result, 1 / 256, -128)
+            softmax_params(narrow(attrs, SoftmaxAttrs).beta, argument)
+        if argument.dtype is DType.INT16:
             need_fixed_quantization(result, 1 / 32768, 0)
-            curves.softmax_scaling(narrow(attrs, SoftmaxAttrs).beta, operand(args, 0, "argument"))
+            curves.softmax_scaling(narrow(attrs, SoftmaxAttrs).beta, argument)
 
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Source: reference_ops::Softmax (int8: gemmlowp's fixed-point exponential)."""
@@ -326,7 +338,9 @@ class Quantize(Pointwise):
         need_dtype(result, "result", DType.INT8, *others.get(argument.dtype, wide))
         need_quantized(result, "result")
         if argument.dtype is not DType.FLOAT32:
-            need_quantized(argument, "argument")
+            # As of SOFTMAX's 16 bits: without it values have 17 bits, which no shift to the left goes with.
+            may_be_asymmetric = argument.dtype is DType.INT16 and argument.scale <= result.scale
+            need_quantized(argument, "argument", any_zero=may_be_asymmetric)
             rescale_multiplier(argument, result)
 
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:

@@ -117,19 +117,24 @@ class SoftmaxS8(_ParamsCall):
 
     def numbers(self, let: Let) -> CStruct:
         """See `_ParamsCall.numbers`."""
-        rows, depth = _rows(let)
-        if depth[1] >= SOFTMAX_DEPTH_LIMIT:
-            raise ValueError(
-                f"a softmax over {depth[1]} int8 elements overflows TFLite's fixed-point sum, "
-                f"supported are fewer than {SOFTMAX_DEPTH_LIMIT}"
-            )
-        found = softmax_params(narrow(let.call.attrs, SoftmaxAttrs).beta, arg_type(let, 0))
-        scaling = (
-            ("multiplier", found.multiplier),
-            ("shift", found.left_shift),
-            ("diff_min", found.least_difference),
+        return softmax_numbers(let)
+
+
+def softmax_numbers(let: Let) -> CStruct:
+    """The parameter struct of an int8 softmax."""
+    rows, depth = _rows(let)
+    if depth[1] >= SOFTMAX_DEPTH_LIMIT:
+        raise ValueError(
+            f"a softmax over {depth[1]} int8 elements overflows TFLite's fixed-point sum, "
+            f"supported are fewer than {SOFTMAX_DEPTH_LIMIT}"
         )
-        return params("cg_softmax_params", rows, depth, *scaling)
+    found = softmax_params(narrow(let.call.attrs, SoftmaxAttrs).beta, arg_type(let, 0))
+    scaling = (
+        ("multiplier", found.multiplier),
+        ("shift", found.left_shift),
+        ("diff_min", found.least_difference),
+    )
+    return params("cg_softmax_params", rows, depth, *scaling)
 
 
 class SoftmaxF32(_ParamsCall):
@@ -159,6 +164,17 @@ class _Converter(_ParamsCall):
         growth = let.var.type.dtype.size_bytes - arg_type(let, 0).dtype.size_bytes
         distance = growth if growth < 0 else growth * (let.var.type.elements - 1)
         return (Sharing(argument=0, below=distance),)
+
+
+class SoftmaxS8S16(_Converter):
+    """SOFTMAX of int8 to int16: a row is read, then written element by element."""
+
+    op, stem, name = "SOFTMAX", "softmax_s8_s16", "softmax_s8_s16_portable"
+    argument, result = DType.INT8, DType.INT16
+
+    def numbers(self, let: Let) -> CStruct:
+        """See `_ParamsCall.numbers`."""
+        return softmax_numbers(let)
 
 
 class Requantize(_Converter):
@@ -308,6 +324,7 @@ for _each in POINTWISE:
         register(_FLOATS.get(_each.name) or ElementwiseF32(_each.name, f"{_each.name.lower()}_f32"))
 register(RsqrtS16())
 register(SoftmaxS8())
+register(SoftmaxS8S16())
 register(SoftmaxF32())
 register(QuantizeF32("quantize_f32_s8", DType.INT8))
 register(QuantizeF32("quantize_f32_s16", DType.INT16))

@@ -34,7 +34,10 @@ DRAWN: Mapping[str, Mapping[str, Callable[[Dice], Drawn]]] = {
         **({"int16": partial(int16.curve, name=name)} if name in _CURVES else {}),
     }
     for name, draw in _DRAWS.items()
-} | {"SOFTMAX int16": {"int16": partial(int16.curve, name="SOFTMAX")}}
+} | {
+    "SOFTMAX int16": {"int16": partial(int16.curve, name="SOFTMAX")},
+    "SOFTMAX int8 to int16": {"int8": elementwise.wide_softmax},
+}
 """By operator and type."""
 LABELS = frozenset(
     label

@@ -128,9 +128,12 @@ def need_same_quantization(first: TensorType, second: TensorType, what: str) -> 
         )
 
 
-def need_fixed_quantization(value: TensorType, scale: float, zero_point: int) -> None:
-    """Raise ValueError unless the result has the one quantisation its integer kernel can produce."""
-    if value.scale != scale or value.zero_point != zero_point:
+def need_fixed_quantization(
+    value: TensorType, scale: float, zero_point: int, *, tolerance: float = 0.0
+) -> None:
+    """Raise ValueError unless the result has the one quantisation its integer kernel can produce, a scale
+    within a part `tolerance` of it."""
+    if abs(value.scale - scale) > tolerance * scale or value.zero_point != zero_point:
         raise ValueError(
             f"the result has scale {value.scale:g} zero point {value.zero_point}, "
             f"an {value.dtype.value} result has scale 1/{round(1 / scale)} zero point {zero_point}"
