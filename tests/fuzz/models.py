@@ -34,6 +34,8 @@ _OTHER_RULES = (
     ("SUM", DType.INT32),
 )
 """Operators of which another engine has this type."""
+_WIDER = {"QUANTIZE": (DType.INT16, DType.INT32), "SOFTMAX": (DType.INT16,)}
+"""Of int8 to these types, another engine has them."""
 
 
 _SIGNALS = {
@@ -99,14 +101,10 @@ def _rule(layer: Layer) -> str:
     types = call.types
     first = types[0]
     assert first is not None
-    if op == "QUANTIZE" and first.dtype is DType.INT8 and result.dtype in (DType.INT16, DType.INT32):
-        return "QUANTIZE int8 to int16"
-    if op == "BATCH_MATMUL" and first.dtype is DType.INT8:
-        second = types[1]
-        assert second is not None
-        return op if first.shape[:-2] != second.shape[:-2] else "BATCH_MATMUL int8 without broadcasting"
-    if op == "SOFTMAX" and first.dtype is not result.dtype:
-        return "SOFTMAX int8 to int16"
+    if first.dtype is DType.INT8 and result.dtype in _WIDER.get(op, ()):
+        return f"{op} int8 to int16"
+    if op == "BATCH_MATMUL":
+        return _product_rule(layer)
     if (op, first.dtype) in _OTHER_RULES:
         return f"{op} {first.dtype.value}"
     if op in _SIGNALS:
@@ -123,6 +121,13 @@ def _rule(layer: Layer) -> str:
         if weights.quantization is not None and len(weights.quantization.scales) > 1:
             return "FULLY_CONNECTED per channel"
     return op
+
+
+def _product_rule(layer: Layer) -> str:
+    first, second = layer.let.call.types[:2]
+    assert first is not None and second is not None
+    is_alike = first.dtype is DType.INT8 and first.shape[:-2] == second.shape[:-2]
+    return "BATCH_MATMUL int8 without broadcasting" if is_alike else "BATCH_MATMUL"
 
 
 def _written(file: File, layer: Layer) -> Iterator[int]:

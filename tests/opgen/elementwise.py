@@ -104,12 +104,15 @@ def softmax(dice: Dice, quantised: bool) -> Drawn:
 
 
 def wide_softmax(dice: Dice) -> Drawn:
-    """SOFTMAX of int8 to int16; the engine demands scale 2^-16 and zero point -32768."""
+    """SOFTMAX of int8 to int16, at times back to int8; the engine demands scale 2^-16, zero point -32768."""
     sketch = Sketch(dice)
     x = sketch.input(draw_shape(dice, ranks=(4, 3, 2, 2, 1), most=200), sketch.affine(-7, -1))
     beta = dice.pick((1.0, 1.0, 0.5, 2.0, dice.float32(-3, 2)))
-    result = Affine(scale=2.0**-16, zero_point=-32768, dtype="int16")
-    return sketch.finish(append_unary(sketch, "SOFTMAX", x, result, beta=beta))
+    result = Affine(scale=dice.pick((2.0**-16, 1 / 65535)), zero_point=-32768, dtype="int16")
+    y = append_unary(sketch, "SOFTMAX", x, result, beta=beta)
+    if dice.chance(50):
+        y = append_unary(sketch, "QUANTIZE", y, Affine(scale=1 / 256, zero_point=-128))
+    return sketch.finish(y)
 
 
 def logistic(dice: Dice, quantised: bool) -> Drawn:
