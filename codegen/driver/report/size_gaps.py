@@ -107,12 +107,25 @@ def sizes_report(program: Program) -> dict[str, object] | None:
             {
                 "where": part.where,
                 "combinations": len(next(iter(part.peaks.values()))),
+                "functions": [
+                    {"step": step, "function": symbol} for step, symbol in _functions(program, part.number)
+                ],
                 "pools": _pools(ranges, part),
             }
             for part in parts
             if part.where
         ],
     }
+
+
+def _functions(program: Program, part: int) -> list[tuple[str, str]]:
+    """(step, C function) of the steps that are another function in a part than at the largest sizes."""
+    return [
+        (prim.name, call.symbol)
+        for prim in program.steps.prim_funcs
+        for call in prim.elsewhere
+        if call.number == part
+    ]
 
 
 def _open_end(end: OpenEnd | None) -> dict[str, object] | None:
@@ -178,6 +191,9 @@ def sizes_lines(program: Program) -> Iterator[str]:
     for part in range_parts(ranges):
         if part.where:
             yield f"          where {part.where}, {len(next(iter(part.peaks.values()))):,} of them:"
+        others = [f"{step} calls {symbol}" for step, symbol in _functions(program, part.number)]
+        if others:
+            yield f"          {', '.join(others)}"
         for name, peaks in part.peaks.items():
             found = gap(peaks)
             if found is not None:

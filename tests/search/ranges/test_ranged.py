@@ -386,6 +386,9 @@ def test_small_batches_run_other_functions_where_these_need_less(
         alone = planned(f"N={size}..{size}")
         assert ranges.peaks[pool][size - 1].planned_bytes == alone.memory.peak_bytes(pool)
     assert [part.where for part in range_parts(ranges)][:1] == ([f"N < {stop}" if stop else ""])
+    said = [line.strip() for line in sizes_lines(program) if " calls " in line]
+    assert len(said) == bool(functions)
+    assert all(f" calls cg_{name}" in said[0] for name in functions)
     calls = [(prim, call) for prim in program.steps.prim_funcs for call in prim.elsewhere]
     assert [call.symbol.removeprefix("cg_") for _, call in calls] == functions
     for prim, call in calls:
