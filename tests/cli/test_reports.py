@@ -29,7 +29,7 @@ from codegen.driver.run import execute
 from tests.checkout import ROOT
 from tests.cli.test_verbs import call
 from tests.importers.onnx.drawn import chain
-from tests.search.ranges.networks import overlapping, residual
+from tests.search.ranges.networks import residual
 from tests.testdata import model_path
 
 DOCS = ROOT / "docs"
@@ -115,9 +115,7 @@ def test_no_key_is_left_over(
     found |= _told(capsys, "validate", str(sized), "--board", "host", "--dim", "T=20..24", "--at", "T=21")
     limit = ("--board", "mps2-an386", "--pool", "sram=600", "--pool", "psram=0")
     found |= _told(capsys, "plan", str(sized), *limit, "--dim", "T=20..")
-    parted = tmp_path / "overlapping.tflite"
-    parted.write_bytes(overlapping().data)
-    found |= _told(capsys, "plan", str(parted), "--board", "mps2-an386", "--dim", "x0.1=44..76")
+    found |= _told(capsys, "plan", models[0], "--board", "mps2-an385", "--dim", "N=1..8")
     rounded = tmp_path / "rounded.onnx"
     rounded.write_bytes(chain().qdq)
     found |= _told(capsys, "plan", str(rounded), "--board", "host")
