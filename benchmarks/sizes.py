@@ -49,6 +49,9 @@ COLUMNS: tuple[str, ...] = (
     "alone_proved",
 )
 
+_LIMITS: Mapping[tuple[str, str], Mapping[str, int]] = {("mps3-an547", "simple_add_model"): {"dtcm": 0}}
+"""Pools of (board, network) whose region the test firmware needs for its own copies of the inputs."""
+
 _RANDOM = 20
 _ALONE = 24
 
@@ -83,11 +86,12 @@ def _path(network: Measured, folder: Path) -> Path:
 
 
 def _built(network: Measured, board: str, dims: Sequence[str], folder: Path) -> Built:
-    return build([_path(network, folder)], _options(board, dims), folder / "out", emulated=True)
+    return build([_path(network, folder)], _options(network, board, dims), folder / "out", emulated=True)
 
 
-def _options(board: str, dims: Sequence[str]) -> Options:
-    return Options(board=board, dims=parsed(dims))
+def _options(network: Measured, board: str, dims: Sequence[str]) -> Options:
+    limits = _LIMITS.get((board, network.name), {})
+    return Options(board=board, dims=parsed(dims), pool_limits=limits)
 
 
 def _fixed(network: Measured, values: Iterable[int]) -> list[str]:
@@ -105,7 +109,7 @@ def _alone(network: Measured, board: str, pool: str, peaks: Sequence[Peak], fold
     """The planned peaks over those of builds for each size alone."""
     target, gaps, proved = option_board(board, ()), list[float](), 0
     for peak in peaks:
-        options = _options(board, _fixed(network, peak.values))
+        options = _options(network, board, _fixed(network, peak.values))
         memory = plan_model(_path(network, folder), target, options, emulated=True).program.memory
         gaps.append(peak.planned_bytes / memory.peak_bytes(pool))
         proved += memory.plan.proved_optimal
