@@ -34,45 +34,54 @@ static depthwise_state begin(const cg_conv_params_mve *params, const cg_depthwis
     return state;
 }
 
-/* n >= 0 numbers from `first` on; in assembly, for gcc -O3 makes vectors of these few. */
-static cg_s32 *series(cg_s32 *to, int32_t first, int32_t step, int32_t n)
+/*
+ * Offsets of one row of taps, `columns` in all: column `first` of the image and those a dilation
+ * apart, each from `row` on, or `padding` where it is not below `inside`. In assembly, for
+ * compilers differ much in these few.
+ */
+static void tap_row(cg_s32 *to, const cg_window *window, int32_t first, int32_t inside, int32_t row,
+                    int32_t padding)
 {
-    __asm__ volatile("wls lr, %[n], 2f\n"
-                     "1: str %[first], [%[to]], #4\n"
-                     "add %[first], %[first], %[step]\n"
-                     "le  lr, 1b\n"
-                     "2:"
-                     : [to] "+r"(to), [first] "+r"(first)
-                     : [step] "r"(step), [n] "r"(n)
-                     : "lr", "memory");
-    return to;
+    int32_t tap = 0;
+    __asm__ volatile(
+        "vdup.32   q1, %[padding]\n"
+        "dlstp.32  lr, %[columns]\n"
+        "1: vidup.u32 q0, %[tap], #1\n"
+        "vmul.i32  q0, q0, %[dilation]\n"
+        "vadd.i32  q0, q0, %[first]\n"
+        "vcmp.u32  cs, q0, %[inside]\n"
+        "vmul.i32  q0, q0, %[channels]\n"
+        "vadd.i32  q0, q0, %[row]\n"
+        "vpsel     q0, q1, q0\n"
+        "vstrw.32  q0, [%[to]], #16\n"
+        "letp      lr, 1b\n"
+        : [to] "+r"(to), [tap] "+Te"(tap)
+        : [columns] "r"(window->kernel_w), [dilation] "r"(window->dilation_w), [first] "r"(first),
+          [inside] "r"(inside), [channels] "r"(window->in.c), [row] "r"(row), [padding] "r"(padding)
+        : "lr", "q0", "q1", "memory", "cc");
 }
 
 /* Offsets from `base` of the taps of result column x, taps in the padding included. */
-static void find_taps(const depthwise_state *state, cg_view *view, const cg_tap_rows *rows,
+static void find_taps(const depthwise_state *state, const cg_taps *inside, const cg_tap_rows *rows,
                       int32_t x, uintptr_t base)
 {
     const cg_window *const window = &state->params->window;
     const int32_t padding = (int32_t)((uintptr_t)state->padding - base);
-    const int32_t tap_step = window->dilation_w * window->in.c;
-    cg_view_col(view, window, x);
-    const cg_taps cols = view->cols;
-    const int32_t first = view->x + (cols.first * window->dilation_w) - rows->x_origin;
-    int32_t row = (int32_t)((uintptr_t)rows->first - base) + (first * window->in.c);
-    cg_s32 *offset = series(state->offsets, padding, 0, view->rows.first * window->kernel_w);
-    for (int32_t ky = view->rows.first; ky < view->rows.stop; ky++) {
+    const int32_t first = (x * window->stride_w) - window->pad_left;
+    int32_t row = (int32_t)((uintptr_t)rows->first - base) - (rows->x_origin * window->in.c);
+    cg_s32 *offset = state->offsets;
+    for (int32_t ky = 0; ky < window->kernel_h; ky++) {
+        const bool is_inside = (ky >= inside->first) && (ky < inside->stop);
         row -= (ky == rows->wrap) ? rows->ring_bytes : 0;
-        offset = series(offset, padding, 0, cols.first);
-        offset = series(offset, row, tap_step, cols.stop - cols.first);
-        offset = series(offset, padding, 0, window->kernel_w - cols.stop);
-        row += rows->step;
+        tap_row(offset, window, first, is_inside ? window->in.w : 0, row, padding);
+        row += is_inside ? rows->step : 0;
+        offset += window->kernel_w;
     }
-    (void)series(offset, padding, 0, (window->kernel_h - view->rows.stop) * window->kernel_w);
 }
 
 /* `left` columns from x on, forwards (step 1) or backwards (-1); `output` is column x's. */
-static void columns(const depthwise_state *state, cg_view *view, const cg_tap_rows *rows, int32_t x,
-                    int32_t left, int32_t step, int8_t *output)
+static void columns(const depthwise_state *state, const cg_view *view, const cg_tap_rows *rows,
+                    int32_t x, int32_t left, int32_t step, int8_t *output)
 {
     const cg_window *const window = &state->params->window;
     const bool is_whole = (view->rows.stop - view->rows.first) == window->kernel_h;
@@ -91,7 +100,7 @@ static void columns(const depthwise_state *state, cg_view *view, const cg_tap_ro
             const int32_t inside = (step > 0) ? (stop - x) : ((x + 1) - start);
             run.pixels = (inside < left) ? inside : left;
         }
-        find_taps(state, view, rows, x, run.base);
+        find_taps(state, &view->rows, rows, x, run.base);
         CG_MVE_LOOP(depthwise_pixels)(state->layer, &run);
         x += run.pixels * step;
         left -= run.pixels;

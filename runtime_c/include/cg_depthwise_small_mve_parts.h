@@ -17,19 +17,13 @@ typedef struct {
     cg_stripe_mve stripe;
 } stripe_state;
 
-/* Columns of the image that `pixels` windows side by side reach over. */
-static int32_t columns_of(const cg_window *window, int32_t pixels)
-{
-    return ((pixels - 1) * window->stride_w) + ((window->kernel_w - 1) * window->dilation_w) + 1;
-}
-
 /* The workspace holds `held` pixels or a stripe; of fewer, its last columns are taken. */
 static void begin(stripe_state *state, void *workspace, int32_t held, int32_t pixels)
 {
     const cg_window *const window = &state->params->window;
     const int32_t stripe = state->layer->stripe;
-    const int32_t there = columns_of(window, (held < stripe) ? held : stripe);
-    const int32_t taken = columns_of(window, (pixels < stripe) ? pixels : stripe);
+    const int32_t there = cg_columns_mve(window, (held < stripe) ? held : stripe);
+    const int32_t taken = cg_columns_mve(window, (pixels < stripe) ? pixels : stripe);
     int8_t *const bytes = workspace;
     state->padding = &bytes[there * COLUMN_BYTES];
     state->stripe.columns = &bytes[(there - taken) * COLUMN_BYTES];
@@ -45,22 +39,16 @@ static void begin(stripe_state *state, void *workspace, int32_t held, int32_t pi
     }
 }
 
-static int32_t clamp_columns(int32_t columns, int32_t most)
-{
-    return cg_clamp_s32(columns, 0, most);
-}
-
 /* Pixels [x, x + pixels) of row y, no more than a stripe. */
 static void compute(stripe_state *state, const cg_view *view, const cg_rows *input, int32_t x,
                     int32_t pixels, int8_t *output)
 {
     const cg_window *const window = &state->params->window;
     cg_stripe_mve *const stripe = &state->stripe;
-    const int32_t origin = (x * window->stride_w) - window->pad_left;
-    const int32_t columns = columns_of(window, pixels);
-    stripe->left = clamp_columns(-origin, columns);
-    stripe->right = clamp_columns(origin + columns - window->in.w, columns - stripe->left);
-    stripe->inside = columns - stripe->left - stripe->right;
+    const cg_span_mve span = cg_find_span_mve(window, x, pixels);
+    stripe->left = span.left;
+    stripe->right = span.right;
+    stripe->inside = span.inside;
     for (int32_t ky = 0; ky < 3; ky++) {
         const bool is_inside =
             (ky >= view->rows.first) && (ky < view->rows.stop) && (stripe->inside > 0);
@@ -71,7 +59,7 @@ static void compute(stripe_state *state, const cg_view *view, const cg_rows *inp
         stripe->block_steps[ky] = (same == ky) ? 0 : stripe->block_steps[0];
         if (is_inside) {
             const int32_t y = view->y + (ky * window->dilation_h);
-            stripe->rows[ky] = &input->base[cg_rows_offset(input, y, origin + stripe->left)];
+            stripe->rows[ky] = &input->base[cg_rows_offset(input, y, span.first)];
             stripe->steps[ky] = window->in.c;
             stripe->block_steps[ky] = 16;
         }

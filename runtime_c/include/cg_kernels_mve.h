@@ -112,6 +112,87 @@ void cg_conv2d_s8_mve_row(const cg_conv_params_mve *params, const cg_product_mve
                           int32_t x_start, int32_t x_stop);
 
 /*
+ * Pixels of `depth` bytes. stream, by 4 channels (the last ones filled up with 0): weights, int32
+ * biases, int32 multipliers, byte shifts. rounding: CG_CLAMPED_MVE or CG_NARROW_MVE. Weights of
+ * pixels of at most 16 bytes: 16 a channel (those behind `depth`: 0). Of whole 32 bytes: those of
+ * the first and the third channel, alternating every 16, then of the second and the fourth.
+ */
+typedef struct {
+    const int8_t *stream;
+    int32_t channels;
+    int32_t depth;
+    int32_t out_zero;
+    int32_t act_min;
+    int32_t act_max;
+    int32_t rounding;
+} cg_quads_mve;
+
+/* Three pixels as `cg_product3_s8_mve` takes them, of whole 32 bytes, to whole fours of channels.
+ */
+void cg_dense3_s8_mve(const cg_quads_mve *layer, const cg_group_mve *group);
+
+/* As `cg_pointwise_s8_mve`. */
+void cg_dense_s8_mve(const cg_conv_params_mve *params, const cg_quads_mve *layer,
+                     const int8_t *input, int8_t *output);
+void cg_dense_reverse_s8_mve(const cg_conv_params_mve *params, const cg_quads_mve *layer,
+                             const int8_t *input, int8_t *output);
+void cg_dense_s8_mve_row(const cg_conv_params_mve *params, const cg_quads_mve *layer,
+                         const cg_rows *input, int8_t *output, int32_t y, int32_t x_start,
+                         int32_t x_stop);
+
+/* Pixels equally far apart. */
+typedef struct {
+    const int8_t *input;
+    int32_t input_step;
+    int8_t *output;
+    int32_t output_step;
+    int32_t pixels; /* > 0 */
+} cg_narrow_run_mve;
+
+void cg_narrow_run_s8_mve(const cg_quads_mve *layer, const cg_narrow_run_mve *run);
+
+/*
+ * 1x1 convolution without padding, fully connected. Three pixels of a row at a time, read before
+ * they are written; with stride 1 all pixels are one row. reverse: counted from the last pixel.
+ */
+void cg_narrow_s8_mve(const cg_conv_params_mve *params, const cg_quads_mve *layer,
+                      const int8_t *input, int8_t *output);
+void cg_narrow_reverse_s8_mve(const cg_conv_params_mve *params, const cg_quads_mve *layer,
+                              const int8_t *input, int8_t *output);
+void cg_narrow_s8_mve_row(const cg_conv_params_mve *params, const cg_quads_mve *layer,
+                          const cg_rows *input, int8_t *output, int32_t y, int32_t x_start,
+                          int32_t x_stop);
+
+/* Up to a stripe of pixels of a row: their columns, `depth` bytes each, one after the other. */
+typedef struct {
+    int8_t *columns;
+    cg_s32 *sums; /* of three pixels, 16 each */
+    int8_t *output;
+    int32_t pixels; /* > 0 */
+} cg_columns_run_mve;
+
+/*
+ * Windows of three columns. `depth`: bytes of a column. weight: pairs of channels, then the one
+ * that may be left: int32 biases, then by 16 bytes of depth (the last ones filled up) those of the
+ * three columns of each channel.
+ */
+void cg_columns3_s8_mve(const cg_product_mve *product, const cg_columns_run_mve *run);
+
+/*
+ * Convolution with windows of three columns side by side, stride 1 along the row, no groups.
+ * Workspace: 192 bytes, then the columns of six pixels. The columns of a stripe of six are copied
+ * before any of its pixels is written; reverse: stripes are counted from the last pixel of a row.
+ */
+void cg_conv2d_columns_s8_mve(const cg_conv_params_mve *params, const cg_product_mve *product,
+                              void *workspace, const int8_t *input, int8_t *output);
+void cg_conv2d_columns_reverse_s8_mve(const cg_conv_params_mve *params,
+                                      const cg_product_mve *product, void *workspace,
+                                      const int8_t *input, int8_t *output);
+void cg_conv2d_columns_s8_mve_row(const cg_conv_params_mve *params, const cg_product_mve *product,
+                                  void *workspace, const cg_rows *input, int8_t *output, int32_t y,
+                                  int32_t x_start, int32_t x_stop);
+
+/*
  * A depthwise convolution with one output channel an input channel. stream: per 16 channels (the
  * last 8 or fewer: per 8) int32 biases, one byte a channel for every tap, then per 4 channels int32
  * multipliers and byte shifts; order of the channels: cg_depthwise_pixels_mve.inc. Products of the
@@ -258,6 +339,33 @@ void cg_qlinear_conv2d_reverse_s8_mve(const cg_conv_params_mve *params,
 void cg_qlinear_conv2d_s8_mve_row(const cg_conv_params_mve *params, const cg_product_mve *product,
                                   void *workspace, const cg_rows *input, int8_t *output, int32_t y,
                                   int32_t x_start, int32_t x_stop);
+void cg_dense3_even_s8_mve(const cg_quads_mve *layer, const cg_group_mve *group);
+void cg_qlinear_dense_s8_mve(const cg_conv_params_mve *params, const cg_quads_mve *layer,
+                             const int8_t *input, int8_t *output);
+void cg_qlinear_dense_reverse_s8_mve(const cg_conv_params_mve *params, const cg_quads_mve *layer,
+                                     const int8_t *input, int8_t *output);
+void cg_qlinear_dense_s8_mve_row(const cg_conv_params_mve *params, const cg_quads_mve *layer,
+                                 const cg_rows *input, int8_t *output, int32_t y, int32_t x_start,
+                                 int32_t x_stop);
+void cg_narrow_run_even_s8_mve(const cg_quads_mve *layer, const cg_narrow_run_mve *run);
+void cg_qlinear_narrow_s8_mve(const cg_conv_params_mve *params, const cg_quads_mve *layer,
+                              const int8_t *input, int8_t *output);
+void cg_qlinear_narrow_reverse_s8_mve(const cg_conv_params_mve *params, const cg_quads_mve *layer,
+                                      const int8_t *input, int8_t *output);
+void cg_qlinear_narrow_s8_mve_row(const cg_conv_params_mve *params, const cg_quads_mve *layer,
+                                  const cg_rows *input, int8_t *output, int32_t y, int32_t x_start,
+                                  int32_t x_stop);
+void cg_columns3_even_s8_mve(const cg_product_mve *product, const cg_columns_run_mve *run);
+void cg_qlinear_conv2d_columns_s8_mve(const cg_conv_params_mve *params,
+                                      const cg_product_mve *product, void *workspace,
+                                      const int8_t *input, int8_t *output);
+void cg_qlinear_conv2d_columns_reverse_s8_mve(const cg_conv_params_mve *params,
+                                              const cg_product_mve *product, void *workspace,
+                                              const int8_t *input, int8_t *output);
+void cg_qlinear_conv2d_columns_s8_mve_row(const cg_conv_params_mve *params,
+                                          const cg_product_mve *product, void *workspace,
+                                          const cg_rows *input, int8_t *output, int32_t y,
+                                          int32_t x_start, int32_t x_stop);
 void cg_depthwise_pixels_even_s8_mve(const cg_depthwise_mve *layer,
                                      const cg_depthwise_run_mve *run);
 void cg_qlinear_depthwise_conv2d_s8_mve(const cg_conv_params_mve *params,
@@ -319,25 +427,16 @@ void cg_max_pool2d_reverse_s8_mve(const cg_pool_params *params, const int8_t *in
 void cg_max_pool2d_s8_mve_row(const cg_pool_params *params, const cg_rows *input, int8_t *output,
                               int32_t y, int32_t x_start, int32_t x_stop);
 
-/* An argument of ADD: (stored * scale + offset), then times multiplier and shift unless exact. */
-typedef struct {
-    int32_t scale;
-    int32_t offset;
-    int32_t multiplier;
-    int32_t shift; /* negative */
-} cg_add_argument_mve;
-
-/* exact: 0 none, 1 the left one, 2 the right one. */
+/* (left * lhs + right * rhs + offset) * 2^shift, rounded, in the range: the result's zero point
+ * too. */
 typedef struct {
     int32_t count;
-    cg_add_argument_mve lhs;
-    cg_add_argument_mve rhs;
-    int32_t multiplier;
+    int32_t lhs;
+    int32_t rhs;
+    int32_t offset;
     int32_t shift; /* negative */
-    int32_t out_zero;
     int32_t act_min;
     int32_t act_max;
-    int32_t exact;
 } cg_add_params_mve;
 
 /* Two tensors of one shape, four elements at a time, in place of either. */

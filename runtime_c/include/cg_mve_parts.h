@@ -34,6 +34,32 @@ static inline void cg_inside_mve(const cg_window *window, int32_t *start, int32_
     *stop = (last < 0) ? 0 : ((last / window->stride_w) + 1);
 }
 
+/* Columns of the image that `pixels` windows side by side reach over. */
+static inline int32_t cg_columns_mve(const cg_window *window, int32_t pixels)
+{
+    return ((pixels - 1) * window->stride_w) + ((window->kernel_w - 1) * window->dilation_w) + 1;
+}
+
+/* These columns: how many lie in the padding, inside from column `first` on, in the padding. */
+typedef struct {
+    int32_t first;
+    int32_t left;
+    int32_t inside;
+    int32_t right;
+} cg_span_mve;
+
+/* Of the windows of pixels [x, x + pixels) of a row. */
+static inline cg_span_mve cg_find_span_mve(const cg_window *window, int32_t x, int32_t pixels)
+{
+    const int32_t origin = (x * window->stride_w) - window->pad_left;
+    const int32_t columns = cg_columns_mve(window, pixels);
+    const int32_t left = cg_clamp_s32(-origin, 0, columns);
+    const int32_t right = cg_clamp_s32(origin + columns - window->in.w, 0, columns - left);
+    const cg_span_mve span = {
+        .first = origin + left, .left = left, .inside = columns - left - right, .right = right};
+    return span;
+}
+
 /* Runs of bytes to copy: `count` runs of each of several windows, `window_step` apart. */
 typedef struct {
     int32_t bytes; /* > 0, in a run */

@@ -1,4 +1,4 @@
-"""CONV_2D, FULLY_CONNECTED and DEPTHWISE_CONV_2D of one channel with Helium: matrix products of pixels."""
+"""CONV_2D and DEPTHWISE_CONV_2D of one channel with Helium: matrix products of copied windows or columns."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -10,24 +10,30 @@ from codegen.ir import Let
 from codegen.kernels.base.c_kernel import FastKernel, row_kernel
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
+from codegen.kernels.base.weighted import WeightedLayer
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.block import RowKernel
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, CallArg, CStruct, Reverse, StructArg, WorkspaceArg
-from codegen.kernels.contract import Sharing, Workspace
+from codegen.kernels.contract import LinkedConstant, Sharing, Workspace
 from codegen.kernels.mve.packing import (
+    COLUMNS,
     channels_of,
+    columns_struct,
+    columns_weights,
     product_scales,
     product_struct,
     product_weights,
     rounding_in,
 )
-from codegen.kernels.mve.pixel_groups import CHUNK, grouped_sharing
-from codegen.kernels.mve.price import few_pixels_instructions, pointwise_instructions, windows_instructions
+from codegen.kernels.mve.pixel_groups import column_reads, columns_of, grouped_sharing, striped_sharing
+from codegen.kernels.mve.price import (
+    columns_instructions,
+    windows_instructions,
+)
 from codegen.kernels.mve.rounding_forms import form_of
 from codegen.kernels.portable.convolution import (
     CONV_2D_S8,
     DEPTHWISE_S8,
-    FULLY_CONNECTED_S8,
     Conv2D,
     DepthwiseConv2D,
     FullyConnected,
@@ -35,19 +41,18 @@ from codegen.kernels.portable.convolution import (
 from codegen.kernels.portable.qlinear.weighted import (
     QLINEAR_CONV_2D_S8,
     QLINEAR_DEPTHWISE_S8,
-    QLINEAR_FULLY_CONNECTED_S8,
 )
 from codegen.kernels.primfunc import PrimFunc
 
 HEADER = "cg_kernels_mve.h"
 GROUP = 3
 """Pixels computed together."""
-QUAD = 4
-"""Channels of theirs that are written together."""
 STATE_BYTES = 156
 """Of `conv_state` in conv2d_s8_mve.c, behind the windows."""
-FEW = 2
-"""Pixels up to which one at a time is faster."""
+STRIPE = 6
+"""Pixels whose columns are copied together."""
+SUMS_BYTES = 192
+"""In front of the columns."""
 
 
 def conv_params(window: WindowShape, in_zero: int) -> CStruct:
@@ -60,8 +65,8 @@ def conv_params(window: WindowShape, in_zero: int) -> CStruct:
     )
 
 
-class _Product(FastKernel):
-    """Shared by all: refusal, constants, parameter structs."""
+class Product(FastKernel):
+    """Shared by all matrix products: refusal, constants, parameter structs."""
 
     group: int
     """Channels in a group of weights."""
@@ -90,6 +95,11 @@ class _Product(FastKernel):
         """Which requantization the kernel takes."""
         return rounding_in(let, self.operator)
 
+    def packed(self, layer: WeightedLayer, out_zero: int) -> tuple[LinkedConstant, CStruct]:
+        """The weights, and the `cg_product_mve`."""
+        channels = channels_of(layer)
+        return product_weights(channels, self.group), product_struct(channels, out_zero, layer.limits)
+
     def call(
         self,
         let: Let,
@@ -102,8 +112,7 @@ class _Product(FastKernel):
     ) -> PrimFunc:
         """The PrimFunc as far as all have it in common: (params, product, `leading`, image, result)."""
         layer = self.operator.layer(let, constants)
-        channels = channels_of(layer)
-        limits = layer.limits
+        weights, product = self.packed(layer, let.var.type.zero_point)
         return PrimFunc(
             name=name,
             let=let,
@@ -112,75 +121,25 @@ class _Product(FastKernel):
             sources=self.form.sources(stem, loop),
             headers=(HEADER,),
             reads=(image_reads,),
-            constants=(product_weights(channels, self.group), product_scales(channels)),
-            structs=(
-                conv_params(layer.window, layer.in_zero),
-                product_struct(channels, let.var.type.zero_point, limits),
-            ),
+            constants=(weights, product_scales(channels_of(layer))),
+            structs=(conv_params(layer.window, layer.in_zero), product),
             call_args=(PARAMS, StructArg(suffix="product"), *leading, ARGUMENT, RESULT),
         )
 
 
-class FewPixels(_Product):
-    """One or two pixels, one after the other, four channels at a time."""
-
-    group, way = 4, "few"
-
-    def shape_reason(self, window: WindowShape) -> str | None:
-        """See `_Product.shape_reason`."""
-        return None if window.is_pointwise and _pixels(window) <= FEW else "more than two pixels"
-
-    def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`."""
-        window = self.operator.window(let)
-        reads = float(-(-window.result[3] // self.group))
-        prim = self.call(let, constants, name, "few_pixels", "product1", reads)
-        rules = grouped_sharing(let, window, pixels=1, chunk=CHUNK)
-        return replace(
-            prim,
-            sharing=tuple(Sharing(argument=0, below=rule.below) for rule in rules if rule.below is not None),
-            instructions=few_pixels_instructions(window, self.rounding(let)),
-        )
-
-
-class PointwiseConv(_Product):
-    """Windows of one pixel, stride 1: three pixels at a time where they lie."""
-
-    group, way = 2, "pointwise"
-
-    def shape_reason(self, window: WindowShape) -> str | None:
-        """See `_Product.shape_reason`."""
-        return None if window.is_pointwise else "the windows are not the pixels"
-
-    def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`."""
-        window = self.operator.window(let)
-        reads = float(-(-window.result[3] // self.group))
-        prim = self.call(let, constants, name, "pointwise", "product3", reads)
-        sharing = grouped_sharing(let, window, pixels=GROUP, chunk=QUAD)
-        return replace(
-            prim,
-            sharing=sharing,
-            pixels_at_once=GROUP,
-            reverse=reverse_of(prim, sharing, self.form.symbol("pointwise_reverse")),
-            instructions=pointwise_instructions(window, self.rounding(let)),
-            rows=_pointwise_rows(let, prim.symbol, window),
-        )
-
-
-class Windows(_Product):
+class Windows(Product):
     """Any window: three pixels' windows are copied to a workspace first."""
 
     group, way = 2, "windows"
 
     def shape_reason(self, window: WindowShape) -> str | None:
-        """See `_Product.shape_reason`."""
+        """See `Product.shape_reason`."""
         return "the windows are the pixels" if window.is_pointwise else None
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`."""
         window = self.operator.window(let)
-        space = _space(window, _pixels(window))
+        space = _space(window, pixels_of(window))
         leading = (WorkspaceArg(name=space.name),)
         reads = window.reads(window.image[3])
         prim = self.call(let, constants, name, "conv2d", "product3", reads, leading)
@@ -196,7 +155,58 @@ class Windows(_Product):
         )
 
 
-def _pixels(window: WindowShape) -> int:
+class Columns(Product):
+    """Windows of three columns side by side, stride 1 along the row: columns of a stripe are copied."""
+
+    group, way = 2, "columns"
+
+    def shape_reason(self, window: WindowShape) -> str | None:
+        """See `Product.shape_reason`."""
+        if (window.window[1], window.stride[1], window.dilation[1]) != (COLUMNS, 1, 1):
+            return f"the kernel {self.name} is for windows of three columns side by side with stride 1"
+        return None
+
+    def packed(self, layer: WeightedLayer, out_zero: int) -> tuple[LinkedConstant, CStruct]:
+        """See `Product.packed`."""
+        channels, rows = channels_of(layer), layer.window.window[0]
+        column_bytes = rows * layer.window.image[3]
+        struct = columns_struct(channels, out_zero, layer.limits, column_bytes)
+        return columns_weights(channels, rows), struct
+
+    def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
+        """See `Kernel.bind`."""
+        window = self.operator.window(let)
+        space = _columns_space(window)
+        leading = (WorkspaceArg(name=space.name),)
+        reads = column_reads(window, STRIPE)
+        prim = self.call(let, constants, name, "conv2d_columns", "columns3", reads, leading)
+        sharing = striped_sharing(let, window, STRIPE, chunk=None)
+        rows = row_kernel(let, f"{prim.symbol}_row", window)
+        return replace(
+            prim,
+            workspaces=(space,),
+            sharing=sharing,
+            pixels_at_once=STRIPE,
+            reverse=reverse_of(prim, sharing, self.form.symbol("conv2d_columns_reverse")),
+            instructions=columns_instructions(window, STRIPE, self.rounding(let)),
+            rows=None if rows is None else replace(rows, workspace=space),
+        )
+
+
+def _columns_space(window: WindowShape) -> Workspace:
+    """Sums of 16 channels of three pixels, and the columns of a stripe."""
+    batch, height, width, channels = window.result
+    stripes = float(batch * height * -(-width // STRIPE))
+    columns = columns_of(window, min(STRIPE, width))
+    return Workspace(
+        name="columns",
+        size_bytes=SUMS_BYTES + columns * window.window[0] * window.image[3],
+        reads=stripes * -(-channels // 2) * -(-min(STRIPE, width) // GROUP),
+        writes=stripes,
+    )
+
+
+def pixels_of(window: WindowShape) -> int:
     """Of the result, batches included."""
     return window.result[0] * window.result[1] * window.result[2]
 
@@ -226,14 +236,7 @@ def _rows(let: Let, symbol: str, window: WindowShape) -> RowKernel | None:
     return None if found is None else replace(found, workspace=_space(window, window.result[2]))
 
 
-def _pointwise_rows(let: Let, symbol: str, window: WindowShape) -> RowKernel | None:
-    """Pixels are read where they lie, while the first of their channels are written."""
-    found = row_kernel(let, f"{symbol}_row", window)
-    return None if found is None else replace(found, reads_row_last=True)
-
-
-for _portable in (CONV_2D_S8, FULLY_CONNECTED_S8, QLINEAR_CONV_2D_S8, QLINEAR_FULLY_CONNECTED_S8):
-    register(FewPixels(_portable))
-    register(PointwiseConv(_portable))
 for _portable in (CONV_2D_S8, DEPTHWISE_S8, QLINEAR_CONV_2D_S8, QLINEAR_DEPTHWISE_S8):
     register(Windows(_portable))
+for _portable in (CONV_2D_S8, QLINEAR_CONV_2D_S8):
+    register(Columns(_portable))

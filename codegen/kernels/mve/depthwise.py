@@ -11,7 +11,6 @@ from codegen.ir.ops.base.operands import narrow
 from codegen.kernels.base.c_kernel import FastKernel, PortableKernel, arg_type, row_kernel
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.weighted import DEPTHWISE, QLINEAR_DEPTHWISE, WeightedOperator
-from codegen.kernels.base.window import WindowShape
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, CStruct, StructArg, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Sharing, Workspace
 from codegen.kernels.mve.convolution import HEADER, conv_params, reverse_of
@@ -27,7 +26,7 @@ from codegen.kernels.mve.packing import (
     small_stream,
     small_struct,
 )
-from codegen.kernels.mve.pixel_groups import CHUNK, striped_sharing
+from codegen.kernels.mve.pixel_groups import CHUNK, column_reads, columns_of, striped_sharing
 from codegen.kernels.mve.price import depthwise_instructions, in_place_instructions, small_instructions
 from codegen.kernels.mve.rounding_forms import form_of
 from codegen.kernels.portable.convolution import DEPTHWISE_IN_PLACE_S8, DEPTHWISE_S8
@@ -144,7 +143,11 @@ class DepthwiseSmall(_Depthwise):
         if reason is not None:
             return reason
         window = self.operator.window(let)
-        if window.window[0] > SMALL_ROWS or window.window[1] > SMALL_COLUMNS or _span(window) > SMALL_SPAN:
+        if (
+            window.window[0] > SMALL_ROWS
+            or window.window[1] > SMALL_COLUMNS
+            or columns_of(window, 1) > SMALL_SPAN
+        ):
             return f"the kernel {self.name} is for windows of 3 rows and 4 columns at most"
         return self.shift_reason(let)
 
@@ -154,16 +157,16 @@ class DepthwiseSmall(_Depthwise):
         channels, window = channels_of(layer), layer.window
         limits = layer.limits
         width, stride = window.result[2], window.stride[1]
-        most = (SMALL_SPAN - _span(window)) // stride + 1
+        most = (SMALL_SPAN - columns_of(window, 1)) // stride + 1
         stripe = -(-width // -(-width // most))
-        columns = (stripe - 1) * stride + _span(window)
+        columns = columns_of(window, stripe)
         packed = PackedDepthwise(
             loop="depthwise_stripe",
             stream=small_stream(channels, window.window),
             layer=small_struct(channels, let.var.type.zero_point, limits, stripe),
             sharing=striped_sharing(let, window, stripe),
             instructions=small_instructions(window, stripe, rounding_in(let, self.operator)),
-            image_reads=_column_reads(window, stripe),
+            image_reads=column_reads(window, stripe),
             pixels_at_once=stripe,
             reads_row_last=True,
         )
@@ -203,7 +206,7 @@ class DepthwiseInPlaceMve(_Depthwise):
         channels, window = channels_of(layer), layer.window
         limits = layer.limits
         batch, height, width, depth = window.image
-        columns = width + _span(window) - 1
+        columns = width + columns_of(window, 1) - 1
         stream = small_stream(channels, window.window, IN_PLACE_TAPS - window.window[0])
         packed = PackedDepthwise(
             loop="depthwise_replace",
@@ -225,18 +228,6 @@ class DepthwiseInPlaceMve(_Depthwise):
         prim = self.call(let, name, "depthwise_in_place", packed, space)
         call_args = (*prim.call_args[:3], RESULT)
         return replace(prim, call_args=call_args, rows=None, in_place=0)
-
-
-def _column_reads(window: WindowShape, stripe: int) -> float:
-    """How often each image byte is read into columns, on average."""
-    down, across = window.axes
-    spans = [across.span(left, min(left + stripe, across.count)) for left in range(0, across.count, stripe)]
-    return down.taps * sum(stop - start for start, stop in spans) / (down.extent * across.extent)
-
-
-def _span(window: WindowShape) -> int:
-    """Columns of the image from the first to the last one of a window."""
-    return (window.window[1] - 1) * window.dilation[1] + 1
 
 
 for _operator, _portable, _in_place in (

@@ -1,17 +1,19 @@
 """Int8 kernels with Helium that have no weights: ADD and SUB of one shape, average and maximum pools."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
 from codegen.ir import DType, Let, TensorType, Var
-from codegen.ir.ops.base.parameters import AddParams, add_params, sub_params
-from codegen.kernels.base.c_kernel import FastKernel, arg_type, row_kernel
+from codegen.ir.operator import Attrs, Op
+from codegen.kernels.base.c_kernel import FastKernel, row_kernel
 from codegen.kernels.base.overlap import in_place
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.result_limits import limits_of
-from codegen.kernels.base.walk import Fields, params
+from codegen.kernels.base.walk import params
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ValueArg
 from codegen.kernels.mve.convolution import HEADER, reverse_of
 from codegen.kernels.mve.pixel_groups import striped_sharing
@@ -20,37 +22,55 @@ from codegen.kernels.portable.pooling import Pool2D, pool_window
 from codegen.kernels.primfunc import PrimFunc
 from codegen.targets.arm import MVE
 
-HALF = 1 << 30
-"""Multiplier of a scale of one half: with shift 0 the argument is only shifted, exactly."""
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Scaling:
-    """How an argument is brought to the common scale."""
+class _Once:
+    """A sum that is scaled once: (first * `first` + second * `second` + `offset`) >> `shift`, rounded."""
 
-    multiplier: int
+    first: int
+    second: int
+    offset: int
     shift: int
 
-    @property
-    def is_exact(self) -> bool:
-        """By one half or minus that: a shift does."""
-        return abs(self.multiplier) == HALF and self.shift == 0
 
-    def fields(self, type_: TensorType, left_shift: int, *, is_short: bool) -> Fields:
-        """Fields of a `cg_add_argument_mve`; `is_short`: the kernel leaves multiplier and shift out."""
-        sign = -1 if self.multiplier < 0 else 1
-        scale, shift = 1 << left_shift, self.shift
-        if is_short:
-            scale = sign * scale // 2
-        elif self.is_exact:
-            # Twice as much to the left, once to the right: so the shift is negative, and nothing is lost.
-            scale, shift = 2 * scale, -1
-        return (
-            ("scale", scale),
-            ("offset", -type_.zero_point * scale),
-            ("multiplier", self.multiplier),
-            ("shift", shift),
-        )
+_BYTES = np.arange(-128, 128, dtype=np.int64)
+_NEAR = sorted(
+    ((one, other) for one in range(-3, 4) for other in range(-3, 4)), key=lambda at: math.hypot(*at)
+)
+"""Factors that are tried, from the real ones on."""
+
+
+@lru_cache(maxsize=1 << 8)
+def _once(
+    op: Op, attrs: Attrs, types: tuple[TensorType, TensorType, TensorType], limits: tuple[int, int]
+) -> _Once | None:
+    """The `_Once` that equals the operator for all 65,536 pairs of values, if one is found; `limits` of the
+    result, types of any shape.
+
+    Each pair of values bounds the offset that goes with two factors: those that round as the operator does.
+    """
+    first, second, result = types
+    values = (_BYTES.astype(np.int8)[:, None], _BYTES.astype(np.int8)[None, :])
+    wanted = np.clip(op.evaluate(attrs, values, (first, second), result), *limits).astype(np.int64)
+    sign = -1 if op.name == "SUB" else 1
+    ratios = first.scale / result.scale, sign * second.scale / result.scale
+    offset = result.zero_point - ratios[0] * first.zero_point - ratios[1] * second.zero_point
+    # Sums, with half a result more, stay within 32 bits.
+    shift = 31 - math.ceil(math.log2(130 * (abs(ratios[0]) + abs(ratios[1])) + abs(offset) + 2))
+    if shift < 1:
+        return None
+    least = (wanted << shift) - (1 << shift - 1)
+    above, below = wanted > limits[0], wanted < limits[1]
+    real = [round(ratio * 2.0**shift) for ratio in ratios]
+    for near in _NEAR:
+        one, other = real[0] + near[0], real[1] + near[1]
+        free = least - (_BYTES[:, None] * one + _BYTES[None, :] * other)
+        low = int(free.max(where=above, initial=-(1 << 31)))
+        high = int(free.min(where=below, initial=1 << 31)) + (1 << shift) - 1
+        if low <= high:
+            rest = min(max(round(offset * 2.0**shift), low), high)
+            return _Once(first=one, second=other, offset=rest, shift=shift)
+    return None
 
 
 class Add(FastKernel):
@@ -63,34 +83,31 @@ class Add(FastKernel):
         self.portable = AddInteger(op, DType.INT8)
 
     def other_reason(self, let: Let) -> str | None:
-        """Broadcasting, constants, a scale of the result that no shift goes with."""
+        """Broadcasting, constants, scales that no sum of two products goes with."""
         args = let.call.args
         if any(not isinstance(arg, Var) or arg.type.shape != let.var.type.shape for arg in args):
             return f"the kernel {self.name} is for two run-time arguments of one shape"
-        scalings = self._scalings(let)
-        shifts = [self._numbers(let).result_shift]
-        shifts += [scaling.shift for scaling in scalings if not scaling.is_exact]
-        return "a scale is not below one half" if max(shifts) > -1 else None
+        return (
+            None
+            if _once_of(let)
+            else "no sum that is scaled once equals the operator for all pairs of values"
+        )
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`."""
         del constants
-        numbers = self._numbers(let)
-        low, high = limits_of(let)
-        lhs, rhs = self._scalings(let)
-        exact = 1 if lhs.is_exact else 2 if rhs.is_exact else 0
+        once, (low, high) = _once_of(let), limits_of(let)
+        assert once is not None, "see `other_reason`"
         count = let.var.type.elements
         struct = params(
             "cg_add_params_mve",
             ("count", count),
-            ("lhs", lhs.fields(arg_type(let, 0), numbers.left_shift, is_short=exact == 1)),
-            ("rhs", rhs.fields(arg_type(let, 1), numbers.left_shift, is_short=exact == 2)),
-            ("multiplier", numbers.result_multiplier),
-            ("shift", numbers.result_shift),
-            ("out_zero", let.var.type.zero_point),
+            ("lhs", once.first),
+            ("rhs", once.second),
+            ("offset", once.offset),
+            ("shift", -once.shift),
             ("act_min", low),
             ("act_max", high),
-            ("exact", exact),
         )
         return PrimFunc(
             name=name,
@@ -102,20 +119,16 @@ class Add(FastKernel):
             structs=(struct,),
             call_args=(PARAMS, ARGUMENT, ValueArg(index=1), RESULT),
             sharing=in_place(let, 0, 1),
-            instructions=40 + -(-count // 4) * (18 if exact else 22),
+            instructions=20 + 9 * -(-count // 4),
             rows=row_kernel(let, "cg_add_s8_mve_run"),
         )
 
-    def _numbers(self, let: Let) -> AddParams:
-        rule = add_params if self.op == "ADD" else sub_params
-        return rule(arg_type(let, 0), arg_type(let, 1), let.var.type)
 
-    def _scalings(self, let: Let) -> tuple[Scaling, Scaling]:
-        numbers = self._numbers(let)
-        return (
-            Scaling(multiplier=numbers.first_multiplier, shift=numbers.first_shift),
-            Scaling(multiplier=numbers.second_multiplier, shift=numbers.second_shift),
-        )
+def _once_of(let: Let) -> _Once | None:
+    first, second, result = (
+        replace(type_, shape=()) for type_ in (*let.call.types[:2], let.var.type) if type_
+    )
+    return _once(let.call.op, let.call.attrs, (first, second, result), limits_of(let))
 
 
 register(Add("ADD"))

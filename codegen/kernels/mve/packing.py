@@ -134,23 +134,63 @@ def product_struct(channels: Channels, out_zero: int, limits: tuple[int, int]) -
     pair = -(-2 * depth // 4) * 4
     whole = count // 4 * 2 * (8 + pair)
     is_woven = depth % LANES == 0
+    places = (whole if is_woven else 0, 0 if is_woven else whole, pair - depth - -(-depth // LANES) * LANES)
+    return _product(channels, out_zero, limits, depth, places)
+
+
+def columns_struct(channels: Channels, out_zero: int, limits: tuple[int, int], column_bytes: int) -> CStruct:
+    """The same for kernels that multiply columns of so many bytes."""
+    return _product(channels, out_zero, limits, column_bytes, (0, 0, 0))
+
+
+def _product(
+    channels: Channels,
+    out_zero: int,
+    limits: tuple[int, int],
+    depth: int,
+    places: tuple[int, int, int],
+) -> CStruct:
     return CStruct(
         suffix="product",
         c_type="cg_product_mve",
         fields=(
             ("weight", ConstantPointer(role="weight")),
             ("scale", ConstantPointer(role="scale")),
-            ("channels", count),
+            ("channels", len(channels.weights)),
             ("depth", depth),
             ("scale_step", 0 if len(channels.multipliers) == 1 else SCALE_BYTES),
             ("out_zero", out_zero),
             ("act_min", limits[0]),
             ("act_max", limits[1]),
             ("rounding", rounding_of(channels.shifts, out_zero, limits[0])),
-            ("woven_bytes", whole if is_woven else 0),
-            ("apart_bytes", 0 if is_woven else whole),
-            ("skip", pair - depth - -(-depth // LANES) * LANES),
+            ("woven_bytes", places[0]),
+            ("apart_bytes", places[1]),
+            ("skip", places[2]),
         ),
+    )
+
+
+COLUMNS = 3
+"""Of the windows that `cg_columns3_s8_mve` takes."""
+
+
+def columns_weights(channels: Channels, rows: int) -> LinkedConstant:
+    """Of windows of `rows` rows and three columns: by pairs of channels biases, then by 16 bytes of a column
+    (zeros where it has fewer) those of the three columns of each channel."""
+    count = len(channels.weights)
+    cells = channels.weights.reshape(count, rows, COLUMNS, -1).swapaxes(1, 2).reshape(count, COLUMNS, -1)
+    cells = np.pad(cells, ((0, 0), (0, 0), (0, -cells.shape[2] % LANES)))
+    cells = cells.reshape(count, COLUMNS, -1, LANES).transpose(2, 0, 1, 3)
+    biases = wrap_int32(channels.bias).astype("<i4")
+    found: list[NDArray[np.int8]] = []
+    for start in range(0, count, PAIR):
+        members = slice(start, start + PAIR)
+        found += [biases[members].view(np.int8), cells[:, members].reshape(-1)]
+    return LinkedConstant(
+        role="weight",
+        data=np.concatenate(found),
+        alignment=4,
+        layout="by pairs of channels: biases (32 bits), then by 16 bytes of a column three columns of each",
     )
 
 
@@ -242,6 +282,55 @@ def small_stream(channels: Channels, window: tuple[int, int], first: int = 0) ->
         alignment=4,
         layout="by four channels: biases, weights column by column, multipliers, shifts",
         rounded=channels.rounded,
+    )
+
+
+def narrow_stream(channels: Channels) -> LinkedConstant:
+    """What `cg_quads_mve` calls its stream, of pixels of at most 16 bytes."""
+    cells = np.pad(channels.weights, ((0, 0), (0, LANES - channels.weights.shape[1])))
+    return _quads(channels, np.pad(cells, ((0, -len(cells) % _QUAD), (0, 0))), "16 weights each")
+
+
+def dense_stream(channels: Channels) -> LinkedConstant:
+    """The same of pixels of whole 32 bytes."""
+    pairs = channels.weights.reshape(-1, 2, 2, channels.weights.shape[1] // LANES, LANES)
+    return _quads(channels, pairs.transpose(0, 2, 3, 1, 4), "weights of channels 0 and 2, 1 and 3 by 16")
+
+
+def _quads(channels: Channels, weights: NDArray[np.int8], order: str) -> LinkedConstant:
+    """By four channels, the last ones filled up with 0; `weights` in their order."""
+    missing = (0, -len(channels.weights) % _QUAD)
+    multipliers, shifts = channels.every()
+    parts = (
+        weights,
+        np.pad(wrap_int32(channels.bias), missing).astype("<i4").view(np.int8),
+        np.pad(multipliers, missing).astype("<i4").view(np.int8),
+        np.pad(shifts, missing).astype(np.int8),
+    )
+    quads = (len(channels.weights) + missing[1]) // _QUAD
+    return LinkedConstant(
+        role="stream",
+        data=np.concatenate([part.reshape(quads, -1) for part in parts], axis=1).reshape(-1),
+        alignment=4,
+        layout=f"by four channels: {order}, biases (32 bits), multipliers, shifts",
+        rounded=channels.rounded,
+    )
+
+
+def quads_struct(channels: Channels, out_zero: int, limits: tuple[int, int]) -> CStruct:
+    """The `cg_quads_mve` of these channels; `limits` of the activation."""
+    return CStruct(
+        suffix="layer",
+        c_type="cg_quads_mve",
+        fields=(
+            ("stream", ConstantPointer(role="stream")),
+            ("channels", len(channels.weights)),
+            ("depth", channels.weights.shape[1]),
+            ("out_zero", out_zero),
+            ("act_min", limits[0]),
+            ("act_max", limits[1]),
+            ("rounding", rounding_of(channels.shifts, out_zero, limits[0])),
+        ),
     )
 
 

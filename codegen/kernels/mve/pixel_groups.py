@@ -62,10 +62,12 @@ def grouped_above(ends: NDArray[np.int64], channels: int, *, pixels: int, early:
     return int(bounds.max()) if bounds.size else None
 
 
-def striped_sharing(let: Let, window: WindowShape, stripe: int, *, chunk: int = CHUNK) -> tuple[Sharing, ...]:
-    """The rule for argument 0 of a depthwise kernel or pool that goes through rows in stripes of `stripe`
-    pixels, in these in chunks of `chunk` channels, each read before it is written; either way round, stripes
-    counted from the end it begins at."""
+def striped_sharing(
+    let: Let, window: WindowShape, stripe: int, *, chunk: int | None = CHUNK
+) -> tuple[Sharing, ...]:
+    """The rule for argument 0 of a kernel that goes through rows in stripes of `stripe` pixels, each read
+    before it is written; either way round, stripes counted from the end it begins at. A depthwise kernel or
+    pool reads and writes `chunk` channels at a time, others (None) all."""
     steps = _stripes(window, stripe, chunk, reverse=False)
     zeros, nothing = np.zeros_like(steps.read), np.full_like(steps.read, NOTHING)
     lows = np.stack([zeros, steps.written], axis=1).ravel(), np.stack([steps.read, nothing], axis=1).ravel()
@@ -87,9 +89,10 @@ class _Steps:
     written: NDArray[np.int64]
 
 
-def _stripes(window: WindowShape, stripe: int, chunk: int, *, reverse: bool) -> _Steps:
-    """What a depthwise kernel reads and writes at a time: images, rows, stripes, chunks of channels."""
+def _stripes(window: WindowShape, stripe: int, chunk: int | None, *, reverse: bool) -> _Steps:
+    """What is read and written at a time: images, rows, stripes, chunks of channels."""
     batch, height, width, channels = window.image
+    outputs = window.result[3]
     down, across = window.axes
     spans = [(left, min(left + stripe, across.count)) for left in range(0, across.count, stripe)]
     if reverse:
@@ -101,8 +104,9 @@ def _stripes(window: WindowShape, stripe: int, chunk: int, *, reverse: bool) -> 
     y, top, bottom = (rows[:, index].reshape(1, -1, 1, 1) for index in range(3))
     columns = np.array([(*span, *across.span(*span)) for span in spans], np.int64)
     left, right, first, end = (columns[:, index].reshape(1, 1, -1, 1) for index in range(4))
-    start = np.arange(0, channels, chunk, dtype=np.int64).reshape(1, 1, 1, -1)
-    stop = np.minimum(start + chunk, channels)
+    taken = chunk or max(channels, outputs)
+    start = np.arange(0, channels if chunk else 1, taken, dtype=np.int64).reshape(1, 1, 1, -1)
+    stop, written_stop = np.minimum(start + taken, channels), np.minimum(start + taken, outputs)
     has_reads = (top < bottom) & (first < end) & (image >= 0) & (start >= 0)
     lowest = ((image * height + top) * width + first) * channels
     last = ((image * height + bottom - 1) * width + end - 1) * channels
@@ -110,6 +114,18 @@ def _stripes(window: WindowShape, stripe: int, chunk: int, *, reverse: bool) -> 
     return _Steps(
         read=np.where(has_reads, lowest + start, NOTHING).ravel(),
         read_end=np.where(has_reads, last + stop, 0).ravel(),
-        write=((row + left) * channels + start).ravel(),
-        written=((row + right - 1) * channels + stop).ravel(),
+        write=((row + left) * outputs + start).ravel(),
+        written=((row + right - 1) * outputs + written_stop).ravel(),
     )
+
+
+def columns_of(window: WindowShape, pixels: int) -> int:
+    """Columns of the image that `pixels` windows side by side reach over."""
+    return (pixels - 1) * window.stride[1] + (window.window[1] - 1) * window.dilation[1] + 1
+
+
+def column_reads(window: WindowShape, stripe: int) -> float:
+    """How often each image byte is read into the columns of stripes of `stripe` pixels, on average."""
+    down, across = window.axes
+    spans = [across.span(left, min(left + stripe, across.count)) for left in range(0, across.count, stripe)]
+    return down.taps * sum(stop - start for start, stop in spans) / (down.extent * across.extent)

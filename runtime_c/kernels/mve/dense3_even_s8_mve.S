@@ -1,0 +1,5 @@
+@ SPDX-License-Identifier: Apache-2.0
+@ dense3_even_s8_mve.S -- the same as dense3_s8_mve.S, rounded as ONNX does.
+#define NAME cg_dense3_even_s8_mve
+#define CG_ROUND_EVEN
+#include "cg_dense3_mve.inc"
