@@ -70,6 +70,8 @@ def _for_one_kernel(op: str, seed: int) -> Layer | None:
         return _square_window(np.random.default_rng([seed, 1240]), 5 if seed % 12 == 2 else 7)
     if seed % 12 == 9 and op == "CONV_2D":
         return _rgb(np.random.default_rng([seed, 1241]))
+    if seed % 12 == 6 and op == "CONV_2D":
+        return _whole_vectors(np.random.default_rng([seed, 1242]))
     return None
 
 
@@ -153,6 +155,21 @@ def _rgb(rng: Generator) -> Layer:
         activation=ops.Activation.NONE,
     )
     return layer("CONV_2D", attrs, numbers.operands(image, (_count(rng, 20), 3, 3, 3), 0), numbers.result(27))
+
+
+def _whole_vectors(rng: Generator) -> Layer:
+    """A 1x1 convolution of whole 32 bytes to whole fours of channels."""
+    numbers = _Numbers(rng, plain=bool(rng.random() < 0.7))
+    depth = 32 * integer(rng, 1, 4)
+    image = (integer(rng, 1, 2), integer(rng, 1, 4), integer(rng, 1, 5), depth)
+    attrs = ops.ConvAttrs(
+        stride=(1, 1),
+        dilation=(1, 1),
+        padding=ops.Padding2D(top=0, bottom=0, left=0, right=0),
+        activation=ops.Activation.NONE if rng.random() < 0.6 else activation(rng),
+    )
+    weights = (4 * integer(rng, 1, 6), 1, 1, depth)
+    return layer("CONV_2D", attrs, numbers.operands(image, weights, 0), numbers.result(depth))
 
 
 def _beside_constant(rng: Generator, op: str) -> Layer:

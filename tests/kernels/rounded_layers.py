@@ -9,11 +9,13 @@ from tests.fuzz.layers import drawn
 from tests.kernels.layers import Layer
 
 
-def layers_of(op: str, kernel: str, count: int, *, least_macs: int, board: str) -> list[Layer]:
+def layers_of(
+    op: str, kernel: str, count: int, *, least_macs: int, board: str, any_border: bool = False
+) -> list[Layer]:
     """The first drawn layers that count and that the kernel takes; whole bands and groups of channels.
 
-    Depthwise ones have an image twice as large as the window, padded by half a window at most: predictions
-    count taps beyond the border as if all were looked for, and in smaller images many of them are.
+    Depthwise ones have, but for `any_border`, an image twice as large as the window, padded by half a window
+    at most: some predictions count taps beyond the border as if all were looked for.
     """
     [wanted] = [each for each in kernels_for(op) if each.name == kernel]
     found: list[Layer] = []
@@ -22,7 +24,7 @@ def layers_of(op: str, kernel: str, count: int, *, least_macs: int, board: str) 
         layer = drawn(op, DType.INT8, seed)
         call = layer.let.call
         is_large = call.op.macs(call.attrs, call.types, layer.let.var.type) >= least_macs
-        is_depthwise = op == "QLINEAR_DEPTHWISE_CONV_2D"
+        is_depthwise = op == "QLINEAR_DEPTHWISE_CONV_2D" and not any_border
         is_large &= not is_depthwise or not any(layer.let.var.type.shape[axis] % 4 for axis in (1, 3))
         is_large &= not is_depthwise or _is_mostly_inside(layer)
         if is_large and wanted.refusal(layer.let, load_board(board).target) is None:

@@ -186,7 +186,7 @@ class Columns(Product):
             prim,
             workspaces=(space,),
             sharing=sharing,
-            pixels_at_once=STRIPE,
+            pixels_at_once=GROUP,
             reverse=reverse_of(prim, sharing, self.form.symbol("conv2d_columns_reverse")),
             instructions=columns_instructions(window, STRIPE, self.rounding(let)),
             rows=None if rows is None else replace(rows, workspace=space),

@@ -190,5 +190,6 @@ def _pointwise_rows(let: Let, symbol: str, window: WindowShape) -> RowKernel | N
 for _portable in (CONV_2D_S8, FULLY_CONNECTED_S8, QLINEAR_CONV_2D_S8, QLINEAR_FULLY_CONNECTED_S8):
     register(FewPixels(_portable))
     register(PointwiseConv(_portable))
+for _portable in (CONV_2D_S8, QLINEAR_CONV_2D_S8):
     register(Narrow(_portable))
     register(Dense(_portable))

@@ -73,15 +73,35 @@ def pools_and_sums(count: int, *stream: int) -> Iterator[Model]:
         yield drawing.finish(pooled, added, images=1)
 
 
+def layers_that_count() -> Iterator[Model]:
+    """3x3 to all three ends of a row, 1x1 of few and of whole vectors, a sum: 3 % of each counts."""
+    for number, (side, channels, outputs, taps) in enumerate(
+        ((9, 16, 16, 3), (7, 13, 7, 3), (11, 32, 9, 3), (12, 8, 16, 1), (10, 16, 7, 1), (12, 64, 12, 1))
+    ):
+        drawing = Drawing(number, 7)
+        window = Window(image=(side, side, channels), kernel=(taps, taps), padding="SAME")
+        yield drawing.finish(drawing.conv(drawing.input((1, *window.image)), window, outputs), images=1)
+    drawing = Drawing(6, 7)
+    left, right = (drawing.input((1, 9, 11, 33), scale=scale) for scale in (0.05, 0.081))
+    yield drawing.finish(drawing.binary("ADD", left, right, (1, 9, 11, 33)), images=1)
+
+
 def test_every_kernel_is_chosen(tmp_path: Path) -> None:
     """Where nothing else counts, for the layers that it is for; peaks are those planned."""
     models = [*convolutions(2 * EACH, 1), *depthwise(2 * EACH, 2), *connected(EACH, 3)]
-    found = used(run_all([*models, *pools_and_sums(EACH, 4)], tmp_path))
+    counting = list(layers_that_count())
+    outcomes = run_all([*models, *pools_and_sums(EACH, 4), *counting], tmp_path)
+    found = used(outcomes)
     for kind in (
-        *("conv2d", "pointwise", "few_pixels", "depthwise_conv2d", "depthwise_small"),
-        *("avg_pool2d", "max_pool2d", "add"),
+        *("conv2d", "conv2d_columns", "pointwise", "narrow", "few_pixels"),
+        *("depthwise_conv2d", "depthwise_small", "avg_pool2d", "max_pool2d", "add"),
     ):
         assert found[f"cg_{kind}_s8_mve"] >= 2, found
+    assert found["cg_dense_s8_mve"] >= 1, found
+    for one in outcomes[-len(counting) :]:
+        assert one.predicted is not None
+        assert one.measured is not None
+        assert abs(one.predicted - one.measured) <= 31.25 + 0.03 * one.measured, one
 
 
 def same_size(count: int, *stream: int) -> Iterator[Model]:

@@ -13,7 +13,12 @@ from tests.kernels.mve.layers import BOARD
 from tests.kernels.rounded_layers import layers_of
 
 _KERNELS = {
-    "QLINEAR_CONV_2D": ("qlinear_conv_2d_s8_mve_pointwise",),
+    "QLINEAR_CONV_2D": (
+        "qlinear_conv_2d_s8_mve_pointwise",
+        "qlinear_conv_2d_s8_mve_columns",
+        "qlinear_conv_2d_s8_mve_narrow",
+        "qlinear_conv_2d_s8_mve_dense",
+    ),
     "QLINEAR_DEPTHWISE_CONV_2D": (
         "qlinear_depthwise_conv_2d_s8_mve",
         "qlinear_depthwise_conv_2d_s8_mve_small",
@@ -27,7 +32,7 @@ _KERNELS = {
 
 
 @pytest.mark.qemu
-def test_layers_are_chosen_exact_and_predicted(tmp_path: Path) -> None:
+def test_layers_are_chosen_exact_and_predicted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Within 5 % of what is measured; vectors of floats round sums, so every channel is exact."""
     made = [
         runs.planned_alone(module_of(layer), BOARD, f"{kernel[8:]}{number}", ())
@@ -35,7 +40,18 @@ def test_layers_are_chosen_exact_and_predicted(tmp_path: Path) -> None:
         for kernel in kernels
         for number, layer in enumerate(layers_of(op, kernel, 1, least_macs=4000, board=BOARD))
     ]
-    prims = [prim for planned in made for prim in planned.program.steps.prim_funcs]
+    # With gcc 14 5 % too little was predicted for a layer with borders, 60 % too much for others.
+    op, kernel = "QLINEAR_DEPTHWISE_CONV_2D", "qlinear_depthwise_conv_2d_s8_mve"
+    bordered = layers_of(op, kernel, 12, least_macs=1500, board=BOARD, any_border=True)
+    runs.only_kernels(monkeypatch, kernel)
+    planned = [
+        runs.planned_alone(module_of(layer), BOARD, f"b{number}", ()) for number, layer in enumerate(bordered)
+    ]
+    # Weights whose pairs leave 16 bits are for the portable kernel.
+    bound = [one for one in planned if one.program.steps.prim_funcs[0].kernel == kernel]
+    assert len(bound) >= 3
+    made += bound
+    prims = [prim for one in made for prim in one.program.steps.prim_funcs]
     assert all("mve" in prim.kernel for prim in prims)
     assert {prim.let.call.op.name for prim in prims} == set(_KERNELS)
     for prim in prims:
