@@ -52,7 +52,9 @@ def dense_instructions(window: WindowShape, rounding: int) -> int:
     batch, height, width, channels = window.result
     pair = 4 + 23 * (window.image[3] // (2 * LANES))
     quad = 2 * pair + {CLAMPED: 31, NARROW: 38, EVEN: 31}[rounding]
-    return 110 + _blocks(batch * height * width, 3) * (17 + channels // 4 * quad)
+    threes, rest = divmod(batch * height * width, 3)
+    calls = (threes > 0) + (rest > 0)
+    return 40 + 60 * calls + (threes + (rest > 0)) * (17 + channels // 4 * quad)
 
 
 def windows_instructions(window: WindowShape, rounding: int) -> int:
