@@ -117,7 +117,7 @@ def only_kernels(monkeypatch: pytest.MonkeyPatch, *wanted: str) -> None:
         every = kernels_for(op)
         return [kernel for kernel in every if kernel.name.endswith(wanted)] or every
 
-    monkeypatch.setattr("codegen.search.kernels.selection.kernels_for", some)
+    monkeypatch.setattr("codegen.search.kernels.binding.kernels_for", some)
 
 
 def planned_layers(board_name: str, seeds: Iterable[int]) -> list[Planned]:
