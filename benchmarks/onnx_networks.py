@@ -4,7 +4,8 @@ python benchmarks/onnx_networks.py           # the tables, and results/onnx.csv 
 python benchmarks/onnx_networks.py --only mnist     # prints, writes nothing
 
 Networks are planned for mps2-an386 at speed, and run there where they fit: outputs equal the NumPy
-evaluation as `run` demands. Layers are QDQ of int8, by channel: `per_mac` is of the layer's own step.
+evaluation as `run` demands. Layers are QDQ of int8 or int16, by channel: `per_mac` is of the layer's own
+step.
 Instructions are of an inference under QEMU's `-icount shift=0`. The peers' figures are those of `peers.toml`,
 without graph inputs and outputs, which ours has. A file called onnx.py here would stand in for the package.
 """
@@ -40,12 +41,17 @@ LIMIT_SECONDS = 300
 PEERS = HERE / "peers.toml"
 EMX_PER_MAC = {"1x1 24x24x64->64": 7.96, "3x3 24x24x16->16": 8.7, "depthwise 3x3 24x24x16": 21.4}
 ASKED_PER_MAC = {"1x1 24x24x64->64": 1.2, "3x3 24x24x16->16": 1.3, "depthwise 3x3 24x24x16": 3.2}
-LAYERS = {
+_SHAPES = {
     "1x1 24x24x64->64": (64, 64, 1, 1),
     "3x3 24x24x16->16": (16, 16, 3, 1),
     "depthwise 3x3 24x24x16": (16, 16, 3, 16),
 }
-"""Channels of the image, of the result, side of the window, groups."""
+LAYERS = {
+    f"{name}{suffix}": (*shape, dtype)
+    for suffix, dtype in (("", np.int8), (" int16", np.int16))
+    for name, shape in _SHAPES.items()
+}
+"""Channels of the image, of the result, side of the window, groups; type of images."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -118,11 +124,11 @@ def shape_of(kind: str) -> list[int]:
 def layers(only: str | None) -> Iterator[Row]:
     """The QDQ layers."""
     with tempfile.TemporaryDirectory() as folder:
-        for name, (inputs, outputs, side, groups) in LAYERS.items():
+        for name, shape in LAYERS.items():
             if only not in (None, name):
                 continue
             path = Path(folder) / "layer.onnx"
-            path.write_bytes(_layer(inputs, outputs, side, groups))
+            path.write_bytes(_layer(*shape))
             found, note = _asked("run", path)
             if found is None:
                 yield Row(name=name, note=note)
@@ -132,8 +138,8 @@ def layers(only: str | None) -> Iterator[Row]:
             yield Row(
                 name=name,
                 **figures,
-                asked_per_mac=ASKED_PER_MAC[name],
-                emx_per_mac=EMX_PER_MAC[name],
+                asked_per_mac=ASKED_PER_MAC.get(name),
+                emx_per_mac=EMX_PER_MAC.get(name),
                 note=step["kernel"],
             )
 
@@ -168,11 +174,12 @@ def _asked(verb: str, path: Path, *more: str) -> tuple[dict[str, Any] | None, st
     return found, ""
 
 
-def _layer(inputs: int, outputs: int, side: int, groups: int) -> bytes:
-    """A convolution between DequantizeLinear and QuantizeLinear; results spread over int8."""
+def _layer(inputs: int, outputs: int, side: int, groups: int, dtype: Any) -> bytes:
+    """A convolution between DequantizeLinear and QuantizeLinear; results spread over their type."""
     rng = np.random.default_rng(1)
     taps = inputs // groups * side * side
-    scale, unit = np.float32(0.05), 0.01
+    unit = 0.01
+    scale = np.float32(0.05 * 2.0 ** (8 - np.iinfo(dtype).bits))
     weights = (unit * 2.0 ** rng.uniform(-0.5, 0.5, outputs)).astype(np.float32)
     constants = {
         "w": rng.integers(-127, 128, (outputs, inputs // groups, side, side)).astype(np.int8),
@@ -182,9 +189,9 @@ def _layer(inputs: int, outputs: int, side: int, groups: int) -> bytes:
         "bs": scale * weights,
         "bz": np.zeros(outputs, np.int32),
         "xs": np.asarray(scale),
-        "xz": np.array(-3, np.int8),
-        "ys": np.array(0.05 * unit * 73 * 73 * taps**0.5 / 64, np.float32),
-        "yz": np.array(4, np.int8),
+        "xz": np.array(-3, dtype),
+        "ys": np.array(scale * unit * 73 * 73 * taps**0.5 / 64, np.float32),
+        "yz": np.array(4, dtype),
     }
     nodes = [
         helper.make_node("DequantizeLinear", ["x", "xs", "xz"], ["xr"]),
@@ -195,16 +202,16 @@ def _layer(inputs: int, outputs: int, side: int, groups: int) -> bytes:
         ),
         helper.make_node("QuantizeLinear", ["r", "ys", "yz"], ["y"]),
     ]
-    int8 = onnx.TensorProto.INT8
+    kind, opset = helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), 13 if dtype is np.int8 else 21
     graph = helper.make_graph(
         nodes,
         "layer",
-        [helper.make_tensor_value_info("x", int8, [1, inputs, 24, 24])],
-        [helper.make_tensor_value_info("y", int8, [1, outputs, 24, 24])],
+        [helper.make_tensor_value_info("x", kind, [1, inputs, 24, 24])],
+        [helper.make_tensor_value_info("y", kind, [1, outputs, 24, 24])],
         [numpy_helper.from_array(data, name) for name, data in constants.items()],
     )
     return helper.make_model(
-        graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8
+        graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8
     ).SerializeToString()
 
 

@@ -36,9 +36,20 @@ void cg_conv2d_s16_dsp(const cg_conv_params *params, const int32_t *stream, void
 void cg_fully_connected_s16_dsp(const cg_fc_params *params, const int32_t *stream,
                                 const cg_s16 *input, cg_s16 *output);
 
+/*
+ * The same, rounded as ONNX does, on cores with an FPU too: bit-equal to cg_qlinear_conv2d_s16 and
+ * cg_qlinear_fully_connected_s16 where 32 bits hold the sums. The zero point of the image is in the
+ * biases; taps in the padding read it. `stream` has float32 scales in place of multipliers
+ * and zeros in place of shifts.
+ */
+void cg_qlinear_conv2d_s16_dsp(const cg_conv_params *params, const int32_t *stream, void *workspace,
+                               const cg_s16 *input, cg_s16 *output);
+void cg_qlinear_fully_connected_s16_dsp(const cg_fc_params *params, const int32_t *stream,
+                                        const cg_s16 *input, cg_s16 *output);
+
 /* ---- parts ---------------------------------------------------------------------------- */
 
-/* tile_s16_dsp.S knows these offsets. */
+/* cg_tile_s16_dsp.inc knows these offsets. */
 typedef struct {
     const cg_s32 *pixels; /* pairs of values; of four pixels: the first pairs of all of them, ... */
     const int32_t *stream; /* packed weights */
@@ -48,6 +59,7 @@ typedef struct {
     int32_t act_min;
     int32_t act_max;
     int32_t is_clamped; /* beyond the range of int16 */
+    int32_t zero;       /* of results: of the tiles that round as ONNX does alone */
 } cg_tile_s16_dsp;
 
 /*
@@ -57,6 +69,10 @@ typedef struct {
 void cg_tile4_s16_dsp(const cg_tile_s16_dsp *tile, cg_s16 *output, int32_t step, int32_t last_step);
 /* Of one pixel. */
 void cg_tile1_s16_dsp(const cg_tile_s16_dsp *tile, cg_s16 *output);
+/* The same, rounded as ONNX does. */
+void cg_tile4_even_s16_dsp(const cg_tile_s16_dsp *tile, cg_s16 *output, int32_t step,
+                           int32_t last_step);
+void cg_tile1_even_s16_dsp(const cg_tile_s16_dsp *tile, cg_s16 *output);
 
 /* The tile of a layer, without pixels. */
 static inline cg_tile_s16_dsp cg_tile_of_s16_dsp(const int32_t *stream, int32_t values,
@@ -71,6 +87,7 @@ static inline cg_tile_s16_dsp cg_tile_of_s16_dsp(const int32_t *stream, int32_t 
         .act_min = act_min,
         .act_max = act_max,
         .is_clamped = ((act_min > -32768) || (act_max < 32767)) ? 1 : 0,
+        .zero = 0,
     };
     return tile;
 }

@@ -1,4 +1,5 @@
-"""CONV_2D and FULLY_CONNECTED on int16 images, on cores with the DSP extension.
+"""CONV_2D and FULLY_CONNECTED on int16 images, on cores with the DSP extension; with an FPU rounded as ONNX
+does too.
 
 SMLAD takes two values of an int16 image as they are; only weights are widened, by SXTB16 from a stream.
 Sums of 32 bits have to suffice for every image, which weights and bias decide (`fits`); where they do not, or
@@ -23,6 +24,7 @@ from codegen.kernels.base.weighted import (
     CONVOLUTION,
     bias_data,
     conv_params,
+    folded_biases,
     one_row,
     rows_params,
     weight_data,
@@ -32,9 +34,14 @@ from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantArg, Workspac
 from codegen.kernels.contract import LinkedConstant, Workspace
 from codegen.kernels.dsp.price_s16 import Layer, conv_instructions, rows_instructions, tiles
 from codegen.kernels.portable.convolution import CONV_2D_S16, FULLY_CONNECTED_S16, Conv2D, FullyConnected
+from codegen.kernels.portable.qlinear.weighted import (
+    QLINEAR_CONV_2D_S16,
+    QLINEAR_FULLY_CONNECTED_S16,
+    attributes,
+)
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.rows import safe_distance
-from codegen.targets.arm import DSP
+from codegen.targets.arm import DSP, ROUNDING_DSP
 
 HEADER = "cg_conv_s16_dsp.h"
 TILE_SOURCE = "kernels/dsp/tile_s16_dsp.S"
@@ -54,17 +61,21 @@ class Channels:
     """Of 15 bits."""
     shifts: NDArray[np.int64]
     """To the right; where the multiplier is 0 any does."""
+    rounds_even: bool = False
+    """As ONNX does: multipliers are the bits of float32 scales, shifts count for nothing."""
 
     @property
     def fits(self) -> bool:
         """Whether 32 bits hold every sum, whatever the image, and the short requantization is exact."""
         reach = np.abs(self.bias) + 32768 * np.abs(self.weights.astype(np.int64)).sum(axis=1)
-        return bool((reach < 1 << 31).all() and (self.shifts >= LEAST_SHIFT).all())
+        fits = bool((reach < 1 << 31).all())
+        return fits and (self.rounds_even or bool((self.shifts >= LEAST_SHIFT).all()))
 
     def stream(self) -> LinkedConstant:
         """Constant `stream` of the calls."""
         layout = "by two channels: biases, weights {a0 b0 a1 b1}, requantization"
-        return LinkedConstant(role="stream", data=self.packed(), alignment=4, layout=layout)
+        rounded = (0, len(self.bias)) if self.rounds_even else None
+        return LinkedConstant(role="stream", data=self.packed(), alignment=4, layout=layout, rounded=rounded)
 
     def packed(self) -> NDArray[np.int32]:
         """As cg_conv_s16_dsp.h has it."""
@@ -74,7 +85,8 @@ class Channels:
         weights[:count, :values] = self.weights
         bias, multipliers = np.zeros((2, 2 * pairs), np.int64)
         shifts = np.full(2 * pairs, LEAST_SHIFT, np.int64)
-        bias[:count], multipliers[:count], shifts[:count] = self.bias, self.multipliers << 16, self.shifts
+        up = 0 if self.rounds_even else 16
+        bias[:count], multipliers[:count], shifts[:count] = self.bias, self.multipliers << up, self.shifts
         found = np.zeros((pairs, words + 5), np.int32)
         found[:, :2] = bias.reshape(pairs, 2)
         # [pair, channel, word, value] -> bytes {a0 b0 a1 b1} of each word
@@ -100,12 +112,35 @@ def _channels(let: Let, constants: ConstantData, kernel: Conv2D | FullyConnected
     )
 
 
+def _even_channels(let: Let, constants: ConstantData) -> Channels:
+    scales = np.array(attributes(let).scales, np.float32)
+    count = len(scales)
+    return Channels(
+        weights=weight_data(let, constants).reshape(count, -1),
+        bias=folded_biases(let, constants),
+        multipliers=scales.view(np.int32).astype(np.int64),
+        shifts=np.full(count, LEAST_SHIFT, np.int64),
+        rounds_even=True,
+    )
+
+
 class _Int16(FastKernel):
-    """Shared by both: what types tell, and the layer as a convolution."""
+    """Shared by all: what types tell, and the layer as a convolution."""
 
     kernel_set = DSP
     weighted: Conv2D | FullyConnected
     """`portable`, which knows its multipliers."""
+    symbol: str
+    tile_source = TILE_SOURCE
+
+    def channels(self, let: Let, constants: ConstantData) -> Channels:
+        """The layer's channels."""
+        return _channels(let, constants, self.weighted)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """What a call is linked with."""
+        return (self.tile_source, f"kernels/dsp/{self.symbol.removeprefix('cg_')}.c")
 
     def other_reason(self, let: Let) -> str | None:
         """Sums that wrap at 32 bits, or what the layer's shape lacks."""
@@ -121,6 +156,8 @@ class _Int16(FastKernel):
 class TiledConvS16(_Int16):
     """A convolution in tiles of four pixels, or of one."""
 
+    symbol = "cg_conv2d_s16_dsp"
+
     def window(self, let: Let) -> WindowShape:
         """The layer as a convolution; one row of pixels if nothing but pixels is read."""
         found = self.weighted.operator.window(let)
@@ -129,12 +166,17 @@ class TiledConvS16(_Int16):
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`; where sums may leave 32 bits, the portable kernel."""
-        channels = _channels(let, constants, self.weighted)
+        channels = self.channels(let, constants)
         if not channels.fits:
             return self.portable.bind(let, constants, name)
         window = self.window(let)
         values = channels.weights.shape[1]
-        layer = Layer(channels=len(channels.weights), values=values, is_clamped=is_clamped(let))
+        layer = Layer(
+            channels=len(channels.weights),
+            values=values,
+            is_clamped=is_clamped(let),
+            rounds_even=channels.rounds_even,
+        )
         row = tiles(window.result[2])
         found = PixelTiling(rows=window.result[0] * window.result[1], tiles=row)
         pairs = (len(channels.weights) + 1) // 2
@@ -148,8 +190,8 @@ class TiledConvS16(_Int16):
             name=name,
             let=let,
             kernel=self.name,
-            symbol="cg_conv2d_s16_dsp",
-            sources=(TILE_SOURCE, "kernels/dsp/conv2d_s16_dsp.c"),
+            symbol=self.symbol,
+            sources=self.sources,
             headers=(HEADER,),
             argument_alignment=4 if window.image[3] % 2 == 0 else 2,
             reads=(window.reads(window.image[3]),),
@@ -197,7 +239,7 @@ def _rows_of(let: Let) -> tuple[int, int]:
 class DspFullyConnectedS16(_Int16):
     """FULLY_CONNECTED, row by row, straight from the image."""
 
-    op, name = "FULLY_CONNECTED", "fully_connected_s16_dsp"
+    op, name, symbol = "FULLY_CONNECTED", "fully_connected_s16_dsp", "cg_fully_connected_s16_dsp"
     weighted = portable = FULLY_CONNECTED_S16
 
     def shape_reason(self, let: Let) -> str | None:
@@ -208,18 +250,23 @@ class DspFullyConnectedS16(_Int16):
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`; where sums may leave 32 bits, the portable kernel."""
-        channels = _channels(let, constants, self.weighted)
+        channels = self.channels(let, constants)
         if not channels.fits:
             return self.portable.bind(let, constants, name)
         rows, inputs = _rows_of(let)
         outputs = len(channels.weights)
-        layer = Layer(channels=outputs, values=inputs, is_clamped=is_clamped(let))
+        layer = Layer(
+            channels=outputs,
+            values=inputs,
+            is_clamped=is_clamped(let),
+            rounds_even=channels.rounds_even,
+        )
         return PrimFunc(
             name=name,
             let=let,
             kernel=self.name,
-            symbol="cg_fully_connected_s16_dsp",
-            sources=(TILE_SOURCE, "kernels/dsp/fully_connected_s16_dsp.c"),
+            symbol=self.symbol,
+            sources=self.sources,
             headers=(HEADER,),
             argument_alignment=4,
             reads=(float((outputs + 1) // 2),),
@@ -240,6 +287,46 @@ def pairwise_below(rows: int, inputs: int, outputs: int) -> int | None:
     return safe_distance(ends.reshape(-1), np.append(reads[1:], NOTHING))
 
 
+class _Even(_Int16):
+    """Rounded as ONNX does, by an FPU; before its namesake of TFLite in the order of resolution."""
+
+    kernel_set, tile_source = ROUNDING_DSP, "kernels/dsp/tile_even_s16_dsp.S"
+
+    def channels(self, let: Let, constants: ConstantData) -> Channels:
+        """Scales of float32; the zero point of the image in the biases."""
+        return _even_channels(let, constants)
+
+    def other_reason(self, let: Let) -> str | None:
+        """What the shape lacks."""
+        return self.shape_reason(let)
+
+
+class DspEvenConvS16(_Even, DspConvS16):
+    """QLINEAR_CONV_2D, one group."""
+
+    op, name, symbol = "QLINEAR_CONV_2D", "qlinear_conv2d_s16_dsp", "cg_qlinear_conv2d_s16_dsp"
+    weighted = portable = QLINEAR_CONV_2D_S16
+
+
+class DspEvenRowsS16(_Even, DspRowsS16):
+    """QLINEAR_FULLY_CONNECTED of several rows."""
+
+    op, name = "QLINEAR_FULLY_CONNECTED", "qlinear_fully_connected_rows_s16_dsp"
+    symbol = "cg_qlinear_conv2d_s16_dsp"
+    weighted = portable = QLINEAR_FULLY_CONNECTED_S16
+
+
+class DspEvenFullyConnectedS16(_Even, DspFullyConnectedS16):
+    """QLINEAR_FULLY_CONNECTED, row by row."""
+
+    op, name = "QLINEAR_FULLY_CONNECTED", "qlinear_fully_connected_s16_dsp"
+    symbol = "cg_qlinear_fully_connected_s16_dsp"
+    weighted = portable = QLINEAR_FULLY_CONNECTED_S16
+
+
 register(DspConvS16())
 register(DspRowsS16())
 register(DspFullyConnectedS16())
+register(DspEvenConvS16())
+register(DspEvenRowsS16())
+register(DspEvenFullyConnectedS16())

@@ -41,6 +41,8 @@ class Layer:
     values: int
     """Weights of a channel."""
     is_clamped: bool
+    rounds_even: bool = False
+    """As ONNX does, by float32."""
 
 
 def tiles(pixels: int) -> tuple[int, ...]:
@@ -58,15 +60,17 @@ def _pairs(layer: Layer) -> tuple[int, int, int, int]:
 def _four(layer: Layer) -> int:
     """All channels of a tile of four pixels."""
     pairs, turns, rest, odd = _pairs(layer)
-    pair = 10 + 55 * turns + 3 + 16 * rest + 30 + (50 if layer.is_clamped else 8) + 16
-    return 15 + pairs * pair - 8 + 8 - 4 * odd
+    scaled = 49 if layer.rounds_even else 30
+    pair = 10 + 55 * turns + 3 + 16 * rest + scaled + (50 if layer.is_clamped else 8) + 16
+    return 15 + 2 * layer.rounds_even + pairs * pair - 8 + 8 - 4 * odd
 
 
 def _one(layer: Layer) -> int:
     """All channels of one pixel."""
     pairs, turns, rest, odd = _pairs(layer)
-    pair = 4 + 20 * turns + 3 + 8 * rest + 11 + (14 if layer.is_clamped else 2) + 10
-    return 12 + pairs * pair - 5 + 5 - odd
+    scaled = 20 if layer.rounds_even else 11
+    pair = 4 + 20 * turns + 3 + 8 * rest + scaled + (14 if layer.is_clamped else 2) + 10
+    return 12 + 2 * layer.rounds_even + pairs * pair - 5 + 5 - odd
 
 
 def rows_instructions(rows: int, layer: Layer) -> int:

@@ -3,6 +3,7 @@
 Hundreds of random layers of each kernel on every core, beside closed memory: tests/fuzz.
 """
 
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -19,9 +20,11 @@ from tests.fuzz.layers import drawn
 from tests.fuzz.rounded import ROUNDED, rounded
 from tests.kernels import runs
 from tests.kernels.dsp.conv_layers import module_of
+from tests.kernels.dsp.int16_layers import shaped, shaped_rows
 from tests.kernels.rounded_layers import layers_of
 
 BOARD = "mps2-an386"
+WIDE = (shaped((12, 12), 16, (3, 3), 16, pad=1), shaped((10, 10), 3, (3, 3), 8, pad=1))
 DEPTHWISE, ROWS = "QLINEAR_DEPTHWISE_CONV_2D", "QLINEAR_FULLY_CONNECTED"
 
 
@@ -32,6 +35,8 @@ def test_layers_are_chosen_exact_and_predicted(tmp_path: Path, monkeypatch: pyte
     layers = [rounded("QLINEAR_CONV_2D", layer, number) for number, layer in enumerate(runs.SHAPES)]
     layers += layers_of(ROWS, "qlinear_fully_connected_s8_dsp", 4, least_macs=4000, board=BOARD)
     layers += layers_of(ROWS, "qlinear_fully_connected_rows_s8_dsp", 4, least_macs=3000, board=BOARD)
+    layers += [rounded("QLINEAR_CONV_2D", layer, 2 * number) for number, layer in enumerate(WIDE)]
+    layers += [rounded(ROWS, layer, 2) for layer in (shaped_rows(1, 64, 20), shaped_rows(8, 40, 12))]
     first = len(layers)
     layers += layers_of(DEPTHWISE, "qlinear_depthwise3x3_s8_dsp", 4, least_macs=4000, board=BOARD)
     layers += layers_of(DEPTHWISE, "qlinear_depthwise_taps_s8_dsp", 2, least_macs=4000, board=BOARD)
@@ -42,6 +47,7 @@ def test_layers_are_chosen_exact_and_predicted(tmp_path: Path, monkeypatch: pyte
     used = {prim.kernel for planned in made for prim in planned.program.steps.prim_funcs}
     assert used <= {each.name for op in ROUNDED for each in kernels_for(op)}
     assert {"qlinear_conv2d_s8_dsp", "qlinear_depthwise3x3_s8_dsp", "qlinear_fully_connected_s8_dsp"} <= used
+    assert {"qlinear_conv2d_s16_dsp", "qlinear_fully_connected_s16_dsp"} <= used
     measured = runs.run_planned(made, BOARD, tmp_path)
     runs.check_predictions(made[:first], measured[:first])
     runs.check_predictions(made[first:], measured[first:], percent=8)
@@ -50,14 +56,14 @@ def test_layers_are_chosen_exact_and_predicted(tmp_path: Path, monkeypatch: pyte
 def test_every_channel_is_told_to_be_by_float32() -> None:
     """The certificate counts each channel once, whatever a kernel packs."""
     target = load_board(BOARD).target
-    for op in ROUNDED:
-        layer = drawn(op, DType.INT8, 1)
+    for op, dtype in product(ROUNDED, (DType.INT8, DType.INT16)):
+        layer = drawn(op, dtype, 1 if dtype is DType.INT8 else 2)
         for kernel in kernels_for(op):
             if kernel.refusal(layer.let, target) is None:
                 prim = kernel.bind(layer.let, layer.constants, "k")
                 counts = [constant.rounded for constant in prim.constants if constant.rounded]
                 assert [sum(pair) for pair in counts] == [layer.let.var.type.shape[-1]], kernel.name
-                assert kernel.name.endswith("portable") or counts[0][0] == 0
+                assert prim.kernel.endswith("portable") or counts[0][0] == 0
 
 
 def test_scales_are_packed_as_they_are() -> None:

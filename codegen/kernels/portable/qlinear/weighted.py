@@ -190,7 +190,12 @@ QLINEAR_FULLY_CONNECTED_S8 = QLinearFullyConnected()
 
 for _kernel in (QLINEAR_CONV_2D_S8, QLINEAR_DEPTHWISE_S8, QLINEAR_FULLY_CONNECTED_S8):
     register(_kernel)
-for _weights in (DType.INT8, DType.INT16):
-    register(QLinearConv2D16(_weights))
-    register(QLinearDepthwiseConv2D16(_weights))
-    register(QLinearFullyConnected16(_weights))
+QLINEAR_CONV_2D_S16 = QLinearConv2D16(DType.INT8)
+QLINEAR_FULLY_CONNECTED_S16 = QLinearFullyConnected16(DType.INT8)
+
+for _kernel in (
+    *(QLINEAR_CONV_2D_S16, QLinearConv2D16(DType.INT16)),
+    *(QLinearDepthwiseConv2D16(DType.INT8), QLinearDepthwiseConv2D16(DType.INT16)),
+    *(QLINEAR_FULLY_CONNECTED_S16, QLinearFullyConnected16(DType.INT16)),
+):
+    register(_kernel)
