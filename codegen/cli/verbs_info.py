@@ -14,7 +14,7 @@ from codegen.cli.console import table
 from codegen.cli.verb_table import VERBS
 from codegen.driver.report.single import to_json
 from codegen.errors import ExitCode
-from codegen.importers import STATE_OPS, imported_ops, node_types
+from codegen.importers import CONTROL_OPS, STATE_OPS, imported_ops, node_types
 from codegen.ir import Board, Cache, Region, Runner
 from codegen.ir.ops import HYBRID
 from codegen.kernels import kernels_for
@@ -48,6 +48,8 @@ def ops(as_json: bool) -> int:
 def _becomes(name: str, op: str | None) -> str:
     """What stands in front of an operator's kernels: whose they are, or why there are none."""
     if op is None:
+        if name in CONTROL_OPS:
+            return "unrolled, or a function that is rendered"
         is_state = name in STATE_OPS
         return "none: state" if is_state else "none: folded, where it follows from shapes and constants"
     return "" if op == name else f"as {op}: "

@@ -19,9 +19,10 @@ Message codes of all importers:
 from codegen.importers.dispatch import load, model_bytes, signatures
 from codegen.importers.graph_inputs import Extents, InputSignature
 from codegen.importers.onnx import node_types
-from codegen.importers.tflite import STATE_OPS, imported_ops
+from codegen.importers.tflite import CONTROL_OPS, STATE_OPS, imported_ops
 
 __all__ = [
+    "CONTROL_OPS",
     "STATE_OPS",
     "Extents",
     "InputSignature",

@@ -48,7 +48,6 @@ def bind_loop(let: Let, prims: Sequence[PrimFunc], placed: PlacedIteration, next
     """The PrimFunc of WHILE `let`, whose iteration is `prims`; `nexts`: what the carried values become."""
     attrs = narrow(let.call.attrs, LoopAttrs)
     function = attrs.function
-    decision = function.results[0]
     calls = [(prim, _call(prim, placed)) for prim in prims if prim.is_call]
     deciding = {each.var.name for each in function.body[: attrs.deciding_steps]}
     carried = function.params[: attrs.carried]
@@ -63,7 +62,7 @@ def bind_loop(let: Let, prims: Sequence[PrimFunc], placed: PlacedIteration, next
             for index, var in enumerate(carried)
         ),
         deciding=tuple(call for prim, call in calls if prim.let.var.name in deciding),
-        decision=placed.values[decision.name] if attrs.decided and isinstance(decision, Var) else None,
+        decision=None if attrs.decision is None else placed.values[attrs.decision.name],
         calls=tuple(call for prim, call in calls if prim.let.var.name not in deciding),
         kept=tuple(
             Move(

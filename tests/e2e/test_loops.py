@@ -11,7 +11,7 @@ from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
 from codegen.driver.run import complaints, execute_all
 from codegen.program.interface import ConstantsMode, EntryMode, Interface, IoMode
-from tests.importers.loops import adding, carrying
+from tests.importers.loops import adding, carrying, choosing
 
 EXTERNAL = Interface(constants=ConstantsMode.EXTERNAL)
 STEPS = Interface(entry=EntryMode.STEPS)
@@ -22,6 +22,7 @@ LOOPS = {
     "ended": (adding(9, below=10), [((INT(x),), INT(y)) for x, y in ((0, 10), (8, 11), (10, 10), (-40, -4))]),
     "nested": (adding(40, below=600, inner=3), [((INT(x),), INT(y)) for x, y in ((0, 630), (600, 600))]),
     "places": (carrying([4, 1, 3, 2]), [((INT(n), X, Z), Z if n % 2 else X) for n in range(4)]),
+    "branch": (choosing(), [((np.bool_(1), X), X * 2), ((np.bool_(0), X), X * 3 + 1)]),
 }
 """Models, and inputs with the result that arithmetic gives."""
 

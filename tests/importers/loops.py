@@ -64,6 +64,24 @@ def _added_often(model: ModelBuilder, body: ModelBuilder, result: int, often: in
     )
 
 
+def choosing(*, plain: bool = False) -> bytes:
+    """y = x * 2 where `which` holds, else x * 3 + 1, of two float32; `plain`: else x itself."""
+    model = ModelBuilder()
+    which, x, y = model.tensor("which", (), "bool"), *(model.tensor(n, (1, 2), "float32") for n in "xy")
+    for factor, more in ((2, 0), (3, 1)):
+        graph = model.subgraph()
+        value, result = graph.tensor("value", (1, 2), "float32"), graph.tensor("result", (1, 2), "float32")
+        weights = graph.tensor("weights", (2, 2), "float32", data=np.eye(2, dtype=np.float32) * factor)
+        bias = graph.tensor("bias", (2,), "float32", data=np.full(2, more, np.float32))
+        graph.inputs(value)
+        graph.op("FULLY_CONNECTED", [value, weights, bias], [result])
+        graph.outputs(value if plain and more else result)
+    model.op("IF", [which, x], [y], then_subgraph_index=1, else_subgraph_index=2)
+    model.inputs(which, x)
+    model.outputs(y)
+    return model.build()
+
+
 def carrying(
     body_outputs: Sequence[int],
     *,

@@ -8,7 +8,7 @@ from codegen.ir import DType
 from codegen.ir.evaluate import evaluate
 from codegen.ir.ops import LoopAttrs
 from codegen.ir.text import parse_module, print_module
-from tests.importers.loops import adding, carrying, number
+from tests.importers.loops import adding, carrying, choosing, number
 from tests.importers.samples import complaint, imported
 
 
@@ -56,6 +56,17 @@ def test_values_that_change_places() -> None:
     for most, wanted in ((0, x), (1, z), (2, x), (9, z)):
         found = evaluate(module, module.main, [np.array(most, np.int32), x, z])
         np.testing.assert_array_equal(found[0], wanted)
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_a_branch_of_layers_is_a_loop_of_one_iteration(plain: bool) -> None:
+    """Only the chosen branch runs; a branch may give its argument as it is."""
+    module = imported(choosing(plain=plain))
+    loops = [let.call.attrs for let in module.main.body if isinstance(let.call.attrs, LoopAttrs)]
+    assert [(attrs.trips, attrs.decided) for attrs in loops] == [(1, True)] * 2
+    x = np.array([[5, -7]], np.float32)
+    for which, wanted in ((True, x * 2), (False, x if plain else x * 3 + 1)):
+        np.testing.assert_array_equal(evaluate(module, module.main, [np.array(which), x])[0], wanted)
 
 
 SHAPES = "help: convert the model so that what the loop carries keeps its shape, type and quantisation"

@@ -1,7 +1,7 @@
 """TensorFlow Lite files: `import_tflite` reads them, `writer` writes them."""
 
 from codegen.importers.tflite.opening import input_signatures
-from codegen.importers.tflite.operators.translators import STATE_OPS, imported_ops
+from codegen.importers.tflite.operators.translators import CONTROL_OPS, STATE_OPS, imported_ops
 from codegen.importers.tflite.translate import import_tflite
 
-__all__ = ["STATE_OPS", "import_tflite", "imported_ops", "input_signatures"]
+__all__ = ["CONTROL_OPS", "STATE_OPS", "import_tflite", "imported_ops", "input_signatures"]

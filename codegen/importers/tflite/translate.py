@@ -32,15 +32,15 @@ def import_tflite(
         return decoded(read(data, file_name, number)).model
 
     flat = decoded(opened(data, file_name, kernels))
-    for most in (FEW_VISITS, MAX_VISITS):
-        graph = flat if extents or flat.refusals else inlined(flat.model, subgraph, most)
-        try:
-            function, constants = _translated(graph, kernels, subgraph, extents, most)
-            break
-        except CodegenError:
-            # A loop that cannot be one step may still be unrolled.
-            if most == MAX_VISITS or not graph.loops:
-                raise
+    graph = flat if extents or flat.refusals else inlined(flat.model, subgraph, FEW_VISITS)
+    try:
+        function, constants = _translated(graph, kernels, subgraph, extents, FEW_VISITS)
+    except CodegenError:
+        if not graph.loops:
+            raise
+        # What cannot be one step may still be unrolled.
+        graph = inlined(flat.model, subgraph, MAX_VISITS)
+        function, constants = _translated(graph, kernels, subgraph, extents, MAX_VISITS)
     return Module(
         functions={function.name: function},
         constants=constants,

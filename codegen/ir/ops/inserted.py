@@ -197,6 +197,12 @@ class LoopAttrs(Attrs):
         return names.index(decision.name) + 1 if isinstance(decision, Var) and decision.name in names else 0
 
     @property
+    def decision(self) -> Var | None:
+        """What says whether an iteration takes place: a step's result, or a parameter."""
+        decision = self.function.results[0]
+        return decision if self.decided and isinstance(decision, Var) else None
+
+    @property
     def nexts(self) -> tuple[Arg, ...]:
         """What the carried values become."""
         return self.function.results[1:] if self.decided else self.function.results
@@ -228,8 +234,8 @@ class Loop(Op):
             type_ = own.function.params[index].type
             if (type_.dtype, type_.quantization) != (result.dtype, result.quantization):
                 raise ValueError(f"the result is {result}, the loop gives {type_}")
-        if own.decided and not own.deciding_steps:
-            raise ValueError("no step of the iteration says whether it takes place")
+        if own.decided and own.decision is None:
+            raise ValueError("a constant says whether the iteration takes place")
         for let in own.function.body:
             let.call.op.check(let.call.attrs, let.call.types, let.var.type)
 
@@ -239,9 +245,11 @@ class Loop(Op):
         function = own.function
         names = [param.name for param in function.params] + [_key(ref) for ref in constants_of(function)]
         held = {name: value for name, value in zip(names, values, strict=True) if value is not None}
-        deciding = own.deciding_steps
+        deciding, decision = own.deciding_steps, own.decision
         for _ in range(own.trips):
             known = dict(held)
+            if decision is not None and not deciding and not known[decision.name].any():
+                break
             for step, (let, step_values, types) in enumerate(_steps(function, known)):
                 known[let.var.name] = let.call.op.evaluate(let.call.attrs, step_values, types, let.var.type)
                 if step == deciding - 1 and not known[let.var.name].any():

@@ -81,6 +81,36 @@ def branch(dice: Dice, dtype: str = "float32") -> Drawn:
     return sketch.finish(z)
 
 
+def layers(dice: Dice) -> Drawn:
+    """IF of branches with weights, of which one runs; they give one value or two."""
+    sketch, inputs, units, count = Sketch(dice), dice.integer(1, 9), dice.integer(1, 9), dice.integer(1, 2)
+    chosen = sketch.input((1,), _TRUTH).index
+    x, row = sketch.input((1, inputs), None), (1, units)
+    for _ in range(2):
+        graph, found = sketch.model.subgraph(), list[int]()
+        value = graph.tensor("x", (1, inputs), "float32")
+        graph.inputs(value)
+        for number in range(count):
+            weights = graph.tensor(
+                f"w{number}", (units, inputs), "float32", data=dice.sixteenths((units, inputs), -9, 9)
+            )
+            bias = graph.tensor(f"b{number}", (units,), "float32", data=dice.sixteenths((units,), -9, 9))
+            sums, made = (graph.tensor(f"{name}{number}", row, "float32") for name in ("sums", "made"))
+            graph.op("FULLY_CONNECTED", [value, weights, bias], [sums])
+            graph.op(dice.pick(("TANH", "RELU", "ABS")), [sums], [made])
+            found.append(made)
+        graph.outputs(*found)
+    results = [sketch.tensor(row, None) for _ in range(count)]
+    sketch.model.op(
+        "IF",
+        [chosen, x.index],
+        [each.index for each in results],
+        then_subgraph_index=1,
+        else_subgraph_index=2,
+    )
+    return sketch.finish(sketch.op("ADD", [results[0], results[-1]], sketch.tensor(row, None)))
+
+
 def _kind(dice: Dice, dtype: str) -> Kind:
     """As `drawn_kind`, plain integers small, so that no sum overflows."""
     kind = drawn_kind(dice, dtype)
@@ -238,6 +268,7 @@ def recurrent(dice: Dice, gates: int) -> Drawn:
 DRAWN: Mapping[str, Mapping[str, Callable[[Dice], Drawn]]] = {
     "IF": {
         "float32": branch,
+        "float32 layers": layers,
         **{f"{dtype} branch": partial(branch, dtype=dtype) for dtype in _STEPS if dtype != "float32"},
     },
     "WHILE": {

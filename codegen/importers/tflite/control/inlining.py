@@ -32,6 +32,7 @@ FIXED = (
     "largest one (tf.while_loop: maximum_iterations)"
 )
 SMALLER = "make fewer iterations, or keep state between inferences and call the model once for each"
+_WEIGHTED = ("BATCH_MATMUL", "CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "TRANSPOSE_CONV")
 _NO_STATE = "assign variables outside of the branches"
 
 
@@ -42,11 +43,12 @@ class InlinedGraph:
     model: FileModel
     refusals: Mapping[int, ImportProblem]
     loops: frozenset[int] = frozenset()
-    """WHILEs that are left because they would be too long, or nobody knows how long, unrolled."""
+    """Those that become steps: WHILEs that would be too long, or nobody knows how long, unrolled; IFs of
+    layers with weights."""
 
 
 class _NotUnrolled(Refused):
-    """A loop has more iterations than are unrolled, or their number is not known."""
+    """A loop has more iterations than are unrolled, or nobody knows how many; a branch is a step."""
 
 
 def inlined(model: FileModel, subgraph: Callable[[int], FileModel], most: int = MAX_VISITS) -> InlinedGraph:
@@ -87,7 +89,7 @@ class _Inliner:
             try:
                 self._step(operator, mapping, None, 0)
             except _NotUnrolled as refused:
-                if operator.name != "WHILE":
+                if operator.name not in CONTROL_OPS:
                     self._refuse(operator, refused.problem, mark)
                     continue
                 self._drop(mark)
@@ -255,6 +257,8 @@ class _Inliner:
         chosen = self._value(inputs[0])
         if chosen is not None:
             return self._call(branches[0] if chosen else branches[1], inputs[1:], depth)
+        if depth == 0 and self._most == FEW_VISITS and any(self._multiplies(each) for each in branches):
+            raise _NotUnrolled("E301", "runs one of two branches")
         mark = len(self._operators)
         found = [self._call(branch, inputs[1:], depth) for branch in branches]
         for each in self._operators[mark:]:
@@ -265,6 +269,10 @@ class _Inliner:
             raise Refused("E303", f"one branch gives {len(found[0])} values, the other {len(found[1])}")
         pairs = zip(*found, strict=True)
         return tuple(one if one == other else self._selected(inputs[0], one, other) for one, other in pairs)
+
+    def _multiplies(self, number: int) -> bool:
+        """Whether a subgraph has layers with weights, so that it is worth a step of its own not to run it."""
+        return any(operator.name in _WEIGHTED for operator in self._subgraph(number).operators)
 
     def _selected(self, condition: int, one: int, other: int) -> int:
         one, other = self._whole(one), self._whole(other)
