@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from codegen.importers.tflite.writing.writer import ModelBuilder
-from codegen.ir import DType
+from codegen.ir import DType, Var
 from codegen.ir.evaluate import evaluate
 from codegen.ir.ops import LoopAttrs
 from codegen.ir.text import parse_module, print_module
@@ -37,6 +37,13 @@ def test_a_loop_ends_when_its_value_says_so_or_its_counter(x: int, wanted: int) 
     data = adding(9, below=10)
     assert (_loop(data).trips, _loop(data).decided) == (9, True)
     assert _given(data, x) == wanted
+
+
+def test_a_value_that_no_iteration_reads_is_no_argument() -> None:
+    """A function with a parameter that it does not use did not compile."""
+    module = imported(carrying([4, 1, 6, 3]))
+    [let] = [each for each in module.main.body if isinstance(each.call.attrs, LoopAttrs)]
+    assert [arg.name for arg in let.call.args if isinstance(arg, Var)] == ["x", "most"]
 
 
 def test_a_loop_in_a_loop() -> None:

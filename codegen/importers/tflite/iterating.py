@@ -7,8 +7,13 @@ import numpy as np
 
 from codegen.importers.limits import MAX_LOOP_STEPS
 from codegen.importers.reporting import Refused
-from codegen.importers.tflite.control.inlining import FIXED, SMALLER, UNKNOWN_COUNT
-from codegen.importers.tflite.control.trip_counts import Counters, TripCount
+from codegen.importers.tflite.control.trip_counts import (
+    FIXED,
+    SMALLER,
+    UNKNOWN_COUNT,
+    Counters,
+    TripCount,
+)
 from codegen.ir import Arg, Call, Constant, ConstRef, Function, Let, Module, Var
 from codegen.ir.ops import OPS, Attrs, LoopAttrs
 from codegen.ir.ops.inserted import constants_of
@@ -57,6 +62,7 @@ class CarriedValues:
             if isinstance(after, ConstRef):
                 text = "an iteration sets a value that the loop carries to a constant"
                 raise Refused("E301", text, _COMPUTED)
+        function, read = _without_unread(function, len(carried))
         attrs = LoopAttrs(
             function=function,
             carried=len(carried),
@@ -65,7 +71,7 @@ class CarriedValues:
             given=tuple(carried.index(number) for number in given),
         )
         constants = constants_of(function)
-        args = (*(self.firsts[number] for number in (*carried, *same)), *constants)
+        args = (*(self.firsts[number] for number in (*carried, *(same[index] for index in read))), *constants)
         return attrs, args, {ref.id: arrays[ref.id] for ref in constants}
 
     def _iteration(
@@ -149,11 +155,11 @@ def branch_step(
     constants: Mapping[str, Constant],
     *,
     is_other: bool,
-) -> tuple[LoopAttrs, Mapping[str, Constant]]:
+) -> tuple[LoopAttrs, tuple[Var, ...], Mapping[str, Constant]]:
     """A loop of one iteration that gives these results of a branch if the condition, the first of `args`,
-    holds, or, with `is_other`, if it does not; and the constants it reads.
+    holds, or, with `is_other`, if it does not; values of `args` and constants that it reads.
 
-    Its parameters are the results as they are without it, then each value of `args`. Raises Refused for a
+    Its parameters are the results as they are without it, then these values. Raises Refused for a
     result that is a constant."""
     variables = dict.fromkeys(arg for arg in args if isinstance(arg, Var))
     params = {arg: replace(arg, name=f"given{number}") for number, arg in enumerate(variables)}
@@ -181,8 +187,17 @@ def branch_step(
     if any(isinstance(each, ConstRef) for each in function.results):
         raise Refused("E301", "a branch gives a constant", _COMPUTED_THERE)
     count = len(carried)
+    function, read = _without_unread(function, count)
     attrs = LoopAttrs(function=function, carried=count, trips=1, decided=True, given=tuple(range(count)))
-    return attrs, {ref.id: found[ref.id] for ref in constants_of(function)}
+    return attrs, tuple([*variables][index] for index in read), _used(function, found)
+
+
+def _without_unread(function: Function, carried: int) -> tuple[Function, tuple[int, ...]]:
+    """The function without parameters behind the `carried` ones that no step reads, and which are left."""
+    uses = function.uses()
+    kept = tuple(index for index, param in enumerate(function.params[carried:]) if uses[param.name])
+    params = (*function.params[:carried], *(function.params[carried + index] for index in kept))
+    return replace(function, params=params), kept
 
 
 def _used(function: Function, constants: Mapping[str, Constant]) -> Mapping[str, Constant]:

@@ -125,12 +125,9 @@ class LoopTranslation(Translation):
         for is_other, branch in enumerate(self._function(number) for number in numbers):
             _need_branch(site, args, branch)
             constants = {**self.tensors.used_constants, **self._inner_constants}
-            attrs, used = branch_step(branch, args, given, constants, is_other=bool(is_other))
+            attrs, read, used = branch_step(branch, args, given, constants, is_other=bool(is_other))
             self._inner_constants.update(used)
-            variables = [arg for arg in args if isinstance(arg, Var)]
-            refs = constants_of(attrs.function)
-            parts = self._divided(attrs, (*firsts, *dict.fromkeys(variables), *refs))
-            firsts = [*parts]
+            firsts = [*self._divided(attrs, (*firsts, *read, *constants_of(attrs.function)))]
         found: list[Translated | None] = [None] * len(site.results)
         for number, first in zip(given, firsts, strict=True):
             assert isinstance(first, InnerStep)

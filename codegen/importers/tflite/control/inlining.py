@@ -14,6 +14,7 @@ from codegen.importers.limits import MAX_OPERATORS, MAX_TENSORS
 from codegen.importers.reporting import ImportProblem, Refused
 from codegen.importers.tflite.control import known
 from codegen.importers.tflite.control.filled import Filled, Rows, cut, cut_of, is_whole, joined, joins_rows
+from codegen.importers.tflite.control.trip_counts import FIXED, SMALLER, UNKNOWN_COUNT
 from codegen.importers.tflite.file.reader import FileModel, FileOperator, FileTensor
 from codegen.importers.tflite.operators.site import options_of
 from codegen.importers.tflite.operators.translators import CONTROL_OPS, HOLDERS, STATE_OPS
@@ -26,12 +27,6 @@ FEW_VISITS = 1024
 """So many are unrolled where the loop could be one step: more of them take minutes to plan."""
 _MAX_TRIPS = 1024
 """Of one loop."""
-UNKNOWN_COUNT = "the number of its iterations is decided while the model runs"
-FIXED = (
-    "give the loop a fixed number of iterations (Keras: a fixed number of time steps, or unroll=True), or a "
-    "largest one (tf.while_loop: maximum_iterations)"
-)
-SMALLER = "make fewer iterations, or keep state between inferences and call the model once for each"
 _WEIGHTED = ("BATCH_MATMUL", "CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "TRANSPOSE_CONV")
 _NO_STATE = "assign variables outside of the branches"
 

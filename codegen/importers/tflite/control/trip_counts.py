@@ -7,6 +7,13 @@ import numpy as np
 
 from codegen.ir import Arg, ConstRef, Function, Let, Var
 
+UNKNOWN_COUNT = "the number of its iterations is decided while the model runs"
+FIXED = (
+    "give the loop a fixed number of iterations (Keras: a fixed number of time steps, or unroll=True), or a "
+    "largest one (tf.while_loop: maximum_iterations)"
+)
+SMALLER = "make fewer iterations, or keep state between inferences and call the model once for each"
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TripCount:
