@@ -182,3 +182,20 @@ def test_unsigned_integers_that_others_read_are_as_the_file_has_them() -> None:
         stored, real = evaluate(module, module.main, [numbers])
         np.testing.assert_array_equal(stored, numbers.T * 10 + zero)
         np.testing.assert_allclose(real, numbers.T, rtol=1e-6)
+
+
+def test_a_move_of_reals_keeps_the_quantisation_behind_it() -> None:
+    """A DequantizeLinear by a scale that is an integer gives reals; the step took them for integers. Found by
+    the fuzz, as a traceback."""
+    model = onnx.ModelProto.FromString(_around("MaxPool", {}, kernel_shape=[2, 2]))
+    model.graph.node[0].input[1:] = ["two"]
+    model.graph.initializer.append(numpy_helper.from_array(np.array(2, np.uint16), "two"))
+    model.graph.input[0].type.tensor_type.elem_type = onnx.TensorProto.UINT16
+    module = verify(import_onnx(model.SerializeToString(), "m.onnx"))
+    given = np.arange(32, dtype=np.uint16).reshape(1, 2, 4, 4)
+    [found] = evaluate(module, module.main, [given])
+    largest = np.lib.stride_tricks.sliding_window_view(given, (2, 2), (2, 3)).max((-2, -1))
+    np.testing.assert_array_equal(
+        found, np.rint(largest * np.float32(2) / np.float32(0.001)).clip(max=32766) + 1
+    )
+    assert "an argument is not quantised" in module.metadata["left_in_float"]

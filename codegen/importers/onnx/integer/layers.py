@@ -267,10 +267,11 @@ def _rescaled(site: Site, value: Stored, target: IntegerTarget, activation: Acti
 def move(site: Site, target: IntegerTarget, function: Callable[[Site], Value | tuple[Value, ...]]) -> Value:
     """A move of integers; parts that are quantised otherwise than the result are brought to it first."""
     integers: dict[int, Value] = {}
-    for position in range(len(site.node.inputs)):
-        found = site.given(position) if site.has(position) else None
-        if isinstance(found, Stored):
-            integers[position] = brought_to(site, found, target)
+    for position in range(len(site.node.inputs) if site.node.op == "Concat" else 1):
+        found = site.given(position)
+        if not isinstance(found, Stored):
+            raise LeftInFloat("an argument is not quantised")
+        integers[position] = brought_to(site, found, target)
     made = function(site.reading(integers, integers=True))
     assert not isinstance(made, tuple), "moves have one result"
     return made
