@@ -274,10 +274,9 @@ def softmax(rng: Generator, dtype: DType) -> Layer:
     argument = random_operand(rng, dtype, shape)
     if rng.random() < 0.2:
         argument = replace(argument, data=np.full_like(argument.data, argument.data.flat[0]))
-    result = _ACTIVE.get(dtype, float_type(()))
     attrs = ops.SoftmaxAttrs(beta=float32(rng.choice([1.0, 0.5, 3.0])))
-    if dtype is DType.INT8 and rng.random() < 0.3:
-        result = fixed_type(1 / 65536, -32768, DType.INT16)
+    is_wider = dtype is DType.INT8 and rng.random() < 0.3
+    result = fixed_type(1 / 65536, -32768, DType.INT16) if is_wider else _ACTIVE.get(dtype, float_type(()))
     return layer("SOFTMAX", attrs, (argument,), result)
 
 
@@ -297,9 +296,8 @@ def unary(op: str) -> Callable[[Generator, DType], Layer]:
         if dtype is not DType.FLOAT32:
             fixed = {"LOGISTIC": fixed_type(1 / 256, -128), "TANH": fixed_type(1 / 128, 0)}
             fixed = dict.fromkeys(fixed, _ACTIVE[dtype]) if dtype is DType.INT16 else fixed
-            result = fixed.get(
-                op, integer_type(rng, dtype, (), argument.type.scale * 2.0 ** rng.uniform(-3, 2))
-            )
+            free = integer_type(rng, dtype, (), argument.type.scale * 2.0 ** rng.uniform(-3, 2))
+            result = fixed.get(op, free)
             if op == "RSQRT":  # the largest result, of one step, is near the end of int8
                 root = 1.0 / argument.type.scale**0.5
                 end = 0 if dtype is DType.INT8 else 8
