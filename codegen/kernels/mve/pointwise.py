@@ -96,7 +96,7 @@ class _Quads(Product):
         )
 
 
-class Narrow(_Quads):
+class NarrowPointwise(_Quads):
     """Pixels of few bytes, any stride: three of them stay in vectors."""
 
     way = "narrow"
@@ -191,5 +191,5 @@ for _portable in (CONV_2D_S8, FULLY_CONNECTED_S8, QLINEAR_CONV_2D_S8, QLINEAR_FU
     register(FewPixels(_portable))
     register(PointwiseConv(_portable))
 for _portable in (CONV_2D_S8, QLINEAR_CONV_2D_S8):
-    register(Narrow(_portable))
+    register(NarrowPointwise(_portable))
     register(Dense(_portable))
