@@ -55,9 +55,8 @@ void CG_MVE_NAME(narrow_s8_mve)(const cg_conv_params_mve *params, const cg_quads
     }
 }
 
-void CG_MVE_NAME(narrow_reverse_s8_mve)(const cg_conv_params_mve *params,
-                                        const cg_quads_mve *layer, const int8_t *input,
-                                        int8_t *output)
+void CG_MVE_NAME(narrow_reverse_s8_mve)(const cg_conv_params_mve *params, const cg_quads_mve *layer,
+                                        const int8_t *input, int8_t *output)
 {
     const cg_window *const window = &params->window;
     const int32_t pixels = cg_pixels_mve(window);
