@@ -23,7 +23,7 @@ PYSERIAL_LAST := $(PIP_INSTALL) --no-deps --force-reinstall pyserial
 # Where the machine keeps Python from writing bytecode, every command of the suite compiled all of codegen again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-long lint docs lock bench engines clean tools-demo tools-test
+.PHONY: help demo test test-long lint style types docs lock bench engines clean tools-demo tools-test
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -38,13 +38,17 @@ test: tools-test $(VENV)/.test engines
 test-long: tools-test $(VENV)/.test engines
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --long
 
-# make lint   ruff, pyright, import layers, clang-format
-lint: $(VENV)/.lint
+# make lint   ruff, import layers, clang-format, pyright
+lint: style types
+
+style: $(VENV)/.lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
 	$(BIN)/clang-format --dry-run --Werror $$(git ls-files 'runtime_c/*.[ch]' 'examples/*.[ch]')
+
+types: $(VENV)/.lint
+	$(BIN)/pyright --pythonpath $(BIN)/python
 
 # make docs   the pages of docs as a site in build/docs, every link and anchor checked; it reads offline
 docs: $(VENV)/.docs
