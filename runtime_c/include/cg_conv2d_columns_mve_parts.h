@@ -109,10 +109,9 @@ static void copy_columns(const columns_state *state, int32_t x, int32_t pixels)
     const int32_t zero = state->params->in_zero;
     int8_t *to = state->run.columns;
     const bool is_whole = state->count == window->kernel_h;
-    if (!is_whole) {
-        cg_fill_mve(to, zero, (span.left + span.inside + span.right) * depth);
-    } else if (span.left > 0) {
-        cg_fill_mve(to, zero, span.left * depth);
+    const int32_t filled = is_whole ? span.left : (span.left + span.inside + span.right);
+    if (filled > 0) {
+        cg_fill_mve(to, zero, filled * depth);
     }
     to += span.left * depth;
     if (span.inside > 0) {

@@ -69,8 +69,6 @@ RULING_ENGINE: Mapping[str, str] = MappingProxyType(
         "DYNAMIC_UPDATE_SLICE int16": TFLITE_MICRO,
         # tflite-runtime 2.14 takes other products where both are transposed and one is broadcast.
         "BATCH_MATMUL": TFLITE_MICRO,
-        # The registry's tflite-micro multiplies both scales in double, its own source and others in float32.
-        "BATCH_MATMUL int8 without broadcasting": TFLITE_RUNTIME,
         **dict.fromkeys(_SIGNALS, TFLITE_MICRO),
         **dict.fromkeys(("L2_POOL_2D", "RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"), TFLITE_RUNTIME),
         "TRANSPOSE_CONV": TFLITE_RUNTIME,

@@ -15,7 +15,7 @@ import numpy as np
 from codegen.importers.tflite.operators.custom.detection import DETECTION
 from codegen.importers.tflite.writing.writer_options import TENSOR_TYPES
 from codegen.ir import DType, TensorType, ops
-from tests.engines import Arrays, Request
+from tests.engines import TFLITE_RUNTIME, Arrays, Request
 from tests.engines.rules import ruling_engine
 from tests.fuzz.files import File, given
 from tests.fuzz.otherwise import OTHERWISE
@@ -26,6 +26,7 @@ _OTHER_RULES = (
     ("ADD_N", DType.INT8),
     ("DIV", DType.INT8),
     ("DYNAMIC_UPDATE_SLICE", DType.INT16),
+    ("LOG", DType.INT8),
     ("NEG", DType.INT8),
     ("PRELU", DType.INT16),
     ("RSQRT", DType.INT16),
@@ -91,7 +92,7 @@ def asked(layer: Layer) -> Asked:
 
 def engine_for(layer: Layer) -> str:
     """The engine that rules for `layer`."""
-    return ruling_engine(_rule(layer))
+    return TFLITE_RUNTIME if _is_plain_product(layer) else ruling_engine(_rule(layer))
 
 
 def _rule(layer: Layer) -> str:
@@ -103,8 +104,6 @@ def _rule(layer: Layer) -> str:
     assert first is not None
     if first.dtype is DType.INT8 and result.dtype in _WIDER.get(op, ()):
         return f"{op} int8 to int16"
-    if op == "BATCH_MATMUL":
-        return _product_rule(layer)
     if (op, first.dtype) in _OTHER_RULES:
         return f"{op} {first.dtype.value}"
     if op in _SIGNALS:
@@ -123,11 +122,14 @@ def _rule(layer: Layer) -> str:
     return op
 
 
-def _product_rule(layer: Layer) -> str:
-    first, second = layer.let.call.types[:2]
-    assert first is not None and second is not None
-    is_alike = first.dtype is DType.INT8 and first.shape[:-2] == second.shape[:-2]
-    return "BATCH_MATMUL int8 without broadcasting" if is_alike else "BATCH_MATMUL"
+def _is_plain_product(layer: Layer) -> bool:
+    """A BATCH_MATMUL of int8 without broadcasting: the registry's tflite-micro multiplies both scales in
+    double there, its own source and others in float32."""
+    call = layer.let.call
+    first, second = (*call.types, None)[:2]
+    if call.op.name != "BATCH_MATMUL" or first is None or second is None:
+        return False
+    return first.dtype is DType.INT8 and first.shape[:-2] == second.shape[:-2]
 
 
 def _written(file: File, layer: Layer) -> Iterator[int]:

@@ -21,6 +21,18 @@ def _negated(file: File, layer: Layer) -> int:
     return result
 
 
+def _logarithm(file: File, layer: Layer) -> int:
+    """A LOG of floats, where what has no logarithm has a very small one."""
+    real = TensorType(shape=layer.let.var.type.shape, dtype=DType.FLOAT32)
+    least = file.tensor(replace(real, shape=(1,)), np.array([1e-37], np.float32))
+    at = file.operands[0]
+    assert at is not None
+    for name in ("DEQUANTIZE", "MAXIMUM", "LOG", "QUANTIZE"):
+        below, at = at, file.tensor(layer.let.var.type if name == "QUANTIZE" else real)
+        file.model.op(name, [below, least] if name == "MAXIMUM" else [below], [at])
+    return at
+
+
 def _summed(file: File, layer: Layer) -> int:
     """A CUMSUM of float32, which has the same sums below 2^24."""
     attrs = layer.let.call.attrs
@@ -119,6 +131,7 @@ def _detected(file: File, layer: Layer) -> int:
 OTHERWISE = {
     ("DETECTION_POST_PROCESS", DType.FLOAT32, DType.FLOAT32): _detected,
     ("DETECTION_POST_PROCESS", DType.INT8, DType.FLOAT32): _detected,
+    ("LOG", DType.INT8, DType.INT8): _logarithm,
     ("NEG", DType.INT8, DType.INT8): _negated,
     ("CUMSUM", DType.INT32, DType.INT32): _summed,
     ("RELU_N1_TO_1", DType.INT16, DType.INT16): _clamped,

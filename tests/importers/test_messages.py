@@ -51,7 +51,7 @@ def test_unknown_operator_code() -> None:
         (
             "float64",
             'graph input 0: tensor 0 "x" is float64, supported are int8, int16 and float32\n'
-            "help: convert it again with int8 or float32 values",
+            "help: build the model with float32 (Keras: set_floatx), and convert it again",
         ),
         (
             "float16",

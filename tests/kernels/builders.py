@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 
 from codegen.ir import DType, Quantization, TensorType, ops
-from tests.kernels.conversions import changed, int32_type, narrowed
+from tests.kernels.conversions import changed, dequantize, int32_type, narrowed
 from tests.kernels.detections import detections
 from tests.kernels.layers import (
     Layer,
@@ -304,8 +304,9 @@ def unary(op: str) -> Callable[[Generator, DType], Layer]:
                 result = integer_type(rng, dtype, (), root * 2.0 ** rng.uniform(-8 - end, -4 - end))
             if op == "HARD_SWISH":
                 result = integer_type(rng, dtype, (), argument.type.scale * 2.0 ** rng.uniform(-6, 2))
-            if op == "EXP":
-                result = integer_type(rng, dtype, (), 2.0 ** rng.uniform(-10, -2))
+            if op in ("EXP", "LOG"):  # of LOG, engines are asked by way of floats: a power of two
+                power = rng.uniform(-10, -2)
+                result = integer_type(rng, dtype, (), 2.0 ** (round(power) if op == "LOG" else power))
         return layer(op, attrs, (argument,), result)
 
     return build
@@ -343,14 +344,6 @@ def quantize(rng: Generator, dtype: DType) -> Layer:
         steps = rng.integers(-300, 300, argument.type.shape).astype(np.float32) / 2
         argument = replace(argument, data=(steps * np.float32(result.scale)).astype(np.float32))
     return layer("QUANTIZE", ops.Attrs(), (argument,), result)
-
-
-def dequantize(rng: Generator, dtype: DType) -> Layer:
-    operand = random_operand(rng, DType.INT16 if dtype is DType.INT32 else dtype, (integer(rng, 1, 60),))
-    if dtype is DType.INT32:  # below 2^24, which the engine's way there is exact to
-        data = operand.data.astype(np.int32) * 255
-        operand = Operand(type=replace(operand.type, dtype=dtype), data=data)
-    return layer("DEQUANTIZE", ops.Attrs(), (operand,), float_type(()))
 
 
 _THREE = (DType.INT8, DType.INT16, DType.FLOAT32)

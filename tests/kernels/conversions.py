@@ -1,4 +1,4 @@
-"""Random layers that change the element type of integers."""
+"""Random layers that change the element type of integers, or make them real numbers."""
 
 from dataclasses import replace
 
@@ -12,10 +12,12 @@ from tests.kernels.layers import (
     fill,
     fixed_type,
     float32,
+    float_type,
     int8_type,
     int16_type,
     integer,
     layer,
+    random_operand,
 )
 
 
@@ -68,3 +70,11 @@ def _unsigned(type_: TensorType) -> TensorType:
         dtype=DType.UINT8,
         quantization=Quantization(scales=(type_.scale,), zero_points=zero_points),
     )
+
+
+def dequantize(rng: Generator, dtype: DType) -> Layer:
+    operand = random_operand(rng, DType.INT16 if dtype is DType.INT32 else dtype, (integer(rng, 1, 60),))
+    if dtype is DType.INT32:  # below 2^24, which the engine's way there is exact to
+        data = operand.data.astype(np.int32) * 255
+        operand = Operand(type=replace(operand.type, dtype=dtype), data=data)
+    return layer("DEQUANTIZE", ops.Attrs(), (operand,), float_type(()))
