@@ -38,7 +38,7 @@ def test_a_type_of_every_tensor_is_one_message_behind_the_operators_that_are_mis
         "error[E301] m.tflite: a tensor is float64, supported are int8, int16 and float32 (301 times)",
         '  at graph input 0: tensor 0 "x"; op 0 RELU "y0": tensor 1 "y0"; op 1 RELU "y1": tensor 2 "y1"; '
         "and 298 more",
-        "help: convert it again with int8 or float32 values",
+        "help: build the model with float32 (Keras: set_floatx), and convert it again",
     ]
 
 
