@@ -4,6 +4,7 @@ A function's order is its schedule.
 """
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -120,6 +121,10 @@ class Call:
     def types(self) -> tuple[TensorType | None, ...]:
         """Types of the arguments, None for one left out."""
         return tuple(None if arg is None else arg.type for arg in self.args)
+
+    def times_passed(self) -> Counter[str]:
+        """How often each variable is an argument, by name."""
+        return Counter(arg.name for arg in self.args if isinstance(arg, Var))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -115,8 +115,10 @@ class PrimFunc:
             raise ValueError(f"{self.name}: a step that joins its arguments ties its result in no other way")
         if sum(0 if arg is None else arg.type.size_bytes for arg in args) != self.let.var.type.size_bytes:
             raise ValueError(f"{self.name}: the arguments side by side are not as large as the result")
+        passed = self.let.call.times_passed()
         for index in self.joined:
-            if not isinstance(args[index], Var) or args.count(args[index]) > 1:
+            arg = args[index]
+            if not isinstance(arg, Var) or passed[arg.name] > 1:
                 raise ValueError(f"{self.name}: argument {index} cannot lie in the result's bytes")
         if tuple(sorted(set(self.joined))) != self.joined:
             raise ValueError(f"{self.name}: joined arguments are listed in order, once each")

@@ -9,6 +9,7 @@ from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import Var
 from codegen.ir.evaluate import evaluate
 from tests.importers.samples import complaint, imported
+from tests.plan.growth import calls
 
 FIXED = (
     "help: give the loop a fixed number of iterations (Keras: a fixed number of time steps, or unroll=True), "
@@ -51,6 +52,13 @@ def test_a_loop_becomes_its_iterations_without_its_counter() -> None:
     main = imported(looped(3)).main
     assert [let.call.op.name for let in main.body] == ["MUL"] * 3
     assert isinstance(main.results[0], Var) and main.results[0].origin == "y"
+
+
+def test_unrolling_costs_as_much_as_there_are_iterations() -> None:
+    """All tensors so far were copied for each operator more, to ask whether its numbers are known."""
+    imported(looped(2))
+    few, some, many = (calls(lambda trips=trips: imported(looped(trips))) for trips in (20, 40, 80))
+    assert many - some < 2.02 * (some - few)
 
 
 ROWS, WIDTH = 5, 3

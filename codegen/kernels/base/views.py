@@ -34,8 +34,8 @@ def joinable(prim: PrimFunc) -> tuple[int, ...]:
     let = prim.let
     if prim.joined or let.call.op.name != "CONCATENATION" or not _is_one_row(let):
         return ()
-    args = let.call.args
-    return tuple(i for i, arg in enumerate(args) if isinstance(arg, Var) and args.count(arg) == 1)
+    args, passed = let.call.args, let.call.times_passed()
+    return tuple(i for i, arg in enumerate(args) if isinstance(arg, Var) and passed[arg.name] == 1)
 
 
 def _is_one_row(let: Let) -> bool:
@@ -54,5 +54,5 @@ def joined(prim: PrimFunc, arguments: Sequence[int]) -> PrimFunc:
 def _without(arg: CallArg, arguments: Sequence[int]) -> CallArg:
     if not isinstance(arg, ArrayArg):
         return arg
-    gone = [ValueArg(index=index) for index in arguments]
+    gone = {ValueArg(index=index) for index in arguments}
     return ArrayArg(items=tuple(NullArg() if item in gone else item for item in arg.items))

@@ -39,11 +39,13 @@ def ties(function: Function, prim_funcs: Sequence[PrimFunc]) -> Ties:
     """
     variables = {param.name: param for param in function.params}
     anchors = {param.name: (param.name, 0) for param in function.params}
+    members = {name: [name] for name in anchors}
     faults: list[str] = []
     for prim in prim_funcs:
         result = prim.let.var
         variables[result.name] = result
         anchors[result.name] = (result.name, 0)
+        members[result.name] = [result.name]
         if prim.tied is not None:
             source = prim.let.call.args[prim.tied[0]]
             start = prim.tied[1]
@@ -54,6 +56,7 @@ def ties(function: Function, prim_funcs: Sequence[PrimFunc]) -> Ties:
             else:
                 root, offset = anchors[source.name]
                 anchors[result.name] = (root, offset + start)
+                members[root] += members.pop(result.name)
         for arg, start in prim.joins:
             root = anchors[arg.name][0]
             if root == result.name or variables[root].type.size_bytes != arg.type.size_bytes:
@@ -61,8 +64,9 @@ def ties(function: Function, prim_funcs: Sequence[PrimFunc]) -> Ties:
                     f"{prim.name}: {arg.name} is not all of the bytes of {root}, it cannot be joined"
                 )
                 continue
-            moved = [(name, offset) for name, (other, offset) in anchors.items() if other == root]
-            anchors.update((name, (result.name, start + offset)) for name, offset in moved)
+            moved = members.pop(root)
+            anchors.update((name, (result.name, start + anchors[name][1])) for name in moved)
+            members[result.name] += moved
     return Ties(
         anchors=MappingProxyType(anchors), variables=MappingProxyType(variables), faults=tuple(faults)
     )

@@ -4,7 +4,7 @@ A view keeps its argument's buffer where it is, a join its result's from the fir
 cost memory; both save a copy. They are taken where they do not raise the peak.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from codegen.ir import Function
 from codegen.kernels.base.views import joinable, joined, slice_view
@@ -35,11 +35,24 @@ def alternatives(function: Function, prim_funcs: Sequence[PrimFunc], edge: Edge)
         view = slice_view(prim)
         if view is not None and holds(step, view):
             found[step] = view
-        for index in joinable(prim):
-            before = found[step].joined if step in found else ()
-            more = joined(prim, (*before, index))
-            if holds(step, more):
-                found[step] = more
+        arguments = _held(joinable(prim), lambda some, step=step, prim=prim: holds(step, joined(prim, some)))
+        if arguments:
+            found[step] = joined(prim, arguments)
+    return found
+
+
+def _held(arguments: tuple[int, ...], holds: Callable[[tuple[int, ...]], bool]) -> tuple[int, ...]:
+    """Those that hold together, earlier ones first: all are tried at once, and halves of what does not hold.
+    A loop that is unrolled joins hundreds."""
+    found: tuple[int, ...] = ()
+    waiting = [arguments] if arguments else []
+    while waiting:
+        some = waiting.pop()
+        if holds((*found, *some)):
+            found += some
+        elif len(some) > 1:
+            half = len(some) // 2
+            waiting += [some[half:], some[:half]]
     return found
 
 

@@ -24,6 +24,7 @@ from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.selection import select
 from codegen.search.search import search
 from tests.emit.variants import changed
+from tests.plan.growth import calls
 from tests.search.kernels.test_selection import ROOMY as BOARD
 from tests.search.rows import Net, check
 
@@ -91,6 +92,33 @@ def test_what_cannot_be_joined_is_copied_beside_what_can() -> None:
     # right is a part of h, and twice is passed twice.
     assert concat.joined == (0,)
     assert concat.is_call
+
+
+def test_all_but_a_few_of_many_are_joined() -> None:
+    net = Net()
+    h = net.relu(net.param("x", 16))
+    rows = [net.relu(h) for _ in range(12)]
+    for at in (2, 7, 8):
+        rows[at] = net.slice(h, at, 1)
+    module = net.module(net.relu(net.concat(*rows)))
+    found = view_choice.alternatives(module.main, _bound(module), edge=Edge())
+    [concat] = [prim for prim in found.values() if prim.kernel == "concat_join"]
+    assert concat.joined == (0, 1, 3, 4, 5, 6, 9, 10, 11)
+
+
+def test_joining_costs_as_much_as_there_are_arguments() -> None:
+    """A loop that is unrolled joins a row of each iteration: one by one, each of them looked through all."""
+
+    def work(count: int) -> int:
+        net = Net()
+        x = net.param("x", 4)
+        module = net.module(net.relu(net.concat(*(net.relu(x) for _ in range(count)))))
+        bound = _bound(module)
+        return calls(lambda: view_choice.alternatives(module.main, bound, edge=Edge()))
+
+    work(2)
+    few, some, many = (work(count) for count in (20, 40, 80))
+    assert many - some < 2.1 * (some - few)
 
 
 def test_rows_of_several_runs_are_copied() -> None:

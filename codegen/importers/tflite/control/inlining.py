@@ -62,6 +62,8 @@ class _Inliner:
         self._tensors = list(model.tensors)
         self._buffers = list(model.buffers)
         self._operators: list[FileOperator] = []
+        self._so_far = replace(model, tensors=self._tensors, operators=(), buffers=self._buffers)
+        """Tensors and buffers as they grow: a copy of them for each operator is quadratic."""
         self._next_operator = 1 + max((operator.index for operator in model.operators), default=0)
         self._known: dict[int, np.ndarray] = {}
         self._graphs: dict[int, FileModel] = {}
@@ -103,7 +105,13 @@ class _Inliner:
         for index, found in zip(self._model.outputs, outputs, strict=True):
             if found != index:
                 self._tensors[found] = replace(self._tensors[found], name=self._model.tensors[index].name)
-        model = replace(self._now(), outputs=outputs)
+        model = replace(
+            self._model,
+            tensors=tuple(self._tensors),
+            operators=tuple(self._operators),
+            outputs=outputs,
+            buffers=tuple(self._buffers),
+        )
         return InlinedGraph(model=model, refusals=self._refusals, loops=frozenset(self._loops))
 
     def _marks(self) -> tuple[int, int, int, tuple[dict[Any, Any], ...]]:
@@ -125,14 +133,6 @@ class _Inliner:
         """Forget the operators from number `mark` on."""
         self._joined -= {index for operator in self._operators[mark:] for index in operator.outputs}
         del self._operators[mark:]
-
-    def _now(self) -> FileModel:
-        return replace(
-            self._model,
-            tensors=tuple(self._tensors),
-            operators=tuple(self._operators),
-            buffers=tuple(self._buffers),
-        )
 
     def _step(
         self, operator: FileOperator, mapping: dict[int, int], graph: FileModel | None, depth: int
@@ -161,7 +161,7 @@ class _Inliner:
         inputs = tuple(self._whole(index) for index in inputs)
         own = replace(own, inputs=inputs)
         is_known = all(index == -1 or self._look_up(index) for index in inputs)
-        numbers = known.results(self._now(), own, self._known) if is_known else None
+        numbers = known.results(self._so_far, own, self._known) if is_known else None
         if numbers is not None:
             self._known.update(zip(own.outputs, numbers, strict=True))
         if numbers is None or graph is None:
@@ -182,7 +182,7 @@ class _Inliner:
         buffer = self._tensors[index].buffer if 0 <= index < len(self._tensors) else 0
         if not buffer < len(self._buffers) or not 0 < len(self._buffers[buffer]) <= _MAX_BYTES:
             return False
-        data = known.stored(self._now(), index)
+        data = known.stored(self._so_far, index)
         if data is not None:
             self._known[index] = data
         return data is not None

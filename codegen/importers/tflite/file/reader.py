@@ -3,7 +3,7 @@
 What a TFLite file says, as plain values: tensors, operators, entry points. Nothing is interpreted yet.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -77,11 +77,11 @@ class FileModel:
     """A subgraph of a file, the first one if nothing is said, and all buffers (views of the file's bytes)."""
 
     file_name: str
-    tensors: tuple[FileTensor, ...]
+    tensors: Sequence[FileTensor]
     operators: tuple[FileOperator, ...]
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
-    buffers: tuple[npt.NDArray[np.uint8], ...]
+    buffers: Sequence[npt.NDArray[np.uint8]]
     entry_subgraphs: tuple[int, ...]
     """Subgraph of every signature (named entry point) of the file."""
 
