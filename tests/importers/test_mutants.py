@@ -80,7 +80,7 @@ def test_every_integer_option_at_its_edges_and_small_files_that_ask_for_much() -
 
 
 def test_a_thousand_mutants() -> None:
-    ended, text = fuzz("--count", "1000", "--seed", "15")
+    ended, text = fuzz("--count", "1000", "--seed", "13")
     assert ended == 0, text
     counts = {
         what: int(count.replace(",", ""))
