@@ -35,6 +35,20 @@ _WORKSPACE = "workspace"
 Parameters = tuple[tuple[str, str], ...]
 """(type, name) of what the function is called with."""
 
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Around:
+    """What a function of a block or loop names of its model."""
+
+    model: str
+    constants: Addresses
+    structs: StructNames
+    given: Parameters | None = None
+    """Parameters that lead to constants; None if these are linked."""
+    sizes: SizeText | None = None
+    """Spells what depends on sizes that are known at run time only."""
+
+
 _OFFSETS = {DType.INT8: "cg_rows_offset", DType.FLOAT32: "cg_rows_offset_f32"}
 """The functions of cg_kernels.h that say where a pixel of such elements lies."""
 
@@ -127,42 +141,20 @@ def _said(count: Count) -> str:
     return str(count) if isinstance(count, int) else text(count)
 
 
-def block_text(
-    model: str,
-    prim: PrimFunc,
-    block: Block,
-    constants: Addresses,
-    structs: StructNames,
-    given: Parameters | None = None,
-    sizes: SizeText | None = None,
-) -> str:
-    """The function of one block. `given`: parameters that lead to constants; None if these are linked.
-    `sizes` spells what depends on sizes that are known at run time only."""
-    view = _Block(model, prim, block, constants, structs, given, sizes).view()
-    return fill("c/block.c.j2", block=view).rstrip("\n")
+def block_text(prim: PrimFunc, block: Block, around: Around) -> str:
+    """The function of one block."""
+    return fill("c/block.c.j2", block=_Block(prim, block, around).view()).rstrip("\n")
 
 
 class _Block:
-    def __init__(
-        self,
-        model: str,
-        prim: PrimFunc,
-        block: Block,
-        constants: Addresses,
-        structs: StructNames,
-        given: Parameters | None,
-        sizes: SizeText | None,
-    ) -> None:
-        self._sizes = sizes
+    def __init__(self, prim: PrimFunc, block: Block, around: Around) -> None:
+        self._model, self._sizes, self._given = around.model, around.sizes, around.given
+        self._constants, self._struct_names = around.constants, around.structs
         self._late: list[str] = []
-        self._struct_names = structs
-        self._prim = prim
-        self._given = given
-        self._block = block
-        self._model = model
-        self._constants = constants
+        self._prim, self._block = prim, block
+        sizes = around.sizes
         taken = TakenNames([*_NAMES, *(() if sizes is None else ("dims", *sizes.names))])
-        self._names = [taken.take(*local_names(model, line.name, "_lines")) for line in block.lines]
+        self._names = [taken.take(*local_names(around.model, line.name, "_lines")) for line in block.lines]
         self._rows = [taken.take(f"{name}_rows") for name in self._names]
         self._striped = len(block.stripes) > 1
         self._indent = " " * (8 if self._striped else 4)

@@ -1,13 +1,13 @@
 """What <model>.c runs: a commented call a step, on core 0 or core 1, in the entry function or each apart."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codegen.emit.c.c_text import statement
 from codegen.emit.c.spelling import POOL_TYPES, TakenNames, c_name, local_names, needs_math, scalar
-from codegen.emit.model.blocks import function_name, needs_sizes
+from codegen.emit.model.blocks import Around, block_text, function_name, needs_sizes
 from codegen.emit.model.header import HeaderView
-from codegen.emit.model.rendered import function_text
+from codegen.emit.model.loops import loop_text
 from codegen.emit.model.step_calls import CallView, may_fail, named_values, silent_values, used_values
 from codegen.emit.model.structs import (
     constant_addresses,
@@ -206,12 +206,16 @@ class _Entry:
     def _function(self, prim: PrimFunc) -> str:
         """Of a block or loop; external constants reach it as a parameter or the model's pointer."""
         name, sizes = self.program.name, self.places.sizes
-        if not self.external:
-            return function_text(name, prim, self.constants, self._struct_names, sizes=sizes)
-        owned = self.program.interface.caller_pools
-        given = ((f"const struct {image_tag(name)} *", "constants"),) if owned else ()
-        constants = constant_addresses(self.places.bundle, self.program, "constants")
-        return function_text(name, prim, constants, self._struct_names, given, sizes)
+        around = Around(model=name, constants=self.constants, structs=self._struct_names, sizes=sizes)
+        if self.external:
+            owned = self.program.interface.caller_pools
+            given = ((f"const struct {image_tag(name)} *", "constants"),) if owned else ()
+            constants = constant_addresses(self.places.bundle, self.program, "constants")
+            around = replace(around, constants=constants, given=given)
+        if prim.block is not None:
+            return block_text(prim, prim.block, around)
+        assert prim.loop is not None
+        return loop_text(prim, prim.loop, around)
 
     # ---- steps --------------------------------------------------------------------------
 

@@ -3,12 +3,9 @@
 from dataclasses import dataclass
 
 from codegen.emit.c.c_text import fill
-from codegen.emit.c.formula_text import SizeText
 from codegen.emit.c.spelling import TakenNames, local_names, scalar
-from codegen.emit.model.blocks import Parameters, block_text, function_name
+from codegen.emit.model.blocks import Around, Parameters, function_name
 from codegen.emit.model.structs import (
-    Addresses,
-    StructNames,
     late_constants,
     local_structs,
     struct_name,
@@ -69,37 +66,19 @@ class LoopView:
     last: tuple[tuple[str, str, int], ...]
 
 
-def function_text(
-    model: str,
-    prim: PrimFunc,
-    constants: Addresses,
-    structs: StructNames,
-    given: Parameters | None = None,
-    sizes: SizeText | None = None,
-) -> str:
-    """The function that is rendered for a step, a block or a loop; see `block_text`."""
-    if prim.block is not None:
-        return block_text(model, prim, prim.block, constants, structs, given, sizes)
-    assert prim.loop is not None
-    view = _LoopFunction(model, prim, prim.loop, constants, structs, given).view()
-    return fill("c/loop.c.j2", loop_=view).rstrip("\n")
+def loop_text(prim: PrimFunc, loop: LoopBody, around: Around) -> str:
+    """The function of one loop."""
+    return fill("c/loop.c.j2", loop_=_LoopFunction(prim, loop, around).view()).rstrip("\n")
 
 
 class _LoopFunction:
-    def __init__(
-        self,
-        model: str,
-        prim: PrimFunc,
-        loop: LoopBody,
-        constants: Addresses,
-        structs: StructNames,
-        given: Parameters | None,
-    ) -> None:
-        self._model, self._prim, self._loop = model, prim, loop
-        self._constants, self._struct_names, self._given = constants, structs, given
+    def __init__(self, prim: PrimFunc, loop: LoopBody, around: Around) -> None:
+        self._model, self._given = around.model, around.given
+        self._constants, self._struct_names = around.constants, around.structs
+        self._prim, self._loop = prim, loop
         taken = TakenNames([*_NAMES, *(f"{prim.name}_{struct.suffix}" for struct in prim.structs)])
         self._names = {
-            index: taken.take(*local_names(model, arg.name, "_value"))
+            index: taken.take(*local_names(around.model, arg.name, "_value"))
             for index, arg in enumerate(prim.let.call.args)
             if isinstance(arg, Var)
         }
