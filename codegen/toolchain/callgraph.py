@@ -6,7 +6,7 @@ functions written in assembly, our own assembly kernels. objdump's text is read 
 
 import bisect
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,7 +45,11 @@ class Instruction:
     operands: str
 
 
-_INSTRUCTION = re.compile(r"^\s*(?P<address>[0-9a-f]+):\s+(?P<mnemonic>\S+)\s*(?P<operands>.*)$")
+_INSTRUCTION = re.compile(r"^[ \t]*([0-9a-f]+):[ \t]+(?!\.)(\S+)[ \t]*([^@;\n]*)", re.MULTILINE)
+_Line = tuple[str, str, str]
+"""Address, mnemonic and operands as objdump writes them."""
+_MAY_TELL = re.compile(r"b|cb|le|wls|v?push")
+"""Beginnings of mnemonics: branches, and what takes off the stack pointer without naming it."""
 _TARGET = re.compile(r"(?:^|[ ,])(?P<address>[0-9a-f]+) <[^>]+>$")
 _BRANCH = re.compile(
     r"^(?:blx?|cbn?z|le(?:tp)?|wls(?:tp\.\d+)?|bl?(?:eq|ne|cs|cc|hs|lo|mi|pl|vs|vc|hi|ls|ge|lt|gt|le|al)?)$"
@@ -60,32 +64,51 @@ def read(path: Path, elf: Elf) -> dict[int, ImageFunction]:
     """Every function of the ARM image at `path`, by start address. Raises CodegenError E501."""
     spans = _spans(elf)
     starts = [start for start, _, _ in spans]
-    bodies: dict[int, list[Instruction]] = {}
-    for instruction in disassemble(path):
-        index = bisect.bisect_right(starts, instruction.address) - 1
-        if index >= 0 and instruction.address < spans[index][1]:
-            bodies.setdefault(starts[index], []).append(instruction)
-    return {start: _code(bodies.get(start, []), (start, end), symbol, starts) for start, end, symbol in spans}
+    bodies: dict[int, list[_Line]] = {}
+    for line in _lines(path):
+        address = int(line[0], 16)
+        index = bisect.bisect_right(starts, address) - 1
+        if index >= 0 and address < spans[index][1]:
+            bodies.setdefault(starts[index], []).append(line)
+    return {
+        start: _code(_telling(bodies.get(start, [])), (start, end), symbol, starts)
+        for start, end, symbol in spans
+    }
+
+
+def _telling(body: Sequence[_Line]) -> list[Instruction]:
+    """The instructions of a function that say where it goes or what it takes of the stack, and the last one
+    before padding: of all others nothing is asked."""
+    last = next((line for line in reversed(body) if not line[1].startswith("nop")), None)
+    return [
+        _instruction(line)
+        for line in body
+        if line is last or _MAY_TELL.match(line[1]) or line[2].startswith("sp") or "[sp, #-" in line[2]
+    ]
 
 
 def disassemble(path: Path) -> Iterator[Instruction]:
     """Every instruction of the ARM image at `path`, by address. Raises CodegenError E501, E503."""
+    return map(_instruction, _lines(path))
+
+
+def _lines(path: Path) -> list[_Line]:
+    """objdump's text; data words in code and headings are left out."""
     objdump = gcc.tool(f"{gcc.ARM_PREFIX}objdump")
     listing = gcc.call([objdump, "-d", "--no-show-raw-insn", str(path)], Path.cwd())
     if listing.returncode:
         problem = f"objdump failed: {listing.stderr.strip()}"
         raise CodegenError(Message(code="E503", where=str(path), text=problem, help="build it again"))
-    return instructions(listing.stdout)
+    return _INSTRUCTION.findall(listing.stdout)
 
 
-def instructions(listing: str) -> Iterator[Instruction]:
-    """The instructions in objdump's text; data words in code and headings are left out."""
-    for line in listing.splitlines():
-        match = _INSTRUCTION.match(line)
-        if match and not match["mnemonic"].startswith("."):
-            operands = re.split(r"\s*[@;]", match["operands"], maxsplit=1)[0].strip()
-            mnemonic = match["mnemonic"].removesuffix(".n").removesuffix(".w")
-            yield Instruction(address=int(match["address"], 16), mnemonic=mnemonic, operands=operands)
+def _instruction(line: _Line) -> Instruction:
+    address, mnemonic, operands = line
+    return Instruction(
+        address=int(address, 16),
+        mnemonic=mnemonic.removesuffix(".n").removesuffix(".w"),
+        operands=operands.rstrip(),
+    )
 
 
 def _spans(elf: Elf) -> list[tuple[int, int, ElfSymbol]]:

@@ -4,8 +4,10 @@ Cycle estimates against sums done by hand from the manuals' tables.
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
+from elftools.elf.elffile import ELFFile
 
 from codegen.errors import CodegenError
 from codegen.toolchain import callgraph, elf, gcc, stack_bound
@@ -239,6 +241,30 @@ def test_an_entry_that_is_not_there_is_a_bug(tmp_path: Path) -> None:
     functions, read = linked(tmp_path, NESTED, "m4")
     with pytest.raises(ValueError, match="no function missing"):
         stack_bound.bound("missing", functions, {}, read)
+
+
+def test_symbols_are_those_that_another_reader_finds(tmp_path: Path) -> None:
+    """They are taken from the table's bytes at once; pyelftools goes one by one."""
+    _, read = linked(tmp_path, NESTED, "m4")
+    with (tmp_path / "code.elf").open("rb") as file:
+        table: Any = ELFFile(file).get_section_by_name(".symtab")
+        entries: list[Any] = [
+            each
+            for each in table.iter_symbols()
+            if each.name
+            and each["st_shndx"] != "SHN_UNDEF"
+            and each["st_info"]["type"] not in ("STT_FILE", "STT_SECTION")
+        ]
+    assert [(each.name, each.kind, each.size_bytes) for each in read.symbols] == [
+        (each.name, each["st_info"]["type"], each["st_size"]) for each in entries
+    ]
+    assert [(each.address, each.section is None) for each in read.symbols] == [
+        (
+            each["st_value"] - (each["st_info"]["type"] == "STT_FUNC"),  # Thumb functions are marked by a 1
+            each["st_shndx"] == "SHN_ABS",
+        )
+        for each in entries
+    ]
 
 
 def test_model_code_is_the_closure_of_calls(tmp_path: Path) -> None:

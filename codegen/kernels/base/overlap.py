@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from codegen.ir import Let, Var
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.contract import Sharing
-from codegen.kernels.rows import safe_distance
+from codegen.kernels.rows import Axis, safe_distance
 
 NOTHING = np.iinfo(np.int64).max
 """Stands for "reads nothing any more"."""
@@ -96,23 +96,32 @@ def striped_below(window: WindowShape, *, rows: int, columns: int, channels: int
     batch, height, width, depth = window.image
     outputs = window.result[3]
     down, across = window.axes
-    events: list[tuple[int, int]] = []
-    for image in range(batch):
-        for top in range(0, down.count, rows):
-            bottom = min(top + rows, down.count)
-            first_row, end_row = down.span(top, bottom)
-            for left in range(0, across.count, columns):
-                right = min(left + columns, across.count)
-                first, end = across.span(left, right)
-                reads = (image * height + first_row) * width + first
-                write = (image * down.count + bottom - 1) * across.count + right - 1
-                for group in range(0, depth, channels):
-                    if first_row < end_row and first < end:
-                        events.append((0, reads * depth + max(0, min(group, depth - channels))))
-                    written = outputs if group + channels >= depth else group + channels
-                    events.append((write * outputs + written, NOTHING))
-    table = np.array(events, np.int64)
+    bottoms, first_rows, end_rows = _bands(down, rows)
+    rights, firsts, ends = _bands(across, columns)
+    groups = np.arange(0, depth, channels, dtype=np.int64)
+    written = np.where(groups + channels >= depth, outputs, groups + channels)
+    images = np.arange(batch, dtype=np.int64)[:, None]
+    row_reads, row_writes = images * height + first_rows, images * down.count + bottoms - 1
+    reads = (row_reads[..., None] * width + firsts)[..., None] * depth
+    writes = (row_writes[..., None] * across.count + rights - 1)[..., None] * outputs
+    # In order: image, band, stripe, group; of each what is read, then what is written.
+    events = np.zeros((*writes.shape[:3], len(groups), 2, 2), np.int64)
+    events[..., 0, 1] = reads + np.clip(groups, 0, max(depth - channels, 0))
+    events[..., 1, 0] = writes + written
+    events[..., 1, 1] = NOTHING
+    happens = np.ones(events.shape[:-1], np.bool_)
+    happens[..., 0] = ((first_rows < end_rows)[:, None] & (firsts < ends))[..., None]
+    table = events[happens]
     return safe_distance(table[:, 0], table[:, 1])
+
+
+def _bands(axis: Axis, results: int) -> NDArray[np.int64]:
+    """Of bands of so many results: where each ends, and the positions [first, end) that it reads."""
+    found: list[tuple[int, int, int]] = []
+    for start in range(0, axis.count, results):
+        stop = min(start + results, axis.count)
+        found.append((stop, *axis.span(start, stop)))
+    return np.array(found, np.int64).T
 
 
 def row_major_above(ends: NDArray[np.int64], channels: int) -> int | None:

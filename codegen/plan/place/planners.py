@@ -1,6 +1,8 @@
 """Planners by name: our own from a table, others through the entry point group `codegen.planners`."""
 
 import difflib
+import functools
+import sys
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -68,12 +70,18 @@ def find(name: str) -> Planner:
     return _guarded(name, points[0])
 
 
-def _external() -> "list[EntryPoint]":
+def _external() -> "tuple[EntryPoint, ...]":
     """Entry points of other packages; an installed copy of this one lists its own, which are in the table."""
+    return _found_in(tuple(sys.path))
+
+
+@functools.lru_cache(maxsize=1)
+def _found_in(places: tuple[str, ...]) -> "tuple[EntryPoint, ...]":
+    """Looked up once: it takes as long as planning a small model. `places`: what an answer holds for."""
     from importlib.metadata import entry_points  # a twentieth of a command's start, and seldom asked for
 
     found = {(point.name, point.value): point for point in entry_points(group=GROUP)}
-    return [point for point in found.values() if not point.value.startswith("codegen.")]
+    return tuple(point for point in found.values() if not point.value.startswith("codegen."))
 
 
 def _suggestion(name: str) -> str:

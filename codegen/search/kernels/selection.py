@@ -4,6 +4,7 @@ Kernels that steps share: code is paid once, so a kernel that few steps want may
 """
 
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 
 from codegen.errors import Messages
 from codegen.ir import Function, Let
@@ -50,42 +51,51 @@ _DOUBLINGS = 8
 
 
 def _at_price(candidates: Candidates, flash_worth: int, code_worth: int) -> tuple[PrimFunc, ...]:
-    left = [list(each) for each in candidates]
-    roomy = [_workspace_bytes(cheapest(each, flash_worth)) for each in candidates]
-
-    def price(prim: PrimFunc, room_bytes: int) -> float:
-        # A step that takes a kernel for the sake of code may pay in RAM: as dear as flash.
-        more_bytes = max(_workspace_bytes(prim) - room_bytes, 0)
-        return cost_in_sum(prim, flash_worth) + flash_worth * more_bytes
-
-    def choice(move: Candidates) -> list[tuple[float, PrimFunc]]:
-        rooms = zip(move, roomy, strict=True)
-        return [min(((price(p, room), p) for p in each), key=lambda found: found[0]) for each, room in rooms]
-
-    def total(move: Candidates) -> float:
-        found = choice(move)
-        return sum(each for each, _ in found) + code_worth * used_code_bytes([prim for _, prim in found])
-
-    best = total(left)
+    left = [_priced(each, flash_worth) for each in candidates]
+    best = _total(left, code_worth)
     while flash_worth:
-        moves = [(total(move), move) for move in _moves(left) if all(move)]
+        moves = [(_total(move, code_worth), move) for move in _moves(left) if all(move)]
         if not moves:
             break
-        lowest, move = min(moves, key=lambda found: found[0])
+        lowest, move = min(moves, key=_first)
         if lowest >= best:
             break
         best, left = lowest, move
-    return tuple(prim for _, prim in choice(left))
+    return tuple(prim for _, prim in map(_cheapest_of, left))
+
+
+_Priced = list[tuple[float, PrimFunc]]
+"""What can run a step, each at its price in the sum."""
+_first = itemgetter(0)
+
+
+def _priced(each: Sequence[PrimFunc], flash_worth: int) -> _Priced:
+    """A step that takes a kernel for the sake of code may pay in RAM: as dear as flash."""
+    room_bytes = _workspace_bytes(cheapest(each, flash_worth))
+    more_bytes = [max(_workspace_bytes(prim) - room_bytes, 0) for prim in each]
+    return [
+        (cost_in_sum(prim, flash_worth) + flash_worth * more, prim)
+        for prim, more in zip(each, more_bytes, strict=True)
+    ]
+
+
+def _cheapest_of(each: _Priced) -> tuple[float, PrimFunc]:
+    return min(each, key=_first)
+
+
+def _total(move: Sequence[_Priced], code_worth: int) -> float:
+    found = [_cheapest_of(each) for each in move]
+    return sum(each for each, _ in found) + code_worth * used_code_bytes([prim for _, prim in found])
 
 
 def _workspace_bytes(prim: PrimFunc) -> int:
     return sum(space.size_bytes for space in prim.workspaces if not space.is_activation)
 
 
-def _moves(left: Candidates) -> Iterator[list[list[PrimFunc]]]:
-    for kernel in sorted({prim.kernel for each in left for prim in each}):
-        yield [[prim for prim in each if prim.kernel != kernel] for each in left]
-        yield [[prim for prim in each if prim.kernel == kernel] or list(each) for each in left]
+def _moves(left: Sequence[_Priced]) -> Iterator[list[_Priced]]:
+    for kernel in sorted({prim.kernel for each in left for _, prim in each}):
+        yield [[found for found in each if found[1].kernel != kernel] for each in left]
+        yield [[found for found in each if found[1].kernel == kernel] or each for each in left]
 
 
 def _instructions(chosen: Sequence[PrimFunc]) -> float:
