@@ -51,7 +51,7 @@ def debugged(firmware: Path, *words: str) -> Generator[str]:
     )  # fmt: skip
     try:
         host, _, port = address.rpartition(":")
-        for _ in range(100):
+        for _ in range(1200):
             with socket.socket() as trial:
                 if trial.connect_ex((host, int(port))) == 0:
                     break

@@ -261,14 +261,14 @@ def test_a_tool_that_kills_itself_or_says_nothing(tools: Path) -> None:
 def test_a_tool_that_hangs_is_ended_with_what_it_started(tools: Path, tmp_path: Path) -> None:
     script(tools, "pyocd", f"echo waiting for probe; sleep 60 & echo $! > {tmp_path}/child; wait")
     begun = time.monotonic()
-    text = told("E632", call, load_commands(NUCLEO, Path("firmware.elf")), seconds=0.5)
-    assert time.monotonic() - begun < 10
+    text = told("E632", call, load_commands(NUCLEO, Path("firmware.elf")), seconds=2.0)
+    assert time.monotonic() - begun < 40
     assert text.startswith(
-        "error[E632] pyocd did not end within 0.5 s and was ended; it printed\n  waiting for probe\n"
+        "error[E632] pyocd did not end within 2 s and was ended; it printed\n  waiting for probe\n"
         "help: what is in the board's flash now may be half written"
     )
     child = int((tmp_path / "child").read_text())
-    for _ in range(50):
+    for _ in range(400):
         state = Path(f"/proc/{child}/stat")
         if not state.exists() or state.read_text().split(")")[1].split()[0] == "Z":
             return
