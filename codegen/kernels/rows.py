@@ -61,12 +61,17 @@ class Axis:
         return tuple(lows[::-1].tolist())
 
     @cached_property
-    def taps(self) -> int:
-        """Taps inside the extent, of all results together."""
+    def inner(self) -> tuple[int, ...]:
+        """Per result: its taps inside the extent."""
         origins = self._origins()
         first = np.maximum(0, -(origins // self.dilation))
         stop = np.minimum(self.window, -((origins - self.extent) // self.dilation))
-        return int(np.maximum(stop - first, 0).sum())
+        return tuple(np.maximum(stop - first, 0).tolist())
+
+    @property
+    def taps(self) -> int:
+        """Taps inside the extent, of all results together."""
+        return sum(self.inner)
 
     @cached_property
     def is_inside(self) -> tuple[bool, ...]:

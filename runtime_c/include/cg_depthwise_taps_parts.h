@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_depthwise_taps_parts.h -- where the taps of depthwise convolutions lie: what the kernels that
- * go tap by tap share (DSP extension). The inner loops are in assembly.
+ * go tap by tap share (DSP extension). The inner loops are in assembly. Who includes it for int16
+ * says that elements have two bytes (CG_DW_ELEMENT_BYTES).
  */
 #ifndef CG_DEPTHWISE_TAPS_PARTS_H
 #define CG_DEPTHWISE_TAPS_PARTS_H
 
 #include "cg_depthwise_dsp.h"
 #include "cg_kernel_parts.h"
+
+#ifndef CG_DW_ELEMENT_BYTES
+#define CG_DW_ELEMENT_BYTES 1
+#endif
 
 /* A row of results: where its windows' rows begin (NULL: padding), and the taps of one window. */
 typedef struct {
@@ -33,7 +38,7 @@ static inline void cg_find_taps(cg_tap_row *self, int32_t x)
         for (int32_t kx = 0; kx < window->kernel_w; kx++) {
             *tap = self->params->pad;
             if (is_row && (at_x >= 0) && (at_x < window->in.w)) {
-                *tap = &row[(at_x - self->input->x_origin) * window->in.c];
+                *tap = &row[(at_x - self->input->x_origin) * window->in.c * CG_DW_ELEMENT_BYTES];
             }
             tap++;
             at_x += window->dilation_w;
@@ -74,7 +79,7 @@ static inline void cg_begin_tap_row(cg_tap_row *self, const cg_dw_taps_params *p
     self->taps.count = (taps == CG_DW_NINE_TAPS) ? taps : (taps + (taps % 2));
     self->taps.groups = (channels + 3) / 4;
     self->taps.back = (4 * self->taps.groups) - channels;
-    self->taps.step = (window->stride_w - 1) * channels;
+    self->taps.step = (window->stride_w - 1) * channels * CG_DW_ELEMENT_BYTES;
     self->taps.out_zero = params->out_zero;
 }
 

@@ -86,6 +86,10 @@ def _bias(
     return Operand(type=type_, data=data, constant=True)
 
 
+LEAST_SCALE = 2.8e-9
+"""Of a result: 32 bits hold a limit of 6 in its steps."""
+
+
 def _weighted_result(rng: Generator, dtype: DType, image: Operand, weights: Operand, taps: int) -> TensorType:
     """A scale at which results spread over int8 or int16, or make the shift positive or the multiplier 0."""
     if dtype is DType.FLOAT32:
@@ -94,7 +98,7 @@ def _weighted_result(rng: Generator, dtype: DType, image: Operand, weights: Oper
     product = image.type.scale * max(weights.type.quantization.scales)
     kind = rng.random()
     if kind < 0.1:
-        return integer_type(rng, dtype, (), product / 2.0 ** rng.uniform(0, 5))
+        return integer_type(rng, dtype, (), max(LEAST_SCALE, product / 2.0 ** rng.uniform(0, 5)))
     if kind < 0.15:
         return integer_type(rng, dtype, (), product * 2.0**33)
     return integer_type(rng, dtype, (), product * 73 * 73 * taps**0.5 / 2.0 ** rng.uniform(4, 7))

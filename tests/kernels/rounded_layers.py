@@ -15,13 +15,14 @@ def layers_of(
     """The first drawn layers that count and that the kernel takes; whole bands and groups of channels.
 
     Depthwise ones have, but for `any_border`, an image twice as large as the window, padded by half a window
-    at most: some predictions count taps beyond the border as if all were looked for.
+    at most: kernels through lines count those beyond the border as if they were there.
     """
     [wanted] = [each for each in kernels_for(op) if each.name == kernel]
+    dtype = DType.INT16 if "s16" in kernel.split("_") else DType.INT8
     found: list[Layer] = []
     seed = 0
     while len(found) < count:
-        layer = drawn(op, DType.INT8, seed)
+        layer = drawn(op, dtype, seed)
         call = layer.let.call
         is_large = call.op.macs(call.attrs, call.types, layer.let.var.type) >= least_macs
         is_depthwise = op == "QLINEAR_DEPTHWISE_CONV_2D" and not any_border

@@ -24,7 +24,6 @@ from codegen.kernels.base.weighted import (
     CONVOLUTION,
     bias_data,
     conv_params,
-    folded_biases,
     one_row,
     rows_params,
     weight_data,
@@ -33,7 +32,13 @@ from codegen.kernels.base.window import WindowShape
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantArg, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Workspace
 from codegen.kernels.dsp.price_s16 import Layer, conv_instructions, rows_instructions, tiles
-from codegen.kernels.portable.convolution import CONV_2D_S16, FULLY_CONNECTED_S16, Conv2D, FullyConnected
+from codegen.kernels.portable.convolution import (
+    CONV_2D_S16,
+    FULLY_CONNECTED_S16,
+    Conv2D,
+    DepthwiseConv2D,
+    FullyConnected,
+)
 from codegen.kernels.portable.qlinear.weighted import (
     QLINEAR_CONV_2D_S16,
     QLINEAR_FULLY_CONNECTED_S16,
@@ -98,37 +103,44 @@ class Channels:
         return found.reshape(-1)
 
 
-def _channels(let: Let, constants: ConstantData, kernel: Conv2D | FullyConnected) -> Channels:
-    weights, bias = weight_data(let, constants), bias_data(let, constants)
+Weighted = Conv2D | DepthwiseConv2D | FullyConnected
+
+
+def _channels(let: Let, constants: ConstantData, kernel: Weighted) -> Channels:
     count = let.var.type.shape[-1]
     multipliers, shifts = kernel.multipliers(let)
     reduced = np.broadcast_to(reduced_multiplier(multipliers), count)
     right = np.broadcast_to(15 - shifts.astype(np.int64), count)
     return Channels(
-        weights=weights.reshape(count, -1),
-        bias=bias,
+        weights=_rows(let, constants, kernel),
+        bias=bias_data(let, constants),
         multipliers=reduced,
         shifts=np.where(reduced == 0, LEAST_SHIFT, right),
     )
 
 
-def _even_channels(let: Let, constants: ConstantData) -> Channels:
+def _even_channels(let: Let, constants: ConstantData, kernel: Weighted) -> Channels:
     scales = np.array(attributes(let).scales, np.float32)
-    count = len(scales)
+    weights = _rows(let, constants, kernel)
+    folded = arg_type(let, 0).zero_point * weights.sum(axis=1, dtype=np.int64)
     return Channels(
-        weights=weight_data(let, constants).reshape(count, -1),
-        bias=folded_biases(let, constants),
+        weights=weights,
+        bias=bias_data(let, constants) - folded,
         multipliers=scales.view(np.int32).astype(np.int64),
-        shifts=np.full(count, LEAST_SHIFT, np.int64),
+        shifts=np.full(len(scales), LEAST_SHIFT, np.int64),
         rounds_even=True,
     )
 
 
-class _Int16(FastKernel):
-    """Shared by all: what types tell, and the layer as a convolution."""
+def _rows(let: Let, constants: ConstantData, kernel: Weighted) -> NDArray[np.int8]:
+    return kernel.operator.rows(weight_data(let, constants)).astype(np.int8, copy=False)
+
+
+class Int16Kernel(FastKernel):
+    """Shared by all: what types tell, and the layer by channel."""
 
     kernel_set = DSP
-    weighted: Conv2D | FullyConnected
+    weighted: Weighted
     """`portable`, which knows its multipliers."""
     symbol: str
     tile_source = TILE_SOURCE
@@ -153,7 +165,7 @@ class _Int16(FastKernel):
         raise NotImplementedError
 
 
-class TiledConvS16(_Int16):
+class TiledConvS16(Int16Kernel):
     """A convolution in tiles of four pixels, or of one."""
 
     symbol = "cg_conv2d_s16_dsp"
@@ -236,7 +248,7 @@ def _rows_of(let: Let) -> tuple[int, int]:
     return arg_type(let, 0).elements // inputs, inputs
 
 
-class DspFullyConnectedS16(_Int16):
+class DspFullyConnectedS16(Int16Kernel):
     """FULLY_CONNECTED, row by row, straight from the image."""
 
     op, name, symbol = "FULLY_CONNECTED", "fully_connected_s16_dsp", "cg_fully_connected_s16_dsp"
@@ -287,28 +299,28 @@ def pairwise_below(rows: int, inputs: int, outputs: int) -> int | None:
     return safe_distance(ends.reshape(-1), np.append(reads[1:], NOTHING))
 
 
-class _Even(_Int16):
+class EvenInt16(Int16Kernel):
     """Rounded as ONNX does, by an FPU; before its namesake of TFLite in the order of resolution."""
 
     kernel_set, tile_source = ROUNDING_DSP, "kernels/dsp/tile_even_s16_dsp.S"
 
     def channels(self, let: Let, constants: ConstantData) -> Channels:
         """Scales of float32; the zero point of the image in the biases."""
-        return _even_channels(let, constants)
+        return _even_channels(let, constants, self.weighted)
 
     def other_reason(self, let: Let) -> str | None:
         """What the shape lacks."""
         return self.shape_reason(let)
 
 
-class DspEvenConvS16(_Even, DspConvS16):
+class DspEvenConvS16(EvenInt16, DspConvS16):
     """QLINEAR_CONV_2D, one group."""
 
     op, name, symbol = "QLINEAR_CONV_2D", "qlinear_conv2d_s16_dsp", "cg_qlinear_conv2d_s16_dsp"
     weighted = portable = QLINEAR_CONV_2D_S16
 
 
-class DspEvenRowsS16(_Even, DspRowsS16):
+class DspEvenRowsS16(EvenInt16, DspRowsS16):
     """QLINEAR_FULLY_CONNECTED of several rows."""
 
     op, name = "QLINEAR_FULLY_CONNECTED", "qlinear_fully_connected_rows_s16_dsp"
@@ -316,7 +328,7 @@ class DspEvenRowsS16(_Even, DspRowsS16):
     weighted = portable = QLINEAR_FULLY_CONNECTED_S16
 
 
-class DspEvenFullyConnectedS16(_Even, DspFullyConnectedS16):
+class DspEvenFullyConnectedS16(EvenInt16, DspFullyConnectedS16):
     """QLINEAR_FULLY_CONNECTED, row by row."""
 
     op, name = "QLINEAR_FULLY_CONNECTED", "qlinear_fully_connected_s16_dsp"

@@ -11,24 +11,28 @@ from codegen.kernels.base.window import WindowShape
 
 COSTS: Mapping[str, float] = MappingProxyType(
     {
-        "layer": 100,
-        "row": 44,
-        "tile": 11,
-        "tile of runs": 63,
-        "run": 32,
-        "run word": 4.23,
-        "window": 109,
-        "tap row": 19,
-        "words": 60,
-        "word": 5.34,
-        "cleared word": 2.05,
-        "tap": 21.6,
-        "value": 10.87,
+        "layer": 130,
+        "row": 53.8,
+        "tile": 31.6,
+        "tile of runs": 15.5,
+        "run": 33,
+        "run word": 4.26,
+        "window": 82.3,
+        "inner row": 74.3,
+        "outer row": 22.9,
+        "words": 23,
+        "word": 3.56,
+        "cleared word": 4.72,
+        "odd row": 27.2,
+        "odd tap": 20.8,
+        "odd tap outside": 11.4,
+        "odd value": 11.3,
+        "odd value outside": 9.76,
     }
 )
 """In C for each call, row of results, tile; for each tile copied by runs, run of four windows, word of each;
-for each window copied alone, row of taps, run of words, word, word of padding; where channels are odd, tap
-and value of one."""
+for each window copied alone, row of taps inside the image and outside, run of words, word, word of padding;
+where channels are odd, row of taps, tap and value of one, inside the image and outside."""
 FULLY_CONNECTED, FULLY_CONNECTED_ROW = 30, 12
 """In C for each call and each row of a FULLY_CONNECTED."""
 
@@ -93,9 +97,8 @@ def copied(window: WindowShape) -> Mapping[str, int]:
     row = tiles(window.result[2])
     starts = list(accumulate(row, initial=0))[:-1]
     by_runs = [is_by_runs(window, start, size) for start, size in zip(starts, row, strict=True)]
-    spans = (down.span(y, y + 1) for y in range(down.count))
     # Rows with as many tap rows inside the image are alike.
-    for inner, alike in Counter(-(-(end - first) // down.dilation) for first, end in spans).items():
+    for inner, alike in Counter(down.inner).items():
         one = _copied_row(window, inner, zip(starts, row, by_runs, strict=True))
         for what, count in one.items():
             found[what] += alike * count
@@ -116,8 +119,7 @@ def _copied_row(window: WindowShape, inner: int, row: Iterable[tuple[int, int, b
             continue
         columns = [min(start + pixel, start + size - 1) for pixel in range(4 if size > 1 else 1)]
         for x in columns:
-            left, right = across.span(x, x + 1)
-            _count_window(found, window, inner, -(-(right - left) // across.dilation))
+            _count_window(found, window, inner, across.inner[x])
     return found
 
 
@@ -141,11 +143,15 @@ def _count_window(found: Counter[str], window: WindowShape, rows: int, taps: int
     channels = window.image[3]
     if rows == 0 or taps == 0:
         rows = taps = 0
-    found.update({"window": 1, "tap row": height})
+    found["window"] += 1
     if channels % 2:
-        found.update({"tap": height * width, "value": height * width * channels})
+        inside = rows * taps
+        found.update({"odd row": height, "odd tap": inside, "odd value": inside * channels})
+        left_out = height * width - inside
+        found.update({"odd tap outside": left_out, "odd value outside": left_out * channels})
         return
     words = channels // 2
+    found.update({"inner row": rows, "outer row": height - rows})
     found["words"] += rows * (1 if window.dilation[1] == 1 else taps)
     found["word"] += rows * taps * words
     found["cleared word"] += (height * width - rows * taps) * words

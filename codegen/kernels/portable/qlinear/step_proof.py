@@ -39,6 +39,12 @@ class Rounding:
         return int(np.count_nonzero(self.shifts))
 
 
+def all_by_float(scales: Sequence[float]) -> Rounding:
+    """Channels of `scales`, none of them by fixed point."""
+    numbers = np.array(scales, np.float32)
+    return Rounding(factors=numbers.view(np.int32), shifts=np.zeros(len(numbers), np.int8))
+
+
 def roundings(
     scales: Sequence[float],
     sums: tuple[NDArray[np.int64], NDArray[np.int64]],

@@ -23,7 +23,7 @@ from codegen.kernels.base.weighted import (
 )
 from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.portable.convolution import Conv2D, DepthwiseConv2D, FullyConnected
-from codegen.kernels.portable.qlinear.step_proof import Rounding, roundings
+from codegen.kernels.portable.qlinear.step_proof import Rounding, all_by_float, roundings
 
 
 class RoundsEven(PortableKernel):
@@ -67,6 +67,12 @@ def rounding_of(let: Let, constants: ConstantData) -> Rounding:
     return roundings(attrs.scales, sums_of(let, constants), let.var.type.zero_point, limits_of(let))
 
 
+def is_wide(let: Let, constants: ConstantData) -> bool:
+    """Whether some channel of a layer has sums that 32 bits do not hold."""
+    least, most = sums_of(let, constants)
+    return bool(least.min(initial=0) < -(1 << 31) or most.max(initial=0) >= 1 << 31)
+
+
 class _QLinear(RoundsEven):
     """What the three have in common, before their namesakes of TFLite in the order of resolution."""
 
@@ -79,10 +85,14 @@ class _QLinear(RoundsEven):
         del let
         return 1
 
+    def rounding(self, let: Let, constants: ConstantData) -> Rounding:
+        """How each channel is rounded."""
+        return rounding_of(let, constants)
+
     def packed(self, let: Let, constants: ConstantData, *, fold: bool) -> tuple[LinkedConstant, ...]:
         """Weights as they are, bias (with the image's zero point folded in if `fold`), roundings."""
         total = folded_biases(let, constants) if fold else bias_data(let, constants)
-        rounding = rounding_of(let, constants)
+        rounding = self.rounding(let, constants)
         flat = np.array(weight_data(let, constants)).reshape(-1)
         each = "one a channel"
         return (
@@ -151,10 +161,14 @@ class _QLinear16(_QLinear):
 
     def weights_fields(self, let: Let, constants: ConstantData) -> tuple[str, Fields]:
         """See `convolution.Conv2D.weights_fields`: `wide` where a sum may need more than 32 bits."""
-        least, most = sums_of(let, constants)
-        wide = least.min(initial=0) < -(1 << 31) or most.max(initial=0) >= 1 << 31
         c_type = "cg_conv_weights_s16" if self._weights is DType.INT8 else "cg_conv_weights_s16w16"
-        return c_type, (("scale_step", 1), ("wide", int(wide)))
+        return c_type, (("scale_step", 1), ("wide", int(is_wide(let, constants))))
+
+    def rounding(self, let: Let, constants: ConstantData) -> Rounding:
+        """Where a channel needs more than 32 bits, C multiplies all channels by float32."""
+        if is_wide(let, constants):
+            return all_by_float(attributes(let).scales)
+        return rounding_of(let, constants)
 
     def packed(self, let: Let, constants: ConstantData, *, fold: bool) -> tuple[LinkedConstant, ...]:
         """As of int8, with biases of 64 bits; windows may reach into padding, so theirs are as they are."""
@@ -191,11 +205,12 @@ QLINEAR_FULLY_CONNECTED_S8 = QLinearFullyConnected()
 for _kernel in (QLINEAR_CONV_2D_S8, QLINEAR_DEPTHWISE_S8, QLINEAR_FULLY_CONNECTED_S8):
     register(_kernel)
 QLINEAR_CONV_2D_S16 = QLinearConv2D16(DType.INT8)
+QLINEAR_DEPTHWISE_S16 = QLinearDepthwiseConv2D16(DType.INT8)
 QLINEAR_FULLY_CONNECTED_S16 = QLinearFullyConnected16(DType.INT8)
 
 for _kernel in (
     *(QLINEAR_CONV_2D_S16, QLinearConv2D16(DType.INT16)),
-    *(QLinearDepthwiseConv2D16(DType.INT8), QLinearDepthwiseConv2D16(DType.INT16)),
+    *(QLINEAR_DEPTHWISE_S16, QLinearDepthwiseConv2D16(DType.INT16)),
     *(QLINEAR_FULLY_CONNECTED_S16, QLinearFullyConnected16(DType.INT16)),
 ):
     register(_kernel)
