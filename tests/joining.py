@@ -11,6 +11,8 @@ from codegen.program.image import Sources
 _BENCH = re.compile(r"firmware/(?P<model>\w+)_bench\.c")
 _STATIC = re.compile(r"^static [^;={(\[]*?(?P<name>\w+)(?: =|[(\[;])", re.MULTILINE)
 
+_WORD = re.compile(r"(?<![\w.>])[A-Za-z_]\w*")
+
 _REQUIRED = re.compile(r"^CG_REQUIRE\(\w+\);$", re.MULTILINE)
 """What every file says to the linker, and a file may say once."""
 
@@ -36,6 +38,5 @@ def joined(sources: Sources) -> Sources:
 
 def _named_apart(text: str, model: str) -> str:
     """`text` with the model in front of its static names; members of structs keep theirs."""
-    for name in dict.fromkeys(match["name"] for match in _STATIC.finditer(text)):
-        text = re.sub(rf"(?<![\w.>]){name}\b", f"{model}_own_{name}", text)
-    return text
+    names = frozenset(match["name"] for match in _STATIC.finditer(text))
+    return _WORD.sub(lambda word: f"{model}_own_{word[0]}" if word[0] in names else word[0], text)

@@ -3,6 +3,7 @@
 A run may poison every pool byte that no buffer of the step owns.
 """
 
+import functools
 import os
 import re
 import shutil
@@ -79,11 +80,18 @@ def run_host(image: Image, board: Board, request: RunRequest, progress: Progress
     return RunResult(runner="host", cases=cases, trace=trace, sequence=request.sequence)
 
 
+@functools.cache
+def _interface() -> Any:  # its attributes are made at run time
+    """What every library declares: read once, which takes longer than to run a small model."""
+    ffi = FFI()
+    ffi.cdef(_DECLARATIONS)
+    return ffi
+
+
 @contextmanager
 def loaded(path: Path) -> Generator[tuple[Any, Any]]:
     """Load a copy of the library: the loader would hand out a library of the same file only once."""
-    ffi: Any = FFI()  # its attributes are made at run time
-    ffi.cdef(_DECLARATIONS)
+    ffi = _interface()
     with tempfile.TemporaryDirectory(prefix="codegen-host-") as folder:
         copy = Path(folder) / path.name
         shutil.copyfile(path, copy)
