@@ -80,14 +80,14 @@ def kernel_files(programs: Sequence[Program]) -> Mapping[str, str]:
     """Emitted path -> text of every source of the runtime that a step of any program needs, sorted: which
     version it is, ours below `runtime`, then those that users wrote. Raises ValueError for two users' files
     of one path."""
-    runtime = resources.folder("runtime_c")
     names = {source for program in programs for prim in program.steps.prim_funcs for source in prim.sources}
     names |= {CHECK_SOURCE for program in programs if program.interface.external}
     names |= {STATE_SOURCE for program in programs if program.signature.states}
     names |= {STAGE_SOURCE for program in programs if program.constants.copied}
     names |= {UNPACK_SOURCE for program in programs if program.constants.unpacked}
     names |= {CORE1_SOURCE} if uses_second_core(programs) else set[str]()
-    ours = {f"runtime/{emitted_name(PurePath(name))}": (runtime / name).read_text("utf-8") for name in names}
+    copied = [emitted_name(PurePath(name)) for name in names]
+    ours = {f"runtime/{path}": _products_runtime()[path] for path in copied}
     return {VERSION_FILE: fill("c/version.c.j2"), **dict(sorted(ours.items())), **_user_files(programs)}
 
 
@@ -113,20 +113,24 @@ def _user_files(programs: Iterable[Program]) -> Mapping[str, str]:
 
 def header_files(texts: Iterable[str]) -> Mapping[str, str]:
     """Emitted path -> text of the runtime's headers: the public ones and what `texts` include."""
-    include = resources.folder("runtime_c") / "include"
     found: dict[str, str] = {}
-    wanted = [*_ALWAYS, *(name for text in texts for name in _included(include, text))]
+    wanted = [*_ALWAYS, *(name for text in texts for name in _included(text))]
     while wanted:
         name = wanted.pop()
         if name not in found:
-            found[name] = (include / name).read_text(encoding="utf-8")
-            wanted += _included(include, found[name])
+            found[name] = _products_runtime()[f"include/{name}"]
+            wanted += _included_by(name)
     return {f"runtime/include/{name}": found[name] for name in sorted(found)}
 
 
-def _included(folder: Path, text: str) -> list[str]:
-    """Headers of `folder` that a text includes; others belong to whoever includes them."""
-    return [name for name in _INCLUDE.findall(text) if (folder / name).is_file()]
+def _included(text: str) -> list[str]:
+    """The runtime's headers that a text includes; others belong to whoever includes them."""
+    return [name for name in _INCLUDE.findall(text) if f"include/{name}" in _products_runtime()]
+
+
+@cache
+def _included_by(name: str) -> Sequence[str]:
+    return _included(_products_runtime()[f"include/{name}"])
 
 
 def marked(files: Mapping[str, str], digest_of: Digest) -> dict[str, str]:
