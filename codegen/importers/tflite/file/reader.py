@@ -5,6 +5,7 @@ What a TFLite file says, as plain values: tensors, operators, entry points. Noth
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, cast
 
 import flatbuffers.table
@@ -102,8 +103,10 @@ _NO_SCALES: npt.NDArray[np.float32] = np.zeros(0, np.float32)
 _NO_ZERO_POINTS: npt.NDArray[np.int64] = np.zeros(0, np.int64)
 
 
+@lru_cache(maxsize=2)
 def read(data: bytes, file_name: str, subgraph: int = 0) -> FileModel:
-    """Records of one subgraph of the file.
+    """Records of one subgraph of the file; of the last ones they are kept: sizes, boards and limits are tried
+    with one file.
 
     Raises CodegenError: E302 for a damaged file, E305 beyond a limit, E303 for a number that points nowhere.
     """
