@@ -72,13 +72,16 @@ class BlockStage:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Block:
-    """Several layers computed together, row by row (`cg_next_stage`), once for each stripe of columns."""
+    """Several layers computed together, row by row (`cg_next_stage`), once for each stripe of columns of each
+    image."""
 
     stages: tuple[BlockStage, ...]
     lines: tuple[Lines, ...]
     """Of every stage, then of every argument."""
     stripes: tuple[tuple[tuple[Count, Count], ...], ...]
     """Per stripe and stage: columns [start, stop)."""
+    images: Count = 1
+    """Of arguments and result, one behind the other; lines serve one after the other."""
     streamed: str | None = None
     """The argument that is delivered row by row, by stage 0."""
 
@@ -89,4 +92,4 @@ class Block:
             yield from formulas_in((stage.leading, stage.reach, stage.last_row, stage.rows))
         for line in self.lines:
             yield from formulas_in((line.columns, line.ring_rows))
-        yield from formulas_in(self.stripes)
+        yield from formulas_in((self.stripes, self.images))

@@ -1,4 +1,5 @@
-"""Binds FUSED: steps with row kernels run together, row by row, keeping only a few rows of each result."""
+"""Binds FUSED: steps with row kernels run together, row by row, keeping only a few rows of each result, for
+one image after the other."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -7,25 +8,29 @@ from dataclasses import dataclass
 from codegen.ir import ConstRef, Let, Var
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.inserted import FusedAttrs
-from codegen.ir.ops.user import operator_name
-from codegen.kernels.base.code_bytes import constant_reads
 from codegen.kernels.base.window import nhwc
 from codegen.kernels.block import Block, BlockStage, Lines
+from codegen.kernels.block_layers import layer_argument, layer_constant, layer_struct
 from codegen.kernels.call import (
     RESULT,
     CallArg,
-    ConstantArg,
-    ConstantPointer,
-    CStruct,
-    LiteralArg,
     ResultArg,
-    StructArg,
     ValueArg,
     WorkspaceArg,
 )
-from codegen.kernels.contract import LinkedConstant, Sharing, Workspace
+from codegen.kernels.contract import Sharing, Workspace
 from codegen.kernels.primfunc import PrimFunc
-from codegen.kernels.rows import Axis, BlockRun, RowImage, Stage, accesses, demanded, safe_distance, simulate
+from codegen.kernels.rows import (
+    Axis,
+    BlockRun,
+    RowImage,
+    Stage,
+    accesses,
+    demanded,
+    of_images,
+    safe_distance,
+    simulate,
+)
 
 MOST_ROWS = 32767
 """`cg_stage` counts rows in 16 bits."""
@@ -39,11 +44,13 @@ ROW_WORKSPACE = "rows.workspace"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BlockLayout:
-    """A block as it runs: its stages, the schedule, the columns of each stripe, line buffers in bytes."""
+    """A block as it runs for each of its images: its stages, the schedule, the columns of each stripe, line
+    buffers in bytes."""
 
     stages: tuple[Stage, ...]
     run: BlockRun
     stripes: tuple[tuple[tuple[int, int], ...], ...]
+    images: int
 
     @property
     def widths(self) -> tuple[int, ...]:
@@ -59,7 +66,7 @@ class BlockLayout:
         )[:-1]
 
     def pixels(self, stage: int) -> int:
-        """Pixels that a stage computes, those of overlapping stripes each time."""
+        """Pixels of an image that a stage computes, those of overlapping stripes each time."""
         return self.run.counts[stage] * sum(spans[stage][1] - spans[stage][0] for spans in self.stripes)
 
 
@@ -91,23 +98,24 @@ def layout(prims: Sequence[PrimFunc], stripes: int = 1, streamed: str | None = N
     `MOST_ROWS_RUN` ends it. The last step's value is the result.
     With `streamed`, rows of that argument are delivered by a stage of their own, in front of all others.
     """
-    if streamed is not None and stripes != 1:
-        raise ValueError("rows that are delivered once cannot serve several stripes")
+    images = nhwc(prims[-1].let.var.type.shape)[0]
+    if streamed is not None and (stripes != 1 or images != 1):
+        raise ValueError("rows that are delivered once cannot serve several stripes or images")
     stages = stages_of(prims, streamed)
-    best = laid_out(stages, stripes)
+    best = laid_out(stages, stripes, images)
     left = MOST_ROWS_RUN
     for index, stage in enumerate(stages):
         if len(stage.sources) == 2 and left > 0:
             left -= sum(best.run.counts)
             swapped = (*stages[:index], dataclasses.replace(stage, sources=stage.sources[::-1]))
-            other = laid_out((*swapped, *stages[index + 1 :]), stripes)
+            other = laid_out((*swapped, *stages[index + 1 :]), stripes, images)
             if sum(other.line_bytes) < sum(best.line_bytes):
                 best, stages = other, other.stages
     return best
 
 
-def laid_out(stages: tuple[Stage, ...], stripes: int) -> BlockLayout:
-    """How stages run in so many stripes, sources asked in their order."""
+def laid_out(stages: tuple[Stage, ...], stripes: int, images: int) -> BlockLayout:
+    """How stages run in so many stripes of so many images, sources asked in their order."""
     width = stages[-1].columns.count
     step = -(-width // stripes)
     stripe_spans: list[tuple[tuple[int, int], ...]] = []
@@ -118,7 +126,7 @@ def laid_out(stages: tuple[Stage, ...], stripes: int) -> BlockLayout:
             (0, s.columns.count) if s.is_delivered else span for s, span in zip(stages, spans, strict=True)
         ]
         stripe_spans.append(tuple(whole))
-    return BlockLayout(stages=stages, run=simulate(stages), stripes=tuple(stripe_spans))
+    return BlockLayout(stages=stages, run=simulate(stages), stripes=tuple(stripe_spans), images=images)
 
 
 def outside(prims: Sequence[PrimFunc]) -> tuple[Var, ...]:
@@ -173,13 +181,16 @@ def stage_of(prim: PrimFunc, places: Mapping[str, int]) -> Stage:
 
 def sharing(prims: Sequence[PrimFunc], planned: BlockLayout) -> tuple[Sharing, ...]:
     """How far the result may reach into each argument."""
-    result_bytes = prims[-1].let.var.type.size_bytes
+    result_bytes, images = prims[-1].let.var.type.size_bytes, planned.images
     rules: list[Sharing] = []
     for index, var in enumerate(outside(prims)):
         if all(-1 - index not in stage.sources for stage in planned.stages):
             continue  # delivered row by row: there are no bytes to share
         image = RowImage(columns=nhwc(var.type.shape)[2], pixel_bytes=_pixel_bytes(var))
-        found = safe_distance(*accesses(planned.stages, planned.run, planned.stripes, -1 - index, image))
+        first = accesses(planned.stages, planned.run, planned.stripes, -1 - index, image)
+        found = safe_distance(
+            *of_images(*first, images, var.type.size_bytes // images, result_bytes // images)
+        )
         least = 1 - var.type.size_bytes
         below = least if found is None else max(found, least)
         if below < result_bytes:
@@ -242,11 +253,11 @@ def bind_fused(
         stages = (delivery, *stages)
     reads = _reads(prims, planned, streamed)
     constants = [
-        _constant(prim, constant, prim is prims[-1], planned.pixels(stage) / _pixels(prim))
+        layer_constant(prim, constant, prim is prims[-1], planned.pixels(stage) / _pixels(prim))
         for stage, prim in enumerate(prims, start=len(values) - len(prims))
         for constant in prim.constants
     ]
-    structs = [_struct(prim, struct, prim is prims[-1]) for prim in prims for struct in prim.structs]
+    structs = [layer_struct(prim, struct, prim is prims[-1]) for prim in prims for struct in prim.structs]
     shared = workspace(prims)
     spaces = () if shared is None else (shared,)
     return PrimFunc(
@@ -268,7 +279,7 @@ def bind_fused(
                 alignment=max(prim.argument_alignment for prim in prims),
                 is_activation=True,
                 reads=reads.get(line.name, 0.0) / size,
-                writes=planned.pixels(stage) * line.pixel_bytes / size,
+                writes=planned.images * planned.pixels(stage) * line.pixel_bytes / size,
             )
             for stage, (line, size) in enumerate(zip(lines, planned.line_bytes, strict=False))
         )
@@ -283,7 +294,9 @@ def bind_fused(
         macs=macs(prims, planned),
         instructions=_predicted(prims, [prim.instructions for prim in prims], planned),
         cycles=_predicted(prims, [prim.cycles for prim in prims], planned),
-        block=Block(stages=stages, lines=lines, stripes=planned.stripes, streamed=streamed),
+        block=Block(
+            stages=stages, lines=lines, stripes=planned.stripes, images=planned.images, streamed=streamed
+        ),
     )
 
 
@@ -322,7 +335,7 @@ def _block_stage(
         if isinstance(arg, ValueArg):
             break
         if not isinstance(arg, WorkspaceArg):
-            leading.append(_inner_argument(prim, arg, is_last))
+            leading.append(layer_argument(prim, arg, is_last))
     if prim.rows.workspace is not None:
         leading.append(WorkspaceArg(name=ROW_WORKSPACE))
     return BlockStage(
@@ -340,51 +353,9 @@ def _block_stage(
     )
 
 
-def _inner(prim: PrimFunc, name: str, is_last: bool) -> str:
-    """Struct or constant `name` of an inner step; the last step, whose name the block has, keeps its own."""
-    return name if is_last else f"{prim.name}_{name}"
-
-
-def _inner_argument(prim: PrimFunc, arg: CallArg, is_last: bool) -> CallArg:
-    match arg:
-        case StructArg(suffix=suffix):
-            return StructArg(suffix=_inner(prim, suffix, is_last))
-        case ConstantArg(role=role):
-            return ConstantArg(role=_inner(prim, role, is_last))
-        case LiteralArg():
-            return arg
-        case _:
-            raise ValueError(f"{prim.name}: {arg!r} has no place in a block")
-
-
 def _pixels(prim: PrimFunc) -> int:
     _, height, width, _ = nhwc(prim.let.var.type.shape)
     return height * width
-
-
-def _constant(prim: PrimFunc, constant: LinkedConstant, is_last: bool, share: float) -> LinkedConstant:
-    """`share`: pixels computed in the block, of each that the layer has."""
-    reads = share * constant_reads(prim, constant)
-    return dataclasses.replace(
-        constant,
-        role=_inner(prim, constant.role, is_last),
-        reads=reads,
-        op=operator_name(prim.let.call),
-        steps=(prim.name, prim.let.var.origin),
-    )
-
-
-def _struct(prim: PrimFunc, struct: CStruct, is_last: bool) -> CStruct:
-    fields = tuple((name, _field(prim, value, is_last)) for name, value in struct.fields)
-    return dataclasses.replace(struct, suffix=_inner(prim, struct.suffix, is_last), fields=fields)
-
-
-def _field(prim: PrimFunc, value: object, is_last: bool) -> object:
-    return (
-        ConstantPointer(role=_inner(prim, value.role, is_last))
-        if isinstance(value, ConstantPointer)
-        else value
-    )
 
 
 def fused_arguments(prims: Sequence[PrimFunc], constants: Sequence[ConstRef]) -> tuple[Var | ConstRef, ...]:

@@ -229,6 +229,26 @@ def safe_distance(ends: NDArray[np.int64], lows: NDArray[np.int64]) -> int | Non
     return int((ends[bound] - future[bound]).max()) if bound.any() else None
 
 
+def of_images(
+    ends: NDArray[np.int64], lows: NDArray[np.int64], images: int, argument_bytes: int, result_bytes: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The events of a block that does for one image after the other what `ends` and `lows` say of the first;
+    an image of the argument and of the result have so many bytes.
+
+    What an event demands grows or falls by as much from each image to the next: the first two and the last
+    two stand for all.
+    """
+    if images == 1:
+        return ends, lows
+    every = sorted({0, 1, images - 2, images - 1})
+    return (
+        np.concatenate([np.where(ends > 0, ends + image * result_bytes, 0) for image in every]),
+        np.concatenate(
+            [np.where(lows != NOTHING, lows + image * argument_bytes, NOTHING) for image in every]
+        ),
+    )
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RowImage:
     """Extents of an argument or result of the block."""

@@ -118,11 +118,11 @@ def _fitting(sizes: Sizes, board: Board, choices: Choices, name: str, progress: 
 def largest_size(
     sizes: Sizes, symbol: Symbol, board: Board, choices: Choices, *, name: str, progress: Progress
 ) -> OpenEnd:
-    """The largest value of `symbol` that fits, at most its upper end, the other symbols at theirs.
+    """The largest value of `symbol` that fits, below its upper end, the other symbols at theirs.
 
     Bisection: what needs more bytes at a larger size fits up to one size and not beyond. It begins at the
-    first size that no operator forbids. Raises DoesNotFit or
-    CodegenError for the lower end, as `search` does.
+    first size that no operator forbids. Raises DoesNotFit or CodegenError for the lower end, as `search`
+    does, E281 where the upper end fits: then nothing says where the range ends.
     """
     choices = _among_calls(choices)
 
@@ -144,7 +144,7 @@ def largest_size(
         low, high = high, min(2 * high, symbol.high)
         over = lacking(high)
     if over is None:
-        return OpenEnd(symbol=symbol.name, high=high)
+        raise CodegenError(_unbounded(symbol, board, choices))
     while high - low > 1:
         middle = (low + high) // 2
         found = lacking(middle)
@@ -162,6 +162,18 @@ def largest_size(
         limit_bytes=short.pool.limit_bytes,
         bound_bytes=short.bound_bytes,
         needed_bytes=short.needed_bytes,
+    )
+
+
+def _unbounded(symbol: Symbol, board: Board, choices: Choices) -> Message:
+    """What is said of an open range that no limit ends."""
+    roomy = ", ".join(pool.name for pool in choices.pools(board) if pool.limit_bytes)
+    return Message(
+        code="E281",
+        where=f"--dim {symbol.name}={symbol.low}..",
+        text=f"nothing ends this range: {symbol.name}={symbol.high} fits in what is left of {roomy}",
+        help=f"give its upper end (--dim {symbol.name}={symbol.low}..100), or a limit to each of these "
+        "pools: buffers go where there is room (--pool NAME=BYTES, 0 for none)",
     )
 
 

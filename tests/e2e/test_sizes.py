@@ -133,6 +133,18 @@ def test_one_row_is_another_function_than_several(board: str, way: str, tmp_path
     assert any(prim.elsewhere for prim in found[-1].planned.program.steps.prim_funcs)
 
 
+@needs_engine
+@pytest.mark.parametrize("board", ["host", "mps2-an386"])
+def test_batches_go_row_by_row_image_by_image(board: str, tmp_path: Path) -> None:
+    """Images and rows of each, two sizes: the block goes on by an image of as many rows as the call has."""
+    path = tmp_path / "rows.tflite"
+    path.write_bytes(rows().data)
+    found = ran_file(path, board, ["x0.0=1..3", "x0.1=8..10"], tmp_path, random=2)
+    [block] = [prim.block for prim in found[-1].planned.program.steps.prim_funcs if prim.block]
+    assert not isinstance(block.images, int)
+    check_engine(path.read_bytes(), found)
+
+
 BATCHED = ("mlperf_tiny/kws_ref_model", "tflm/hello_world_int8", "tflm/hello_world_float")
 MORE_BATCHED = (
     "mlperf_tiny/ad01_int8",

@@ -99,20 +99,24 @@ def window_body(
     [image] = [arg for arg in prim.let.call.args if isinstance(arg, Var)]
     number = given.number
     pixel, result, width = _pixel_bytes(image), _pixel_bytes(prim.let.var), number(across.count)
-    place = f"(void *)(at[0] + (y * {width} + stripe[0]) * {number(result)})"
+    place = f"(void *)(at[0] + ((b * {number(down.count)} + y) * {width} + stripe[0]) * {number(result)})"
     call = ", ".join([*before, "&rows", place, "y", "stripe[0]", "stripe[1]"])
     edges = [number(edge) for s in rows.stripes for edge in (s.start, s.stop, s.first, s.end)]
+    batch, stripes = number(nhwc(image.type.shape)[0]), number(len(rows.stripes))
+    extent, columns = number(down.extent), number(across.extent)
     return f"""    const int32_t pixel = {number(pixel)}, ring_rows = {number(rows.ring_rows)};
-    for (int32_t i = 0; i < {number(len(rows.stripes))}; i++) {{
-        const int32_t *const stripe = &{edges[0]} + 4 * i;
+    for (int32_t i = 0; i < {batch} * {stripes}; i++) {{
+        const int32_t b = i / {stripes};
+        const int32_t *const stripe = &{edges[0]} + 4 * (i % {stripes});
         const int32_t row_bytes = (stripe[3] - stripe[2]) * pixel;
         const cg_rows rows = {{(const int8_t *)at[{ring}], row_bytes, ring_rows, stripe[2], pixel}};
         int32_t there = 0;
         for (int32_t y = 0; y < {number(down.count)}; y++) {{
             const int32_t last = y * {number(down.stride)} + {number(down.reach)};
-            for (; (there < {number(down.extent)}) && (there <= last); there++) {{
+            for (; (there < {extent}) && (there <= last); there++) {{
                 memcpy(at[{ring}] + (there % ring_rows) * row_bytes,
-                       fuzz_blob + {number(image_at)} + (there * {number(across.extent)} + stripe[2]) * pixel,
+                       fuzz_blob + {number(image_at)}
+                           + ((b * {extent} + there) * {columns} + stripe[2]) * pixel,
                        (size_t)row_bytes);
             }}
             {rows.kernel.symbol}({call});

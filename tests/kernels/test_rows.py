@@ -15,7 +15,17 @@ from codegen.kernels import fused, kernels_for
 from codegen.kernels.base.views import joinable, joined, slice_view
 from codegen.kernels.call import ArrayArg, NullArg, ValueArg
 from codegen.kernels.primfunc import PrimFunc
-from codegen.kernels.rows import Axis, RowImage, Stage, accesses, demanded, safe_distance, schedule, simulate
+from codegen.kernels.rows import (
+    Axis,
+    RowImage,
+    Stage,
+    accesses,
+    demanded,
+    of_images,
+    safe_distance,
+    schedule,
+    simulate,
+)
 from codegen.search.blocks.block_costs import LineFloor
 from tests.kernels.access import nearest
 from tests.kernels.calling import ANY_TARGET, Library, bind
@@ -138,9 +148,12 @@ def test_a_column_between_taps_is_held() -> None:
     assert Axis(count=2, extent=6, window=2, stride=3, dilation=2, pad=1).cover(1, 1) == (0, 0)
 
 
-def _brute_force(planned: fused.BlockLayout, argument: int, image: RowImage) -> int | None:
+def _brute_force(
+    planned: fused.BlockLayout, argument: int, image: RowImage, images: int = 1, argument_bytes: int = 0
+) -> int | None:
     """Byte by byte: the largest of (byte written + 1 - lowest byte still to be read). A pixel's reads may
-    follow its writes, an elementwise stage reads each element before it writes it."""
+    follow its writes, an elementwise stage reads each element before it writes it. Of several images, one
+    after the other, the argument's have `argument_bytes` each."""
     stages, last = planned.stages, len(planned.stages) - 1
     result = RowImage(columns=stages[last].columns.count, pixel_bytes=stages[last].pixel_bytes)
     steps: list[tuple[int | None, int | None]] = []
@@ -163,7 +176,13 @@ def _brute_force(planned: fused.BlockLayout, argument: int, image: RowImage) -> 
                         steps.append((end - image.pixel_bytes + byte + 1, None))
                 else:
                     steps.append((end, low))
-    return nearest(steps)
+    result_bytes = result.offset(stages[last].rows.count, 0)
+    every = (
+        (end and end + number * result_bytes, low if low is None else low + number * argument_bytes)
+        for number in range(images)
+        for end, low in steps
+    )
+    return nearest(list(every))
 
 
 @pytest.mark.parametrize("stripes", [1, 2])
@@ -178,6 +197,24 @@ def test_distance_is_safe_and_tight(seed: int, stripes: int) -> None:
         found = safe_distance(*accesses(planned.stages, planned.run, planned.stripes, -1 - index, image))
         expected = _brute_force(planned, -1 - index, image)
         assert found == expected
+
+
+@pytest.mark.parametrize("images", [2, 5])
+@pytest.mark.parametrize("seed", SEEDS[::4])
+def test_distance_of_several_images_is_safe_and_tight(seed: int, images: int) -> None:
+    """A result that is larger than its argument comes nearer to it with every image, a smaller one is nearest
+    at the first, or when the second begins."""
+    prims = _prims(seed)
+    planned = fused.layout(prims, 1 + seed % 3)
+    if not _leads_on(planned.stages):
+        pytest.skip("a step leads nowhere: the search makes no such block")
+    result_bytes = prims[-1].let.var.type.size_bytes
+    for index, var in enumerate(fused.outside(prims)):
+        own_bytes = var.type.size_bytes
+        image = RowImage(columns=var.type.shape[2], pixel_bytes=var.type.shape[3] * var.type.dtype.size_bytes)
+        first = accesses(planned.stages, planned.run, planned.stripes, -1 - index, image)
+        found = safe_distance(*of_images(*first, images, own_bytes, result_bytes))
+        assert found == _brute_force(planned, -1 - index, image, images, own_bytes)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

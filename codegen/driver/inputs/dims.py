@@ -18,7 +18,7 @@ _WORD = re.compile(
     r"|(?P<symbol>[A-Za-z][A-Za-z0-9_]*))"
 )
 LARGEST = 1 << 16
-"""Upper end of an open range, if all of it fits."""
+"""Up to here the end of an open range is looked for."""
 
 _HELP = "for example --dim T=10..200, --dim input_1.1=10..200 (axis 1 of input_1), or --dim input_1.1=T"
 

@@ -56,6 +56,7 @@ _NAMES = (
     _WORKSPACE,
     "stages",
     "columns",
+    "image",
     "stripe",
     "span",
     "done",
@@ -118,6 +119,12 @@ class BlockView:
     spans: tuple[tuple[tuple[str, str], ...], ...]
     """Columns per stripe; empty where there is one stripe."""
     spans_are_late: bool
+    images: str
+    """How many, where there may be several: then arguments and result go on by an image each."""
+    steps: tuple[tuple[str, str], ...]
+    """(pointer, elements of an image) of these."""
+    outer: str
+    """Indentation of the loop over stripes."""
     indent: str
     is_streamed: bool
     """It returns a cg_status."""
@@ -157,7 +164,8 @@ class _Block:
         self._names = [taken.take(*local_names(around.model, line.name, "_lines")) for line in block.lines]
         self._rows = [taken.take(f"{name}_rows") for name in self._names]
         self._striped = len(block.stripes) > 1
-        self._indent = " " * (8 if self._striped else 4)
+        self._outer = " " * (4 if block.images == 1 else 8)
+        self._indent = self._outer + " " * (4 if self._striped else 0)
 
     def view(self) -> BlockView:
         """All of it."""
@@ -166,6 +174,8 @@ class _Block:
         height = self._number(block.stages[-1].rows)
         spans = [[(self._short(a), self._short(b)) for a, b in row] for row in block.stripes]
         structs = [struct for stage in stages for struct in stage.structs]
+        images = "" if block.images == 1 else self._number(block.images)
+        steps = self._steps() if images else ()
         return BlockView(
             name=self._prim.let.var.name,
             layers=self._layers(),
@@ -176,6 +186,9 @@ class _Block:
             are_late=any(True for each in block.stages for _ in formulas_in((each.reach, each.last_row))),
             spans=tuple(tuple(row) for row in spans) if self._striped else (),
             spans_are_late=any(True for _ in formulas_in(block.stripes)),
+            images=images,
+            steps=steps,
+            outer=self._outer,
             indent=self._indent,
             is_streamed=block.streamed is not None,
             last=len(block.stages) - 1,
@@ -195,6 +208,18 @@ class _Block:
         """A number for a member of 16 bits."""
         found = self._number(value)
         return found if isinstance(value, int) else f"(int16_t){found}"
+
+    def _steps(self) -> tuple[tuple[str, str], ...]:
+        """How far arguments and result go on from one image to the next."""
+        found: list[tuple[str, str]] = []
+        for name, line in zip(self._names, self._block.lines, strict=True):
+            if not isinstance(line.place, WorkspaceArg):
+                channels = line.pixel_bytes // line.dtype.size_bytes
+                row = self._times(self._number(line.columns), channels)
+                rows = self._number(line.ring_rows)
+                number = row.isdigit() and rows.isdigit()
+                found.append((name, str(int(rows) * int(row)) if number else f"{rows} * {row}"))
+        return tuple(found)
 
     def _stage(self, index: int, stage: BlockStage) -> StageView:
         first, second = [*stage.producers, -1, -1][:2]

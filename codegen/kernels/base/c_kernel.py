@@ -185,12 +185,12 @@ def constant_data(let: Let, index: int, constants: ConstantData) -> np.ndarray |
 
 def row_kernel(let: Let, symbol: str, window: WindowShape | None = None) -> RowKernel | None:
     """`symbol` as the row kernel of `let` if a block can run it: images of int8 or float32, all of one type,
-    all arguments images that are computed at run time (weights and bias aside), without a window all of one
-    shape, with one no result from padding alone."""
+    as many in each, all arguments images that are computed at run time (weights and bias aside), without a
+    window all of one shape, with one no result from padding alone."""
     images = [let.var, *(arg for arg in let.call.args if isinstance(arg, Var))]
     if {var.type.dtype for var in images} not in ({DType.INT8}, {DType.FLOAT32}):
         return None
-    if any(len(var.type.shape) != 4 or var.type.shape[0] != 1 for var in images):
+    if any(len(var.type.shape) != 4 for var in images) or len({var.type.shape[0] for var in images}) != 1:
         return None
     if window is None:
         alike = all(isinstance(arg, Var) and arg.type.shape == let.var.type.shape for arg in let.call.args)

@@ -141,21 +141,22 @@ class LineFloor:
     def overlap_bytes(self, argument: Var) -> tuple[int, ...]:
         """By number of stripes: the most bytes that the result may have in common with an argument.
 
-        Before the last stripe all rows of the result are written, and of the argument the first row that is
-        read at all is still to be read, in the columns of that stripe.
+        Before the last stripe, of the last image, all rows of the result are written, and of the argument the
+        first row that is read at all is still to be read, in the columns of that stripe.
         """
         _, read = self._arguments[argument.name]
-        _, _, width, channels = nhwc(argument.type.shape)
+        images, height, width, channels = nhwc(argument.type.shape)
         pixel_bytes, result = channels * argument.type.dtype.size_bytes, self._result
         row_bytes = result.columns.count * result.pixel_bytes
-        result_bytes = result.rows.count * row_bytes
+        result_bytes = images * result.rows.count * row_bytes
+        first_row = (images - 1) * height + read.rows[0]
         most, found = min(argument.type.size_bytes, result_bytes), list[int]()
         starts, stops = read.columns
         for last, start in self._last_stripes:
             common = most
             if start > 0 and starts[last] < stops[last]:
                 written = result_bytes - row_bytes + start * result.pixel_bytes
-                unread = (read.rows[0] * width + int(stops[last]) - 1) * pixel_bytes
+                unread = (first_row * width + int(stops[last]) - 1) * pixel_bytes
                 common = min(most, max(result_bytes - (written - unread), 0))
             found.append(common)
         return tuple(found)

@@ -56,6 +56,8 @@ class Tiler:
         self._lives = lifetimes
         self._plain = [self._plain_unit(step) for step in range(len(prim_funcs))]
         readers = function.uses().get(streamed, []) if streamed else []
+        images = [param.type.shape[:1] for param in function.params if param.name == streamed]
+        self._is_one_image = images == [(1,)]
         self._readers = frozenset(readers)
         self._floors = BlockFloors(BlockRuns(function, steps), steps, lifetimes, streamed, self._readers)
         self._blocks: dict[tuple[int, int, int], Unit] = {}
@@ -75,8 +77,9 @@ class Tiler:
 
     @cached_property
     def can_stream(self) -> bool:
-        """Whether the streamed input's readers can all run in one block."""
-        return bool(self._readers) and self._floors.shortest_delivered() is not None
+        """Whether the streamed input is one image, whose readers can all run in one block."""
+        is_read = bool(self._readers) and self._is_one_image
+        return is_read and self._floors.shortest_delivered() is not None
 
     @cached_property
     def _reached_bytes(self) -> int:

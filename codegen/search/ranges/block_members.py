@@ -24,13 +24,13 @@ def block_at(let: Let, block: Block, binder: Binder) -> PrimFunc:
     """
     lets = narrow(let.call.attrs, FusedAttrs).function.body
     inner = [_layer(each, stage, binder) for each, stage in zip(lets, block.stages, strict=True)]
-    planned = _layout_like(inner, block)
+    planned = _layout_like(inner, block, let.var.type.shape[0])
     if planned is None:
         raise Unlike(f"{let.where}: an image is too narrow for {len(block.stripes)} stripes there")
     return bind_fused(let, inner, planned)
 
 
-def _layout_like(prims: Sequence[PrimFunc], block: Block) -> BlockLayout | None:
+def _layout_like(prims: Sequence[PrimFunc], block: Block, images: int) -> BlockLayout | None:
     """How these steps run as `block` does, whose steps they are at other sizes: stages are asked in its
     order, lines hold as many rows as its lines at least. None where there are fewer stripes."""
     stages = tuple(
@@ -39,7 +39,7 @@ def _layout_like(prims: Sequence[PrimFunc], block: Block) -> BlockLayout | None:
         else replace(stage, sources=stage.sources[::-1])
         for stage, own in zip(stages_of(prims, None), block.stages, strict=True)
     )
-    found = laid_out(stages, len(block.stripes))
+    found = laid_out(stages, len(block.stripes), images)
     if len(found.stripes) != len(block.stripes):
         return None
     rings = [line.ring_rows for line, _ in zip(block.lines, stages, strict=False)]
@@ -104,6 +104,7 @@ def block_formulas(every: Sequence[Block], field: Callable[[Sequence[object]], o
         stages=tuple(stage(index, own) for index, own in enumerate(last.stages)),
         lines=tuple(lines(index, own) for index, own in enumerate(last.lines)),
         stripes=cast("tuple[tuple[tuple[Count, Count], ...], ...]", stripes),
+        images=count([each.images for each in every]),
     )
 
 

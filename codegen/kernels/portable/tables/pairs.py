@@ -81,7 +81,7 @@ class PairTable(PortableKernel):
     def _rows(self, let: Let) -> RowKernel | None:
         """As `row_kernel`, which takes no constants; none by channel: a run may begin within a pixel."""
         result = let.var.type
-        is_image = len(result.shape) == 4 and result.shape[0] == 1 and result.dtype is DType.INT8
+        is_image = len(result.shape) == 4 and result.dtype is DType.INT8
         return RowKernel(symbol=self.symbol) if is_image and not self.by_channel else None
 
     @staticmethod

@@ -1,0 +1,70 @@
+"""What a layer brings into its block: arguments, constants and parameters, under names of the block."""
+
+from dataclasses import replace
+from typing import cast
+
+from codegen.ir.ops.user import operator_name
+from codegen.kernels.base.code_bytes import constant_reads
+from codegen.kernels.base.walk import Fields
+from codegen.kernels.call import (
+    CallArg,
+    ConstantArg,
+    ConstantPointer,
+    CStruct,
+    LiteralArg,
+    StructArg,
+)
+from codegen.kernels.contract import LinkedConstant
+from codegen.kernels.primfunc import PrimFunc
+
+
+def _inner(prim: PrimFunc, name: str, is_last: bool) -> str:
+    """Struct or constant `name` of an inner step; the last step, whose name the block has, keeps its own."""
+    return name if is_last else f"{prim.name}_{name}"
+
+
+def layer_argument(prim: PrimFunc, arg: CallArg, is_last: bool) -> CallArg:
+    """An argument in front of the images."""
+    match arg:
+        case StructArg(suffix=suffix):
+            return StructArg(suffix=_inner(prim, suffix, is_last))
+        case ConstantArg(role=role):
+            return ConstantArg(role=_inner(prim, role, is_last))
+        case LiteralArg():
+            return arg
+        case _:
+            raise ValueError(f"{prim.name}: {arg!r} has no place in a block")
+
+
+def layer_constant(prim: PrimFunc, constant: LinkedConstant, is_last: bool, share: float) -> LinkedConstant:
+    """A constant of a layer. `share`: pixels computed in the block, of each that the layer has."""
+    reads = share * constant_reads(prim, constant)
+    return replace(
+        constant,
+        role=_inner(prim, constant.role, is_last),
+        reads=reads,
+        op=operator_name(prim.let.call),
+        steps=(prim.name, prim.let.var.origin),
+    )
+
+
+def layer_struct(prim: PrimFunc, struct: CStruct, is_last: bool) -> CStruct:
+    """The parameters of a layer, for rows of one image."""
+    fields = tuple((name, _of_one_image(_field(prim, value, is_last))) for name, value in struct.fields)
+    return replace(struct, suffix=_inner(prim, struct.suffix, is_last), fields=fields)
+
+
+def _of_one_image(field: object) -> object:
+    """A `cg_window` of one image: a row knows of no other, so that how many there are is no parameter."""
+    if not isinstance(field, tuple):
+        return field
+    members = cast("Fields", field)
+    return tuple((name, 1 if name == "batch" else value) for name, value in members)
+
+
+def _field(prim: PrimFunc, value: object, is_last: bool) -> object:
+    return (
+        ConstantPointer(role=_inner(prim, value.role, is_last))
+        if isinstance(value, ConstantPointer)
+        else value
+    )
