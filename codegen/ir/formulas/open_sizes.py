@@ -1,6 +1,7 @@
 """The open sizes of a function, and whole numbers that follow from them."""
 
 import dataclasses
+import functools
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -119,9 +120,17 @@ def found_in(value: object) -> Iterator[SymbolicInt]:
     elif isinstance(value, tuple):
         for each in cast("tuple[object, ...]", value):
             yield from found_in(each)
-    elif dataclasses.is_dataclass(value) and not isinstance(value, (type, OpenSizes)):
-        for field in dataclasses.fields(value):
-            yield from found_in(getattr(value, field.name))
+    elif not isinstance(value, type):
+        for name in _looked_into(type(value)):
+            yield from found_in(getattr(value, name))
+
+
+@functools.cache
+def _looked_into(kind: type) -> tuple[str, ...]:
+    """The fields of a dataclass, nothing of other types: asked for every value of every step."""
+    if not dataclasses.is_dataclass(kind) or issubclass(kind, OpenSizes):
+        return ()
+    return tuple(field.name for field in dataclasses.fields(kind))
 
 
 def formula_of(value: int) -> Formula:
