@@ -10,7 +10,7 @@
 
 #define COLUMN_BYTES 64
 #define BLOCK        16
-#define QUAD_BYTES   100 /* of the stream */
+#define QUAD_BYTES   84 /* of the stream */
 
 void CG_MVE_NAME(depthwise_in_place_s8_mve)(const cg_conv_params_mve *params,
                                             const cg_depthwise_small_mve *layer, void *workspace,
@@ -34,14 +34,14 @@ void CG_MVE_NAME(depthwise_in_place_s8_mve)(const cg_conv_params_mve *params,
                 .padding = padding,
                 .early = window->kernel_h - 1 - window->pad_top,
                 .columns = workspace,
-                .column_step = COLUMN_BYTES,
+                .column_steps = {COLUMN_BYTES, COLUMN_BYTES, COLUMN_BYTES, 0},
                 .pixels = window->in.w,
                 .output = &image[c],
                 .left = window->in.h,
                 .stream = &layer->stream[(c / 4) * QUAD_BYTES],
                 .channels = (left < BLOCK) ? left : BLOCK,
             };
-            for (int32_t kx = 0; kx < 4; kx++) {
+            for (int32_t kx = 0; kx < 3; kx++) {
                 /* Columns that the window has not got have weights of 0: any will do. */
                 const int32_t column = (kx < window->kernel_w) ? (kx * window->dilation_w) : 0;
                 plane.lanes[kx] = (column * COLUMN_BYTES) - 4;

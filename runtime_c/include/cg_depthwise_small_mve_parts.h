@@ -28,12 +28,13 @@ static void begin(stripe_state *state, void *workspace, int32_t held, int32_t pi
     state->padding = &bytes[there * COLUMN_BYTES];
     state->stripe.columns = &bytes[(there - taken) * COLUMN_BYTES];
     state->stripe.in_zero = state->params->in_zero;
-    state->stripe.column_step = window->stride_w * COLUMN_BYTES;
-    for (int32_t kx = 0; kx < 4; kx++) {
+    for (int32_t kx = 0; kx < 3; kx++) {
+        state->stripe.column_steps[kx] = window->stride_w * COLUMN_BYTES;
         /* Columns that the window has not got have weights of 0: any will do. */
         const int32_t column = (kx < window->kernel_w) ? (kx * window->dilation_w) : 0;
         state->stripe.lanes[kx] = (column * COLUMN_BYTES) - 4;
     }
+    state->stripe.column_steps[3] = 0;
     if (state->params->is_padded != 0) {
         cg_fill_mve(state->padding, state->params->in_zero, 16);
     }

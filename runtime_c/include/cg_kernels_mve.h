@@ -235,9 +235,10 @@ void cg_depthwise_conv2d_s8_mve_row(const cg_conv_params_mve *params, const cg_d
                                     int32_t y, int32_t x_start, int32_t x_stop);
 
 /*
- * The same for windows of at most 3 rows and 4 columns that span at most 10 columns. stream: per 4
- * channels (the last ones: with 0) int32 biases, 16 weights a channel, column after column of four
- * rows, int32 multipliers, byte shifts. rounding: CG_CLAMPED_MVE or CG_NARROW_MVE. stripe: pixels
+ * The same for windows of at most 3 rows and 3 columns that span at most 10 columns. stream: per 16
+ * channels by eights, of these first channels 0 2 4 6, then 1 3 5 7: int32 biases, 12 weights a
+ * channel, column after column of four rows; then all int32 multipliers, byte shifts. What is left
+ * by fours, the last ones with 0. rounding: CG_CLAMPED_MVE or CG_NARROW_MVE. stripe: pixels
  * computed together.
  */
 typedef struct {
@@ -259,9 +260,9 @@ typedef struct {
     int32_t inside;
     int32_t right;
     int32_t in_zero;
-    void *columns;       /* 64 bytes for each */
-    int32_t lanes[4];    /* bytes from one column of the window to the next, less 4 */
-    int32_t column_step; /* from the window of one pixel to the next: 64 * stride */
+    void *columns;           /* 64 bytes for each */
+    int32_t lanes[4];        /* bytes from the first column of the window to each, less 4 */
+    int32_t column_steps[4]; /* from the window of one pixel to the next: 64 * stride; last 0 */
     int32_t pixels;
     int8_t *output;
 } cg_stripe_mve;
@@ -290,11 +291,11 @@ typedef struct {
     int32_t rows;        /* of these, in the image */
     void *inside;        /* the column of pixel 0 */
     int32_t width;
-    const int8_t *padding; /* 16 zero points: what comes after the image */
-    int32_t early;         /* rows taken in before the first result */
-    void *columns;         /* 64 bytes for each: those in front of the image, then pixel 0's on */
-    int32_t lanes[4];      /* bytes from one column of the window to the next, less 4 */
-    int32_t column_step;   /* 64 */
+    const int8_t *padding;   /* 16 zero points: what comes after the image */
+    int32_t early;           /* rows taken in before the first result */
+    void *columns;           /* 64 bytes for each: those in front of the image, then pixel 0's on */
+    int32_t lanes[4];        /* bytes from the first column of the window to each, less 4 */
+    int32_t column_steps[4]; /* 64, the last one 0 */
     int32_t pixels;
     int8_t *output;
     int32_t left; /* rows of results */
@@ -306,7 +307,7 @@ typedef struct {
 void cg_depthwise_replace_s8_mve(const cg_depthwise_small_mve *layer, cg_replaced_mve *plane);
 
 /*
- * Stride 1, dilation of rows 1, at most 4 rows and 4 columns, result and image the same size and
+ * Stride 1, dilation of rows 1, at most 4 rows and 3 columns, result and image the same size and
  * the same bytes. stream: as above, but weights of fewer than four rows are the last ones of their
  * columns. Workspace: 64 bytes for each column of the image and its padding, then, if there is
  * padding, 16.

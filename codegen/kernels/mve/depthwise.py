@@ -36,8 +36,8 @@ from codegen.kernels.primfunc import PrimFunc
 SMALL_SPAN = 10
 """Columns of the image that a stripe of the kernel for small windows reaches over, at most."""
 COLUMN_BYTES = 64
-IN_PLACE_TAPS = 4
-"""Rows and columns of a window that results in place of the image are computed from, at most."""
+IN_PLACE_ROWS = 4
+"""Rows of a window that results in place of the image are computed from, at most."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -133,7 +133,7 @@ class Depthwise(_Depthwise):
 
 
 class DepthwiseSmall(_Depthwise):
-    """Windows of at most 3 rows and 4 columns: columns of the image are interleaved, then gathered."""
+    """Windows of at most 3 rows and 3 columns: columns of the image are interleaved, then gathered."""
 
     way = "_small"
 
@@ -148,7 +148,7 @@ class DepthwiseSmall(_Depthwise):
             or window.window[1] > SMALL_COLUMNS
             or columns_of(window, 1) > SMALL_SPAN
         ):
-            return f"the kernel {self.name} is for windows of 3 rows and 4 columns at most"
+            return f"the kernel {self.name} is for windows of 3 rows and 3 columns at most"
         return self.shift_reason(let)
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
@@ -181,7 +181,7 @@ class DepthwiseSmall(_Depthwise):
 
 
 class DepthwiseInPlaceMve(_Depthwise):
-    """Windows of at most 4 rows and 4 columns whose results replace the image: the columns of sixteen
+    """Windows of at most 4 rows and 3 columns whose results replace the image: the columns of sixteen
     channels hold the rows that windows still need."""
 
     way = "_in_place"
@@ -196,8 +196,9 @@ class DepthwiseInPlaceMve(_Depthwise):
         window = self.operator.window(let)
         if window.stride != (1, 1) or window.image != window.result:
             return "only with stride 1 and a result as large as the image"
-        if max(window.window) > IN_PLACE_TAPS or window.dilation[0] > 1:
-            return f"the kernel {self.name} is for windows of 4 rows and 4 columns at most"
+        rows, columns = window.window
+        if rows > IN_PLACE_ROWS or columns > SMALL_COLUMNS or window.dilation[0] > 1:
+            return f"the kernel {self.name} is for windows of 4 rows and 3 columns at most"
         return self.shift_reason(let)
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
@@ -207,7 +208,7 @@ class DepthwiseInPlaceMve(_Depthwise):
         limits = layer.limits
         batch, height, width, depth = window.image
         columns = width + columns_of(window, 1) - 1
-        stream = small_stream(channels, window.window, IN_PLACE_TAPS - window.window[0])
+        stream = small_stream(channels, window.window, IN_PLACE_ROWS - window.window[0])
         packed = PackedDepthwise(
             loop="depthwise_replace",
             stream=stream,

@@ -254,9 +254,11 @@ def depthwise_struct(channels: Channels, out_zero: int, limits: tuple[int, int])
     )
 
 
-SMALL_ROWS, SMALL_COLUMNS = 3, 4
+SMALL_ROWS, SMALL_COLUMNS = 3, 3
 """Windows that `cg_depthwise_small_s8_mve` takes, at most."""
-_QUAD = 4
+_QUAD, _EIGHT = 4, 8
+_WOVEN = (0, 2, 4, 6, 1, 3, 5, 7)
+"""Channels of eight whose results are narrowed into one vector."""
 
 
 def small_stream(channels: Channels, window: tuple[int, int], first: int = 0) -> LinkedConstant:
@@ -268,21 +270,36 @@ def small_stream(channels: Channels, window: tuple[int, int], first: int = 0) ->
     cells = np.zeros((count + missing[1], SMALL_COLUMNS, 4), np.int8)
     weights = channels.weights.reshape(-1, *window).swapaxes(1, 2)
     cells[:count, : window[1], first : first + window[0]] = weights
-    parts = (
-        np.pad(wrap_int32(channels.bias), missing).astype("<i4").view(np.int8),
-        cells,
-        np.pad(multipliers, missing).astype("<i4").view(np.int8),
-        np.pad(shifts, missing).astype(np.int8),
-    )
-    quads = (count + missing[1]) // _QUAD
-    data = np.concatenate([part.reshape(quads, -1) for part in parts], axis=1)
+    numbers = [np.pad(wrap_int32(channels.bias), missing), np.pad(multipliers, missing)]
+    bias, scales = (each.astype("<i4") for each in numbers)
+    places = np.pad(shifts, missing).astype(np.int8)
+    found: list[NDArray[np.int8]] = []
+    for members in small_groups(count):
+        for start in range(0, len(members), _QUAD):
+            four = list(members[start : start + _QUAD])
+            found += [bias[four].view(np.int8), cells[four].reshape(-1)]
+        every = list(members)
+        found += [scales[every].view(np.int8), places[every]]
     return LinkedConstant(
         role="stream",
-        data=data.reshape(-1),
+        data=np.concatenate(found),
         alignment=4,
-        layout="by four channels: biases, weights column by column, multipliers, shifts",
+        layout="by eight or four channels: biases, weights column by column, multipliers, shifts",
         rounded=channels.rounded,
     )
+
+
+def small_groups(count: int) -> list[tuple[int, ...]]:
+    """Channels whose constants lie together, in order: of each 16 eights, then fours, the last filled up."""
+    found: list[tuple[int, ...]] = []
+    for start in range(0, count, CHUNK):
+        rest = min(count - start, CHUNK)
+        eights = rest // _EIGHT
+        found += [tuple(start + _EIGHT * eight + place for place in _WOVEN) for eight in range(eights)]
+        found += [
+            tuple(range(start + four, start + four + _QUAD)) for four in range(_EIGHT * eights, rest, _QUAD)
+        ]
+    return found
 
 
 def narrow_stream(channels: Channels) -> LinkedConstant:

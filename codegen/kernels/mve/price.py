@@ -180,14 +180,22 @@ def axis_inside(axis: Axis) -> list[bool]:
 def small_instructions(window: WindowShape, stripe: int, rounding: int) -> int:
     """A whole depthwise convolution through interleaved columns, in stripes of so many pixels."""
     batch, height, width, channels = window.result
-    blocks = _blocks(channels, CHUNK)
-    quads, quad = _blocks(channels, 4), 25 if rounding in (CLAMPED, EVEN) else 27
+    blocks, pixel = _blocks(channels, CHUNK), _small_pixel(channels, rounding)
     row = 60
     for left in range(0, width, stripe):
         pixels = min(stripe, width - left)
         columns = columns_of(window, pixels)
-        row += 130 + blocks * (50 + 12 * columns + 9 * pixels) + quads * quad * pixels
-    return batch * height * row
+        row += 130 + blocks * (60 + 12 * columns) + pixel * pixels
+    return 100 + batch * height * row
+
+
+def _small_pixel(channels: int, rounding: int) -> int:
+    """One pixel from interleaved columns: blocks of 16 channels, eights of these, fours of what is left."""
+    is_short = rounding in (CLAMPED, EVEN)
+    eights, left = divmod(channels, 8)
+    fours = _blocks(left, 4)
+    found = 9 * _blocks(channels, CHUNK) + eights * (45 if is_short else 49)
+    return found + (fours > 0) * 2 + fours * (29 if is_short else 31)
 
 
 def in_place_instructions(window: WindowShape, rounding: int) -> int:
@@ -195,8 +203,6 @@ def in_place_instructions(window: WindowShape, rounding: int) -> int:
     batch, height, width, channels = window.result
     columns = width + (window.window[1] - 1) * window.dilation[1]
     early = window.window[0] - 1 - window.padding.top
-    blocks, quads = _blocks(channels, CHUNK), _blocks(channels, 4)
-    block = 100 + 8 * columns + (height + early) * (18 + 12 * width) + height * (20 + 9 * width)
-    return 60 + batch * (
-        blocks * block + quads * (25 if rounding in (CLAMPED, EVEN) else 27) * height * width
-    )
+    block = 100 + 8 * columns + (height + early) * (18 + 12 * width) + height * 26
+    pixels = height * width * _small_pixel(channels, rounding)
+    return 60 + batch * (_blocks(channels, CHUNK) * block + pixels)

@@ -93,16 +93,24 @@ def test_packed_pairs_hold_biases_and_weights(count: int, depth: int) -> None:
 
 @pytest.mark.parametrize("first", [0, 2])
 def test_small_windows_are_packed_column_by_column(first: int) -> None:
-    given = channels(np.random.default_rng(3), 6, 6)
-    data = packing.small_stream(given, (2, 3), first).data.reshape(2, 100)
-    cells = data[:, 16:80].reshape(8, 4, 4)
-    for channel in range(6):
-        expected = np.zeros((4, 4), np.int8)
-        expected[:3, first : first + 2] = given.weights[channel].reshape(2, 3).T
-        assert np.array_equal(cells[channel], expected)
-    assert not cells[6:].any()
-    assert data[:, :16].copy().view("<i4").reshape(-1)[:6].tolist() == given.bias.tolist()
-    assert data[1, 96:98].tolist() == given.shifts[4:].tolist()
+    """Of 14 channels eight are woven (even ones, then odd ones), 4 and 2 are fours, the last filled up."""
+    given = channels(np.random.default_rng(3), 14, 6)
+    data = packing.small_stream(given, (2, 3), first).data
+    halves = data[:128].reshape(2, 64)
+    fours = data[168:].reshape(2, 84)
+    order = [0, 2, 4, 6, 1, 3, 5, 7, *range(8, 16)]
+    blocks = np.concatenate((halves, fours[:, :64]))
+    bias, cells = blocks[:, :16].copy().view("<i4").reshape(-1), blocks[:, 16:].reshape(16, 3, 4)
+    scales = np.concatenate((data[128:160], fours[:, 64:80].reshape(-1))).view("<i4")
+    shifts = np.concatenate((data[160:168], fours[:, 80:].reshape(-1)))
+    multipliers = np.broadcast_to(given.multipliers, 14)
+    for place, channel in enumerate(order):
+        expected = np.zeros((3, 4), np.int8)
+        if channel < 14:
+            expected[:3, first : first + 2] = given.weights[channel].reshape(2, 3).T
+            assert (bias[place], scales[place]) == (given.bias[channel], multipliers[channel])
+            assert shifts[place] == np.broadcast_to(given.shifts, 14)[channel]
+        assert np.array_equal(cells[place], expected)
 
 
 @pytest.mark.parametrize(("count", "size"), [(16, 288), (24, 432), (20, 432), (25, 576), (8, 144)])
