@@ -1,6 +1,12 @@
 """What one file may ask of memory and time, counted from shapes before anything is allocated."""
 
-from codegen.importers.limits import MAX_FOLDED_EFFORT, MAX_PIXELS, MAX_SIDE, MAX_VALUES_BYTES
+from codegen.importers.limits import (
+    MAX_FOLDED_EFFORT,
+    MAX_PIXELS,
+    MAX_PIXELS_TOGETHER,
+    MAX_SIDE,
+    MAX_VALUES_BYTES,
+)
 from codegen.importers.reporting import AlreadyReported, Refused
 from codegen.ir import Call, TensorType
 from codegen.ir.ops.base.operands import effort
@@ -11,16 +17,18 @@ class Budget:
 
     def __init__(self) -> None:
         self._value_bytes = 0
+        self._pixels = 0
         self._folded_effort = 0
 
     def value(self, kind: TensorType) -> None:
         """Count a value that is an input or that an operator computes.
 
         Raises Refused E305 for an image beyond `MAX_SIDE` or `MAX_PIXELS`, and where the value brings the
-        file beyond `MAX_VALUES_BYTES`, but only there.
+        file beyond `MAX_PIXELS_TOGETHER` or `MAX_VALUES_BYTES`, but only there.
         """
         if len(kind.shape) == 4:
             _need_small_image(*kind.shape[:3])
+            self._pixels_of(*kind.shape[:3])
         before, self._value_bytes = self._value_bytes, self._value_bytes + kind.size_bytes
         if before <= MAX_VALUES_BYTES < self._value_bytes:
             raise Refused(
@@ -28,6 +36,16 @@ class Budget:
                 f"the inputs and what operators compute have {self._value_bytes:,} bytes together with this "
                 f"one, up to {MAX_VALUES_BYTES:,} are imported",
                 "no microcontroller's memory comes near: give a model of smaller images or fewer layers",
+            )
+
+    def _pixels_of(self, batch: int, rows: int, columns: int) -> None:
+        before, self._pixels = self._pixels, self._pixels + batch * rows * columns
+        if before <= MAX_PIXELS_TOGETHER < self._pixels:
+            raise Refused(
+                "E305",
+                f"images that are inputs or computed have {self._pixels:,} pixels together with this one, "
+                f"up to {MAX_PIXELS_TOGETHER:,} are imported",
+                "give a model of smaller images or fewer layers",
             )
 
     def folded(self, call: Call, result: TensorType) -> None:

@@ -9,7 +9,7 @@ MAX_FILE_BYTES = 128 << 20
 MAX_TENSOR_BYTES = 128 << 20
 """Bytes of one tensor, whether constant or computed."""
 
-MAX_VALUES_BYTES = 64 << 20
+MAX_VALUES_BYTES = 96 << 20
 """Bytes of all values together: the graph's inputs and what its operators compute, folded or at run time."""
 
 MAX_SIDE = 1 << 16
@@ -17,6 +17,9 @@ MAX_SIDE = 1 << 16
 
 MAX_PIXELS = 1 << 18
 """Rows times columns of all images of a batch: kernels are chosen and blocks laid out by row and by tile."""
+
+MAX_PIXELS_TOGETHER = 1 << 24
+"""The same of all values together: what a plan takes of time grows with pixels, not with their channels."""
 
 MAX_FOLDED_EFFORT = 16 << 20
 """Effort (`codegen.ir.ops.base.operands`: about elements and multiply-accumulates) of all steps on constants

@@ -79,7 +79,8 @@ def replay(
     places = _Places(steps, layout, callers)
     if places.faults:
         return places.faults
-    memory = _Memory(places.extents(layout.problem.pools, staged))
+    extents = places.extents(layout.problem.pools, staged)
+    memory = _Memory(extents, _most_owners(function, prim_funcs, len(staged)))
     _copy(staged, None, memory)
     for first, _ in states:  # the application's call that sets them to zero
         memory.write(first, places.values.get(first))
@@ -226,11 +227,18 @@ def _callers(function: Function, prim_funcs: Sequence[PrimFunc]) -> frozenset[st
     return frozenset(name for name, root in tie.items() if root in owned)
 
 
-class _Memory:
-    """Owner tags of every byte; 0 is nobody."""
+def _most_owners(function: Function, prim_funcs: Sequence[PrimFunc], staged: int) -> int:
+    """How many owners bytes can have: nobody, inputs, results, workspaces, copies of constants."""
+    return 1 + len(function.params) + sum(1 + len(prim.workspaces) for prim in prim_funcs) + staged
 
-    def __init__(self, extents: Mapping[str, int]) -> None:
-        self._tags = {pool: np.zeros(extent, np.int32) for pool, extent in extents.items()}
+
+class _Memory:
+    """Owner tags of every byte; 0 is nobody. Two bytes each but where owners are very many: a file may
+    declare values of `importers.limits.MAX_VALUES_BYTES`, all alive at once."""
+
+    def __init__(self, extents: Mapping[str, int], owners: int) -> None:
+        kind = np.int16 if owners <= np.iinfo(np.int16).max else np.int32
+        self._tags = {pool: np.zeros(extent, kind) for pool, extent in extents.items()}
         self._owners: list[str] = [""]
         self._tag_of: dict[str, int] = {}
 
