@@ -305,10 +305,8 @@ static inline float cg_clamp_one_f32(float x, float low, float high)
 
 /*
  * `name(reduction, x, sums)` adds all elements to the sums that they belong to. Innermost runs go
- * into one sum (step 0) or into as many sums as there are elements. For speed a run of one sum is a
- * column, and runs of the same sums are rows: column by column, a sum stays in a register.
+ * into one sum (step 0) or into as many sums as there are elements.
  */
-#ifdef __OPTIMIZE_SIZE__
 #define CG_DEFINE_SUMS(name, element)                                                              \
     static void add_run(const element *x, cg_s32 *sums, int32_t step, int32_t n)                   \
     {                                                                                              \
@@ -335,50 +333,6 @@ static inline float cg_clamp_one_f32(float x, float low, float high)
             }                                                                                      \
         }                                                                                          \
     }
-#else
-#define CG_DEFINE_SUMS(name, element)                                                              \
-    static void add_columns(const element *x, cg_s32 *sums, int32_t rows, int32_t n)               \
-    {                                                                                              \
-        for (int32_t column = 0; column < n; column++) {                                           \
-            const element *y = &x[column];                                                         \
-            cg_s32 sum = sums[column];                                                             \
-            int32_t left = rows;                                                                   \
-            for (; left >= 4; left -= 4) {                                                         \
-                sum += y[0];                                                                       \
-                sum += y[n];                                                                       \
-                sum += y[2 * n];                                                                   \
-                sum += y[3 * n];                                                                   \
-                y += 4 * n;                                                                        \
-            }                                                                                      \
-            for (; left > 0; left--) {                                                             \
-                sum += *y;                                                                         \
-                y += n;                                                                            \
-            }                                                                                      \
-            sums[column] = sum;                                                                    \
-        }                                                                                          \
-    }                                                                                              \
-                                                                                                   \
-    static void name(const cg_reduction *reduction, const element *x, cg_s32 *sums)                \
-    {                                                                                              \
-        const cg_axes *const n = &reduction->extent;                                               \
-        const cg_axes *const s = &reduction->out_step;                                             \
-        const int32_t columns = (s->d4 == 0) ? 1 : n->d4;                                          \
-        const int32_t runs = ((s->d3 == 0) && (s->d4 != 0)) ? n->d3 : 1;                           \
-        const int32_t count = runs * n->d4;                                                        \
-        for (int32_t i0 = 0; i0 < n->d0; i0++) {                                                   \
-            for (int32_t i1 = 0; i1 < n->d1; i1++) {                                               \
-                for (int32_t i2 = 0; i2 < n->d2; i2++) {                                           \
-                    for (int32_t i3 = 0; i3 < n->d3; i3 += runs) {                                 \
-                        add_columns(                                                               \
-                            x, &sums[(i0 * s->d0) + (i1 * s->d1) + (i2 * s->d2) + (i3 * s->d3)],   \
-                            (s->d4 == 0) ? n->d4 : runs, columns);                                 \
-                        x += count;                                                                \
-                    }                                                                              \
-                }                                                                                  \
-            }                                                                                      \
-        }                                                                                          \
-    }
-#endif
 
 /* Integers of one scale to another type of another scale, in [low, high]. */
 #define CG_DEFINE_REQUANTIZE(name, from, to, low, high)                                            \

@@ -9,12 +9,8 @@
 #include "cg_kernel_parts.h"
 #include "cg_kernels_families.h"
 
-/*
- * Every result begins as the first element that belongs to it: all come before what they are
- * compared with. For speed a run of one result (step 0) is a column, and runs of the same results
- * are rows: column by column, a result stays in a register.
- */
-#ifdef __OPTIMIZE_SIZE__
+/* Every result begins as the first element that belongs to it: all come before what they are
+ * compared with. */
 #define CG_DEFINE_REDUCE(name, element)                                                            \
     static void reduce_run(const element *x, element *best, int32_t step, int32_t n, int32_t kind, \
                            bool first)                                                             \
@@ -48,58 +44,6 @@
             }                                                                                      \
         }                                                                                          \
     }
-#else
-/* The best of `best` and of `rows` elements, from each to the next n. */
-#define CG_DEFINE_BEST(name, element, wins)                                                        \
-    static element name(element best, const element *x, int32_t rows, int32_t n)                   \
-    {                                                                                              \
-        for (; rows >= 2; rows -= 2) {                                                             \
-            best = (x[0] wins best) ? x[0] : best;                                                 \
-            best = (x[n] wins best) ? x[n] : best;                                                 \
-            x += 2 * n;                                                                            \
-        }                                                                                          \
-        return ((rows > 0) && (*x wins best)) ? *x : best;                                         \
-    }
-
-#define CG_DEFINE_REDUCE(name, element)                                                            \
-    CG_DEFINE_BEST(largest, element, >)                                                            \
-    CG_DEFINE_BEST(smallest, element, <)                                                           \
-                                                                                                   \
-    static void reduce_columns(const element *x, element *results, int32_t rows, int32_t n,        \
-                               int32_t kind, bool first)                                           \
-    {                                                                                              \
-        for (int32_t column = 0; column < n; column++) {                                           \
-            const element best = first ? x[column] : results[column];                              \
-            results[column] = (kind == 0) ? largest(best, &x[column], rows, n)                     \
-                                          : smallest(best, &x[column], rows, n);                   \
-        }                                                                                          \
-    }                                                                                              \
-                                                                                                   \
-    void name(const cg_reduce_params *params, const element *input, element *output)               \
-    {                                                                                              \
-        const cg_axes *const n = &params->reduction.extent;                                        \
-        const cg_axes *const s = &params->reduction.out_step;                                      \
-        const int32_t columns = (s->d4 == 0) ? 1 : n->d4;                                          \
-        const int32_t runs = ((s->d3 == 0) && (s->d4 != 0)) ? n->d3 : 1;                           \
-        const int32_t count = runs * n->d4;                                                        \
-        for (int32_t i0 = 0; i0 < n->d0; i0++) {                                                   \
-            for (int32_t i1 = 0; i1 < n->d1; i1++) {                                               \
-                for (int32_t i2 = 0; i2 < n->d2; i2++) {                                           \
-                    for (int32_t i3 = 0; i3 < n->d3; i3 += runs) {                                 \
-                        const bool first =                                                         \
-                            ((i0 == 0) || (s->d0 != 0)) && ((i1 == 0) || (s->d1 != 0)) &&          \
-                            ((i2 == 0) || (s->d2 != 0)) && ((i3 == 0) || (s->d3 != 0));            \
-                        const int32_t at =                                                         \
-                            (i0 * s->d0) + (i1 * s->d1) + (i2 * s->d2) + (i3 * s->d3);             \
-                        reduce_columns(input, &output[at], (s->d4 == 0) ? n->d4 : runs, columns,   \
-                                       params->kind, first);                                       \
-                        input += count;                                                            \
-                    }                                                                              \
-                }                                                                                  \
-            }                                                                                      \
-        }                                                                                          \
-    }
-#endif
 
 #define CG_DEFINE_ARG(name, element)                                                               \
     void name(const cg_arg_params *params, const element *input, cg_s32 *output)                   \
