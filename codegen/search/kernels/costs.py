@@ -22,10 +22,6 @@ RAM_WORTH = 32
 """Bytes of code that `--optimize size` pays at most for a byte of RAM, where it takes kernels that need fewer
 bytes. Microcontrollers have 4 to 16 times as much flash as RAM; a small model is not to pay far more."""
 
-LONGER_PERCENT: Mapping[str, int] = {"balanced": 3}
-"""By `--optimize`: how much longer an inference may run, in percent, for less code. In a small network no
-kernel saves enough instructions for its own bytes, and all of them together too many."""
-
 CODE_LIMIT_BYTES: Mapping[str, int] = {"balanced": 16_384, "size": 10_240}
 """By `--optimize`: machine code that kernels are looked for to fit, the entry function included."""
 STEP_BYTES, BLOCKS_BYTES = 36, 600

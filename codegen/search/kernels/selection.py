@@ -12,14 +12,7 @@ from codegen.kernels.base.code_bytes import code_bytes
 from codegen.kernels.base.registry import Kernel
 from codegen.kernels.primfunc import PrimFunc
 from codegen.search.kernels.binding import Binder
-from codegen.search.kernels.costs import (
-    FLASH_WORTH,
-    LONGER_PERCENT,
-    assumed_instructions,
-    cheapest,
-    code_limit,
-    cost_in_sum,
-)
+from codegen.search.kernels.costs import FLASH_WORTH, cheapest, code_limit, cost_in_sum
 from codegen.search.kernels.fewest_bytes import of_fewest_bytes
 
 Candidates = Sequence[Sequence[PrimFunc]]
@@ -27,28 +20,17 @@ Candidates = Sequence[Sequence[PrimFunc]]
 
 
 def with_shared_code(
-    candidates: Candidates,
-    flash_worth: int,
-    code_limit_bytes: int | None = None,
-    most_percent: int | None = None,
+    candidates: Candidates, flash_worth: int, code_limit_bytes: int | None = None
 ) -> tuple[PrimFunc, ...]:
     """Per step one of its candidates: a low sum of all steps' `cost` and `flash_worth` a byte of code.
 
     Begins with every step's cheapest kernel. Then, as long as that lowers the sum, the best of two kinds of
     moves is made: a kernel goes, and its steps take the cheapest of the others, or a kernel takes over every
-    step that it can run. Where steps then run more than `most_percent` longer than each with its cheapest
-    kernel, a byte of code counts a quarter less, and so on. Where the code exceeds `code_limit_bytes`, a byte
-    of it counts twice as much, and so on, until it fits or the steps would run `SLOWER_PERCENT` longer: then
-    the least code so far is taken.
+    step that it can run. Where the code exceeds `code_limit_bytes`, a byte of it counts twice as much, and so
+    on, until it fits or the steps would run `SLOWER_PERCENT` longer: then the least code so far is taken.
     Deterministic; the best sum of all is not promised.
     """
     chosen = _at_price(candidates, flash_worth, flash_worth)
-    if most_percent is not None:
-        longest = _assumed([cheapest(each, flash_worth) for each in candidates]) * (100 + most_percent) / 100
-        code_worth = flash_worth
-        while code_worth and _assumed(chosen) > longest:
-            code_worth = code_worth * 3 // 4
-            chosen = _at_price(candidates, flash_worth, code_worth)
     if code_limit_bytes is None or not flash_worth:
         return chosen
     longest = _instructions(chosen) * (100 + SLOWER_PERCENT) / 100
@@ -120,11 +102,6 @@ def _instructions(chosen: Sequence[PrimFunc]) -> float:
     return sum(cost_in_sum(prim, 0) for prim in chosen)
 
 
-def _assumed(chosen: Sequence[PrimFunc]) -> int:
-    """The same, where a step without a prediction is one of many, not all that counts."""
-    return sum(assumed_instructions(prim) for prim in chosen)
-
-
 def used_code_bytes(chosen: Sequence[PrimFunc]) -> int:
     """Machine code of the kernels of these steps, each function once."""
     symbols = [symbol for prim in chosen for symbol in prim.symbols]
@@ -146,12 +123,7 @@ def select(
     """
     candidates = _candidates(function, binder)
     limit = code_limit(optimize, len(candidates))
-    return with_shared_code(
-        candidates,
-        FLASH_WORTH[optimize],
-        None if limit is None else limit - spare_bytes,
-        LONGER_PERCENT.get(optimize),
-    )
+    return with_shared_code(candidates, FLASH_WORTH[optimize], None if limit is None else limit - spare_bytes)
 
 
 def select_fewest_bytes(function: Function, binder: Binder) -> tuple[PrimFunc, ...]:

@@ -192,17 +192,6 @@ def test_code_counts_more_until_it_fits_but_steps_run_little_longer() -> None:
     assert [prim.kernel for prim in with_shared_code(steps, 0, one)] == ["taps", "ring"]
 
 
-def test_code_counts_less_where_the_sum_of_steps_runs_too_long_without_it() -> None:
-    """str_ww on a Cortex-M55: 6 in 100 longer for 1.5 KB, each kernel of it just not worth its bytes."""
-    fast = _candidate("ring", 10_000)
-    more_bytes = used_code_bytes([fast, _candidate("taps", 1)]) - used_code_bytes([_candidate("taps", 1)])
-    slower = 10 * more_bytes
-    steps = [[_candidate("taps", 10 * slower)], [fast, _candidate("taps", 10_000 + slower)]]
-    assert [prim.kernel for prim in with_shared_code(steps, 20)] == ["taps", "taps"]
-    assert [prim.kernel for prim in with_shared_code(steps, 20, None, 20)] == ["taps", "taps"]
-    assert [prim.kernel for prim in with_shared_code(steps, 20, None, 3)] == ["taps", "ring"]
-
-
 def test_code_is_not_saved_for_more_workspace_than_it_is_worth() -> None:
     """micro_speech: the fully connected layer took 8,000 bytes of workspace to save 1,000 of code."""
     apart, shared = _candidate("narrow", 1_000), _candidate("taps", 1_000)

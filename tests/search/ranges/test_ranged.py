@@ -335,7 +335,7 @@ def test_a_batch_from_one_on_takes_the_kernels_of_several_rows(board: str, tmp_p
     ("board", "functions", "stop"),
     [
         ("mps2-an385", ["fully_connected_s8_v7m"] * 2 + ["fully_connected_runs_s8_v7m"], 2),
-        ("mps2-an386", ["fully_connected_single_s8_dsp"], 2),
+        ("mps2-an386", [], 0),  # a pixel at a time by the same function, at all sizes
         ("mps3-an547", ["few_pixels_s8_mve"], 3),
     ],
 )
@@ -356,9 +356,9 @@ def test_small_batches_run_other_functions_where_these_need_less(
     for size in (1, 2, 3, 8):
         alone = planned(f"N={size}..{size}")
         assert ranges.peaks[pool][size - 1].planned_bytes == alone.memory.peak_bytes(pool)
-    assert [part.where for part in range_parts(ranges)][:1] == [f"N < {stop}"]
+    assert [part.where for part in range_parts(ranges)][:1] == ([f"N < {stop}" if stop else ""])
     said = [line.strip() for line in sizes_lines(program) if " calls " in line]
-    assert len(said) == 1
+    assert len(said) == bool(functions)
     assert all(f" calls cg_{name}" in said[0] for name in functions)
     calls = [(prim, call) for prim in program.steps.prim_funcs for call in prim.elsewhere]
     assert [call.symbol.removeprefix("cg_") for _, call in calls] == functions
