@@ -146,7 +146,10 @@ def variants(folder: Path, board: Board) -> Iterator[Variant]:
         assert used.workspaces == prim.workspaces, "the plan has no room for the workspace of another kernel"
         [rule] = prim.sharing
         assert rule.below is not None
-        element = np.dtype(shape.dtype).itemsize
+        # Pairs of int16 are stored as words, which have to be aligned; int8 may lie anywhere.
+        element = (
+            max(np.dtype(shape.dtype).itemsize, prim.argument_alignment) if shape.dtype == "int16" else 1
+        )
         cases = cases_of(planned)
         sides = [("below", -rule.below, element)]
         if rule.above is None:
