@@ -97,7 +97,9 @@ def _open_sizes(path: Path, kinds: list[str]) -> list[str]:
     """Words that fix what the file leaves open, but for the first extent, as index.csv has it."""
     words: list[str] = []
     graph = onnx.load_model(str(path), load_external_data=False).graph
-    for value, kind in zip(graph.input, kinds, strict=False):
+    weights = {each.name for each in graph.initializer}  # older files name them among the inputs, too
+    inputs = [value for value in graph.input if value.name not in weights]
+    for value, kind in zip(inputs, kinds, strict=False):
         extents = zip(value.type.tensor_type.shape.dim, shape_of(kind), strict=True)
         for axis, (declared, extent) in enumerate(extents):
             if axis and not declared.dim_value:
