@@ -12,7 +12,7 @@ from codegen.ir import Let
 from codegen.kernels.base.c_kernel import row_kernel
 from codegen.kernels.base.overlap import forward_sharing, striped_below
 from codegen.kernels.base.registry import register
-from codegen.kernels.base.walk import params
+from codegen.kernels.base.walk import Fields, params
 from codegen.kernels.base.weighted import DEPTHWISE, QLINEAR_DEPTHWISE, padding_pixel
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantPointer
@@ -77,12 +77,6 @@ class DepthwiseTaps(DspDepthwise):
             return self.portable.bind(let, constants, name)
         window = DEPTHWISE.window(let)
         below = striped_below(window, rows=1, columns=1, channels=GROUP)
-        fields = (
-            ("window", window.fields),
-            ("weights", ConstantPointer(role="weights")),
-            ("pad", ConstantPointer(role="pad")),
-            ("out_zero", let.var.type.zero_point),
-        )
         return PrimFunc(
             name=name,
             let=let,
@@ -102,7 +96,7 @@ class DepthwiseTaps(DspDepthwise):
                 padding_pixel(let, window.image[3], role="pad", alignment=4),
             ),
             sharing=forward_sharing(let, 0, below),
-            structs=(params("cg_dw_taps_params", *fields),),
+            structs=(params("cg_dw_taps_params", *tap_fields(let, window)),),
             call_args=(PARAMS, ARGUMENT, RESULT),
             instructions=instructions(window, self.group_instructions(window, is_least=ends_at_zero(let))),
             rows=row_kernel(let, f"cg_{self.name}_row", window),
@@ -173,6 +167,16 @@ class DepthwiseNarrow(DepthwiseTaps):
     def group_instructions(self, window: WindowShape, *, is_least: bool) -> int:
         """Of four channels of a pixel."""
         return NARROW_GROUP
+
+
+def tap_fields(let: Let, window: WindowShape) -> Fields:
+    """Of `cg_dw_taps_params`."""
+    return (
+        ("window", window.fields),
+        ("weights", ConstantPointer(role="weights")),
+        ("pad", ConstantPointer(role="pad")),
+        ("out_zero", let.var.type.zero_point),
+    )
 
 
 def packed_narrow(numbers: ChannelNumbers) -> NDArray[np.int32]:

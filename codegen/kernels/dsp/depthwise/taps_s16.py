@@ -17,11 +17,11 @@ from codegen.kernels.base.result_limits import is_clamped, limit_fields
 from codegen.kernels.base.walk import params
 from codegen.kernels.base.weighted import DEPTHWISE
 from codegen.kernels.base.window import WindowShape
-from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantPointer
+from codegen.kernels.call import ARGUMENT, PARAMS, RESULT
 from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.dsp.convolution_s16 import Channels, EvenInt16, Int16Kernel
 from codegen.kernels.dsp.depthwise.channels import GROUP, int16_pairs
-from codegen.kernels.dsp.depthwise.taps import MOST_TAPS, UNROLLED_TAPS, instructions
+from codegen.kernels.dsp.depthwise.taps import MOST_TAPS, UNROLLED_TAPS, instructions, tap_fields
 from codegen.kernels.portable.convolution import DEPTHWISE_S16
 from codegen.kernels.portable.qlinear.weighted import QLINEAR_DEPTHWISE_S16
 from codegen.kernels.primfunc import PrimFunc
@@ -53,12 +53,6 @@ class DepthwiseTapsS16(Int16Kernel):
         window = DEPTHWISE.window(let)
         depth = window.image[3]
         by_words = depth % 2 == 0
-        taps = (
-            ("window", window.fields),
-            ("weights", ConstantPointer(role="weights")),
-            ("pad", ConstantPointer(role="pad")),
-            ("out_zero", let.var.type.zero_point),
-        )
         padding = np.full(depth, arg_type(let, 0).zero_point, np.int16)
         group = group_instructions(window, is_clamped=is_clamped(let), rounds_even=channels.rounds_even)
         return PrimFunc(
@@ -86,7 +80,7 @@ class DepthwiseTapsS16(Int16Kernel):
                 ),
             ),
             sharing=forward_sharing(let, 0, striped_below(window, rows=1, columns=1, channels=GROUP)),
-            structs=(params("cg_dw_taps_s16_params", ("taps", taps), *limit_fields(let)),),
+            structs=(params("cg_dw_taps_s16_params", ("taps", tap_fields(let, window)), *limit_fields(let)),),
             call_args=(PARAMS, ARGUMENT, RESULT),
             instructions=instructions(window, group),
         )
