@@ -20,11 +20,12 @@
   // Over each picture lies a sheet of its size. It takes the pointer, so that no browser looks through 10,000
   // marks for it, and shows copies of the chosen ones, so that the picture below is never drawn again.
   const tip = $("tip");
-  const placeOf = (mark) => {
-    const [x, y, width, height] = (mark.localName === "circle" ? ["cx", "cy", "r", "r"] : ["x", "y", "width", "height"])
-      .map((name) => Number(mark.getAttribute(name)));
-    return mark.localName === "circle" ? [x - width, y - height, x + width, y + height] : [x, y, x + width, y + height];
+  const reach = (mark) => {  // left, top, right, bottom
+    const of = (name) => Number(mark.getAttribute(name));
+    if (mark.localName !== "circle") return [of("x"), of("y"), of("x") + of("width"), of("y") + of("height")];
+    return [of("cx") - of("r"), of("cy") - of("r"), of("cx") + of("r"), of("cy") + of("r")];
   };
+  const boxes = new Map();
   const pictures = new Map(all("svg[tabindex]").map((svg) => {
     const sheet = document.createElementNS(svg.namespaceURI, "svg");
     for (const name of ["width", "height", "viewBox"]) sheet.setAttribute(name, svg.getAttribute(name));
@@ -32,28 +33,46 @@
     sheet.setAttribute("aria-hidden", "true");
     svg.after(sheet);
     const marks = all("[data-tip]", svg);
-    return [svg, { sheet, marks, places: marks.map(placeOf) }];
+    const places = new Float64Array(4 * marks.length);  // one object, not one a mark: the first move pays for none
+    marks.forEach((mark, index) => {
+      places.set(reach(mark), 4 * index);
+      boxes.set(mark.dataset.tip, mark);
+    });
+    return [svg, { sheet, marks, places }];
   }));
-  const boxes = new Map();
-  for (const [svg, { marks }] of pictures) for (const mark of marks) boxes.set(mark.dataset.tip, [mark, svg]);
   const markAt = (svg, clientX, clientY) => {
     const { sheet, marks, places } = pictures.get(svg);
     const frame = sheet.getBoundingClientRect();
     const x = (clientX - frame.x) * sheet.viewBox.baseVal.width / frame.width;
     const y = (clientY - frame.y) * sheet.viewBox.baseVal.height / frame.height;
-    const index = places.findLastIndex(([left, top, right, bottom], at) => (
-      left <= x && x <= right && top <= y && y <= bottom && !marks[at].classList.contains("out")));
-    return index < 0 ? undefined : marks[index].dataset.tip;
+    for (let index = marks.length - 1; index >= 0; index -= 1) {
+      const at = 4 * index;
+      if (places[at] <= x && x <= places[at + 2] && places[at + 1] <= y && y <= places[at + 3]
+          && !marks[index].classList.contains("out")) return marks[index].dataset.tip;
+    }
+    return undefined;
   };
+  // A row is marked where its table is in view: marking a row draws its table again.
+  const inView = new Set();
+  const watch = new IntersectionObserver((seen) => {
+    for (const { target, isIntersecting } of seen) inView[isIntersecting ? "add" : "delete"](target);
+    if (chosen) markRow($(chosen));
+  });
+  for (const table of all("table[data-linked]")) watch.observe(table);
   let chosen;
   let marked = [];
+  const markRow = (row) => {
+    if (!inView.has(row.closest("table"))) return;
+    row.classList.add("on");
+    marked.push(() => row.classList.remove("on"));
+  };
   const copy = (id, name) => {
-    if (!boxes.has(id)) return;
-    const [mark, svg] = boxes.get(id);
+    const mark = boxes.get(id);
+    if (!mark) return;
     const made = mark.cloneNode(false);
     delete made.dataset.tip;
     made.classList.add(name);
-    pictures.get(svg).sheet.append(made);
+    pictures.get(mark.ownerSVGElement).sheet.append(made);
     marked.push(() => made.remove());
   };
   const clear = () => {
@@ -68,8 +87,7 @@
     const row = $(id);
     for (const near of (row.dataset.near || "").split(" ")) copy(row.dataset.kin + near, "near");
     copy(id, "on");
-    row.classList.add("on");
-    marked.push(() => row.classList.remove("on"));
+    markRow(row);
     return row;
   };
   const fill = (id) => {

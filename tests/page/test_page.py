@@ -212,6 +212,25 @@ def test_pointing_changes_nothing_in_the_picture(shown: Browser) -> None:
     assert len(tips) > 1 and shown.value("window.changed.length") == 0
 
 
+def test_a_row_is_marked_where_its_table_is_seen(started: Browser) -> None:
+    """Marking a step's row far below the map drew its table again for each move."""
+    started.load(ROOT / "docs" / "digits_report.html")
+    frame = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))"
+    marked = "[...document.querySelectorAll('tr.on')].map(e => e.id)"
+    started.value(frame)
+    started.value("document.querySelector('#memory0 svg').focus()")
+    started.press("ArrowRight")
+    assert started.value(marked) == []
+    started.value(
+        "(() => { const table = document.getElementById('buffertable0');"
+        "table.closest('details').open = true; table.scrollIntoView({behavior: 'instant'}); })()"
+    )
+    started.value(frame)
+    assert len(started.value(marked)) == 1
+    started.press("Escape")
+    assert started.value(marked) == []
+
+
 @pytest.mark.qemu
 def test_a_map_is_walked_with_keys(shown: Browser) -> None:
     shown.value("document.querySelector('#memory0 svg').focus()")
