@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache, lru_cache
 
 import numpy as np
 from numpy.random import Generator
@@ -28,6 +29,7 @@ WEIGHTED = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
 SUMS = ("ADD", "SUB")
 
 
+@cache
 def dtypes_of(op: str) -> tuple[DType, ...]:
     """Element types that layers of `op` are drawn with; empty if nothing draws it."""
     return (
@@ -37,9 +39,19 @@ def dtypes_of(op: str) -> tuple[DType, ...]:
     )
 
 
+@lru_cache(maxsize=8192)
 def drawn(op: str, dtype: DType, seed: int) -> Layer:
     """Layer number `seed` of `op` on `dtype`, the same at every call: every third as the builders draw it,
-    others wider where there are such."""
+    others wider where there are such. Each kernel of an operator asks for the same ones: they are kept, and
+    their data cannot be written to."""
+    found = _drawn(op, dtype, seed)
+    for data in (*found.constants.values(), *found.values):
+        if data is not None:
+            data.setflags(write=False)
+    return found
+
+
+def _drawn(op: str, dtype: DType, seed: int) -> Layer:
     if op in ROUNDED:
         return rounded(op, drawn(ROUNDED[op], dtype, seed), seed)
     if op not in BUILDERS:
