@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
+from tests import objects
 from tests.checkout import ROOT
 
 _NUMBER_BYTES = 4
@@ -54,6 +55,7 @@ def command(folder: Path) -> Generator[Path]:
 def _serve(address: str) -> NoReturn:
     for name in ("codegen.cli.verbs", "codegen.cli.verbs_info", "codegen.cli.sized_verbs", "codegen.page"):
         importlib.import_module(name)
+    objects.keep()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks how children ended: they say so themselves
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(address)

@@ -1,8 +1,9 @@
 """Scripts in front of the programs that the suite starts hundreds of times. What these do does not change.
 
-The suite compiles the same kernels in hundreds of builds: ccache, where it is installed, does each once.
-What it cannot share is compiled as ever. Firmware that waits for a request spins, and QEMU with it would take
-a core from the very process that it waits for: it runs at a lower priority, on a core that nobody else wants.
+The suite compiles the same kernels in hundreds of builds, and does each once: its own processes by
+tests/objects.py, others by ccache, where it is installed. What cannot be shared is compiled as ever.
+Firmware that waits for a request spins, and QEMU with it would take a core from the very process that it
+waits for: it runs at a lower priority, on a core that nobody else wants.
 
 Programs are found in PATH, so the scripts stand in front of it. One that is not installed is still missing.
 """
@@ -11,10 +12,12 @@ import os
 import shlex
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests import objects
 from tests.checkout import ROOT
 
 FOLDER = ROOT / ".ccache"
@@ -43,6 +46,7 @@ exec nice -n 5 {program} "$@"
 
 def set_up(config: pytest.Config) -> None:
     """Put the scripts into the PATH of this process and those it starts, xdist's workers too."""
+    objects.keep()
     if hasattr(config, "workerinput"):
         return
     # With it every command that a test starts would compile all of codegen again.
@@ -50,17 +54,24 @@ def set_up(config: pytest.Config) -> None:
     made = tempfile.TemporaryDirectory(prefix="codegen-programs-")
     config.add_cleanup(made.cleanup)
     scripts = Path(made.name)
-    ccache = shutil.which("ccache")
-    if ccache is not None and os.access(FOLDER.parent, os.W_OK):
-        for name in _COMPILERS:
-            compiler = shutil.which(name)
-            if compiler and not Path(compiler).samefile(ccache):
-                _write(scripts / name, _COMPILER_SCRIPT, program=compiler, ccache=ccache)
+    if os.access(FOLDER.parent, os.W_OK):
+        objects.offer(FOLDER / "objects", dict(_compilers(scripts, shutil.which("ccache"))))
         for name, value in _SETTINGS.items():
             os.environ.setdefault(name, value)
     if emulator := shutil.which(_EMULATOR):
         _write(scripts / _EMULATOR, _EMULATOR_SCRIPT, program=emulator)
     os.environ["PATH"] = f"{scripts}{os.pathsep}{os.environ['PATH']}"
+
+
+def _compilers(scripts: Path, ccache: str | None) -> Iterator[tuple[str, str]]:
+    """Programs that will be called, and the compilers behind them."""
+    for name in _COMPILERS:
+        compiler = shutil.which(name)
+        if compiler is None or (ccache is not None and Path(compiler).samefile(ccache)):
+            continue
+        if ccache is not None:
+            _write(scripts / name, _COMPILER_SCRIPT, program=compiler, ccache=ccache)
+        yield str(scripts / name) if ccache else compiler, compiler
 
 
 def _write(script: Path, text: str, **programs: str) -> None:

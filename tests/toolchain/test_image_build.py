@@ -14,6 +14,7 @@ from codegen.errors import CodegenError, ExitCode
 from codegen.ir import Board
 from codegen.program.image import Image, Sources
 from codegen.toolchain import build, check_pools, elf, tools
+from tests import objects
 from tests.toolchain import fake_model
 
 
@@ -271,6 +272,7 @@ def _counts() -> tuple[int, int]:
 def test_a_build_in_another_folder_compiles_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a word of ours, flags or files that name the folder would make each build compile all anew."""
     monkeypatch.setenv("CCACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.delenv(objects.VARIABLE)
     board = fake_model.arm_board()
     sources = _with_assembly(fake_model.sources(board))
     images: list[bytes] = []
