@@ -85,7 +85,10 @@ void cg_div_s8(const cg_mul_params *params, const int8_t *lhs, const int8_t *rhs
 void cg_div_f32(const cg_binary_params_f32 *params, const cg_f32 *lhs, const cg_f32 *rhs,
                 cg_f32 *output);
 
-/* floor(lhs / rhs), and what it leaves: of the sign of rhs. */
+/* floor(lhs / rhs), and what it leaves: of the sign of rhs. Kind 0: FLOOR_DIV, 1: FLOOR_MOD; of
+ * int32 it wraps, and by 0 it is 0. */
+void cg_floor_s32(const cg_pair_params *params, const cg_s32 *lhs, const cg_s32 *rhs,
+                  cg_s32 *output);
 void cg_floor_div_f32(const cg_pair_params *params, const cg_f32 *lhs, const cg_f32 *rhs,
                       cg_f32 *output);
 void cg_floor_mod_f32(const cg_pair_params *params, const cg_f32 *lhs, const cg_f32 *rhs,

@@ -123,6 +123,8 @@ def squared_difference(rng: Generator, dtype: DType) -> Layer:
 def floor_of(op: str) -> Builder:
     def build(rng: Generator, dtype: DType) -> Layer:
         dividend, divisor = _pair(rng, plain_type(dtype), plain_type(dtype))
+        if dtype is DType.INT32:
+            return layer(op, ops.Attrs(), (dividend, _away_from_zero(divisor)), plain_type(dtype))
         factor = np.float32(10.0 ** rng.uniform(-2, 4))
         if rng.random() < 0.5:  # multiples, of which nothing is left
             dividend = replace(dividend, data=np.round(dividend.data * 20).astype(np.float32))
@@ -288,7 +290,7 @@ PAIRS = {
     },
     "DIV": (div, (DType.INT8, DType.INT32, DType.FLOAT32)),
     "SQUARED_DIFFERENCE": (squared_difference, (*QUANTISED, DType.INT32, DType.FLOAT32)),
-    **{name: (floor_of(name), (DType.FLOAT32,)) for name in ("FLOOR_DIV", "FLOOR_MOD")},
+    **{name: (floor_of(name), (DType.INT32, DType.FLOAT32)) for name in ("FLOOR_DIV", "FLOOR_MOD")},
     "PRELU": (prelu, (*QUANTISED, DType.FLOAT32)),
     "SELECT_V2": (select, _ALL),
     "LOGICAL_NOT": (logical_not, (DType.BOOL,)),

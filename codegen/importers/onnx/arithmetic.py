@@ -49,6 +49,7 @@ _ORDERED = (*_FLOAT_OR_INT32, "int64")
 _KERNELS = {
     **{"ADD": ("add", _FLOAT_OR_INT32), "SUB": ("sub", _FLOAT_OR_INT32), "MUL": ("mul", _FLOAT_OR_INT32)},
     **{"DIV": ("div", _FLOAT_OR_INT32), "LESS": ("less", _ORDERED), "LESS_EQUAL": ("lessequal", _ORDERED)},
+    "FLOOR_MOD": ("mod", _FLOAT_OR_INT32),
     "EQUAL": ("equal", (*_ORDERED, "bool")),
     "MAXIMUM": ("max", (*_ORDERED, "bool")),
     "MINIMUM": ("min", (*_ORDERED, "bool")),

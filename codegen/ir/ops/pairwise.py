@@ -227,20 +227,27 @@ class SquaredDifference(_Pair):
         return _stored(values_, result.dtype.limits, result)
 
 
+_PairFunction = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
 class FloorOf(_Pair):
-    """FLOOR_DIV and FLOOR_MOD on float32."""
+    """FLOOR_DIV and FLOOR_MOD; by an int32 divisor of 0, where TFLite ends the run, the result is 0."""
 
-    types = (DType.FLOAT32,)
+    types = (DType.INT32, DType.FLOAT32)
 
-    def __init__(self, name: str, short: str, of: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> None:
-        self.name, self.short, self._of = name, short, of
+    def __init__(self, name: str, short: str, of_floats: _PairFunction, of_integers: _PairFunction) -> None:
+        self.name, self.short, self._of_floats, self._of_integers = name, short, of_floats, of_integers
 
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Source: reference_ops::FloorDiv, FloorMod."""
-        del attrs, args, result
-        with np.errstate(all="ignore"):
-            found = self._of(present(values, 0, "dividend"), present(values, 1, "divisor"))
-        return np.asarray(found, np.float32)
+        del attrs, args
+        dividend, divisor = present(values, 0, "dividend"), present(values, 1, "divisor")
+        if result.dtype is DType.FLOAT32:
+            with np.errstate(all="ignore"):
+                return np.asarray(self._of_floats(dividend, divisor), np.float32)
+        by = np.where(divisor == 0, 1, divisor.astype(np.int64))
+        found = np.where(divisor == 0, 0, self._of_integers(dividend.astype(np.int64), by))
+        return wrap_int32(found).astype(np.int32)
 
 
 def _floor_div(first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -360,8 +367,8 @@ OPERATORS: tuple[Op, ...] = (
     *COMPARISONS,
     Div(),
     SquaredDifference(),
-    FloorOf("FLOOR_DIV", "floordiv", _floor_div),
-    FloorOf("FLOOR_MOD", "floormod", _floor_mod),
+    FloorOf("FLOOR_DIV", "floordiv", _floor_div, np.floor_divide),
+    FloorOf("FLOOR_MOD", "floormod", _floor_mod, np.remainder),
     Prelu(),
     SelectV2(),
     LogicalNot(),

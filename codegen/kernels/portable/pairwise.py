@@ -272,6 +272,8 @@ register(_FloatPair("DIV", "div", DType.FLOAT32))
 register(_SquaredInteger("SQUARED_DIFFERENCE", "squared_difference", DType.INT8))
 register(_SquaredInteger("SQUARED_DIFFERENCE", "squared_difference", DType.INT16))
 register(_FloatPair("SQUARED_DIFFERENCE", "squared_difference", DType.FLOAT32))
+for _number, _op in enumerate(("FLOOR_DIV", "FLOOR_MOD")):
+    register(PairKind(_op, "floor", _number, DType.INT32))
 register(_Pair("FLOOR_DIV", "floor_div", DType.FLOAT32))
 register(_Pair("FLOOR_MOD", "floor_mod", DType.FLOAT32))
 PRELU_S8 = _PreluInteger("PRELU", "prelu", DType.INT8)

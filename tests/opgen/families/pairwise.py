@@ -216,7 +216,7 @@ DRAWN: Mapping[str, Mapping[str, Callable[[Dice], Drawn]]] = {
     "SELECT": _each(select, ("int8", "float32"), name="SELECT"),
     "DIV": _each(quotient, ("int32", "float32"), name="DIV"),
     "DIV int8": _each(quotient_int8, ("int8",)),
-    **{name: _each(quotient, ("float32",), name=name) for name in ("FLOOR_DIV", "FLOOR_MOD")},
+    **{name: _each(quotient, ("int32", "float32"), name=name) for name in ("FLOOR_DIV", "FLOOR_MOD")},
     "SQUARED_DIFFERENCE": _each(squared_difference, ("int8", "int32", "float32")),
     "SQUARED_DIFFERENCE int16": _each(squared_difference, ("int16",)),
     "PRELU": _each(prelu, ("int8", "float32")),

@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from codegen.importers.onnx.arithmetic import convert, pair, plain
+from codegen.importers.onnx.arithmetic import calculated, convert, pair, plain
 from codegen.importers.onnx.composed.element_functions import Real, choice
 from codegen.importers.onnx.layouts import Known, Value
 from codegen.importers.onnx.matrices import multiplied
@@ -33,11 +33,11 @@ def _not(site: Site) -> Value:
 def _modulo(site: Site) -> Value:
     """Of the divisor's sign, with `fmod` of the dividend's."""
     first, second, like_c = site.value(0), site.value(1), bool(site.integer("fmod", 0))
-    if value_type(first) != "float32":
-        return plain(site, "fmod" if like_c else "mod", [first, second])
-    site.need_float(second)
     if not like_c:
-        return pair(site, "FLOOR_MOD", [first, second])
+        return calculated(site, "FLOOR_MOD", [first, second])
+    if value_type(first) != "float32":
+        return plain(site, "fmod", [first, second])
+    site.need_float(second)
     x, y = Real(site, first), Real(site, second)
     size = Real(site, pair(site, "FLOOR_MOD", [x.of("ABS").value, y.of("ABS").value]))
     return choice(site, x.is_below(0.0), (size * -1.0).value, size.value)
