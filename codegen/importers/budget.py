@@ -69,8 +69,8 @@ def _need_small_image(batch: int, rows: int, columns: int) -> None:
     if max(rows, columns) > MAX_SIDE or batch * rows * columns > MAX_PIXELS:
         raise Refused(
             "E305",
-            f"{batch:,} images of {rows:,} x {columns:,} pixels, up to {MAX_PIXELS:,} pixels and "
-            f"{MAX_SIDE:,} rows or columns are imported",
+            f"{'an image' if batch == 1 else f'{batch:,} images'} of {rows:,} x {columns:,} pixels, up to "
+            f"{MAX_PIXELS:,} pixels and {MAX_SIDE:,} rows or columns are imported",
             "give a model of smaller images, or a longer signal in pieces",
             reason=f"images of more than {MAX_PIXELS:,} pixels, or {MAX_SIDE:,} rows or columns",
         )

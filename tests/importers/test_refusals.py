@@ -72,6 +72,7 @@ def test_every_place_is_there_for_programs() -> None:
         ("CUSTOM", {"custom_code": "FlexErf"}, "a TensorFlow operator: convert without SELECT_TF_OPS"),
         ("CUSTOM", {"custom_code": "SignalMel"}, "end the model behind it, and compute these features in"),
         ("CUSTOM", {"custom_code": "Ours"}, "`codegen ops` lists the supported operators; a kernel of"),
+        ("RFFT2D", {}, "leave the Fourier transform outside: give the model real numbers"),
         ("UNIQUE", {}, "`codegen ops` lists the supported operators; a kernel of your own can be declared"),
     ],
 )
@@ -82,7 +83,72 @@ def test_advice_fits_the_operator(name: str, options: dict[str, Any], advice: st
 def test_no_kernel_is_advised_where_none_can_be_declared() -> None:
     """A declared kernel computes one result."""
     data = chain(("TOPK_V2", ["x"], ["y", "z"]), outputs=["y", "z"])
-    assert complaint(data).split("\n")[1] == "help: `codegen ops` lists the supported operators"
+    assert complaint(data).split("\n")[1] == (
+        "help: `codegen ops` lists the supported operators; end the model before it, and compute the rest in "
+        "code of your own"
+    )
+
+
+@pytest.mark.parametrize(
+    ("names", "reason"),
+    [
+        (("FlexSub", "FlexMul", "FlexSub"), "an operator of TensorFlow itself is not supported"),
+        (
+            ("XC_pad", "XC_conv2d_v2", "XC_pad"),
+            "a custom operator is not supported: it is what XMOS's optimiser for the xcore made of layers",
+        ),
+    ],
+)
+def test_operators_that_are_missing_for_one_reason_are_one_message(names: list[str], reason: str) -> None:
+    """A text network gave a message for each of TensorFlow's operators, all with the same advice."""
+    model = ModelBuilder()
+    tensors = [model.tensor(name, (1, 4), "float32") for name in "xaby"]
+    for name, (one, other) in zip(names, pairwise(tensors), strict=True):
+        model.op("CUSTOM", [one], [other], custom_code=name)
+    model.inputs(tensors[0])
+    model.outputs(tensors[-1])
+    text, places, advice = complaint(model.build()).split("\n")
+    assert text == f"error[E301] m.tflite: {reason} (3 times)"
+    shown = "; ".join(
+        f'op {i} CUSTOM "{y}": {name}' for i, (y, name) in enumerate(zip("aby", names, strict=True))
+    )
+    assert places == f"  at {shown}"
+    assert advice.startswith("help: ")
+
+
+def test_nothing_is_said_of_what_follows_from_unknown_extents() -> None:
+    """Of a network of any size 1 x 1 pixels were taken, into which no window of 3 x 3 fits."""
+    model = ModelBuilder()
+    x = model.tensor("x", (1, 1, 1, 2), "float32", shape_signature=(-1, -1, -1, 2))
+    shape, y = model.tensor("shape", (4,), "int32"), model.tensor("y", (1, 1, 1, 2), "float32")
+    z = model.tensor("z", (1, 1, 1, 2), "float32")
+    model.op("SHAPE", [x], [shape], out_type="int32")
+    model.op("RESHAPE", [x, shape], [y])
+    model.op("MAX_POOL_2D", [y], [z], padding="VALID", filter_width=3, filter_height=3)
+    model.inputs(x)
+    model.outputs(z)
+    [text, advice] = complaint(model.build()).split("\n")
+    assert text.startswith(
+        'error[E301] graph input 0: tensor 0 "x" has shape [-1, -1, -1, 2]: only the first'
+    )
+    assert advice == "help: convert the model with a fixed input shape, or say it with --dim"
+
+
+def test_factors_that_no_kernel_applies_are_one_message() -> None:
+    """A network's MUL results had scales of 3e-35: ranges that calibration never saw anything in."""
+    model = ModelBuilder()
+    tensors = [model.tensor(name, (1, 4), "int8", scale=scale) for name, scale in (("x", 0.5), ("y", 1e-35))]
+    z = model.tensor("z", (1, 4), "int8", scale=2e-35)
+    model.op("MUL", [tensors[0], tensors[0]], [tensors[1]])
+    model.op("MUL", [tensors[0], tensors[0]], [z])
+    model.inputs(tensors[0])
+    model.outputs(tensors[1], z)
+    assert complaint(model.build()).split("\n") == [
+        "error[E306] m.tflite: a factor between quantisations is too large for integer kernels (2 times)",
+        '  at op 0 MUL "y"; op 1 MUL "z"',
+        "help: scales so far apart are of values that calibration never saw: quantise the model again with "
+        "data that reach this operator",
+    ]
 
 
 def test_a_handle_of_a_table_is_no_reason_of_its_own() -> None:

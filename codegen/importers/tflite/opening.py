@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from codegen.errors import CodegenError, Message
 from codegen.importers.graph_inputs import InputSignature
 from codegen.importers.printable_names import printable
-from codegen.importers.reporting import ImportProblem, ImportReport
+from codegen.importers.reporting import ImportReport
 from codegen.importers.tflite.file.reader import FileModel, kind_of, operator_codes, read
 from codegen.importers.tflite.operators.translators import imported_ops
 from codegen.importers.tflite.problems import unsupported
@@ -44,11 +44,5 @@ def _missing_kinds(data: bytes, file_name: str, kernels: Sequence[UserKernel]) -
         return ()
     for name, custom_name in codes:
         if kind_of(name, custom_name) not in imported_ops() and (custom_name or name) not in declared_ops:
-            report.add(missing_kind(name, custom_name, outputs=1), missing=True)
+            report.add(unsupported(name, custom_name, outputs=1), missing=True)
     return report.messages
-
-
-def missing_kind(name: str, custom_name: str, *, outputs: int) -> ImportProblem:
-    """What is said of an operator that nothing imports."""
-    text, advice = unsupported(name, custom_name, outputs)
-    return ImportProblem(code="E301", text=text, advice=advice)

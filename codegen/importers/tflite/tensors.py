@@ -155,7 +155,7 @@ class Tensors:
         dtype = _dtype(tensor)
         if dtype not in _STATIC_TYPES:
             raise _refused(tensor, "E303", f"is {dtype.value}, it has to be int32 or int64")
-        shape = _shape(tensor)
+        shape = self.type(index).shape if self.is_folded(index) else _shape(tensor)
         if math.prod(shape) > limit:
             raise _refused(tensor, "E303", f"has shape {list(shape)}, at most {limit} numbers make sense")
         data = self._bytes(tensor)
@@ -258,7 +258,7 @@ def unknown_extent(tensor: FileTensor, shape: tuple[int, ...]) -> Refused:
     return Refused(
         "E301",
         f"{tensor} has shape {list(shape)}: {text}",
-        "convert the model with a fixed input shape",
+        "convert the model with a fixed input shape, or say it with --dim",
         reason=f"of a shape {text}",
         subject=str(tensor),
     )

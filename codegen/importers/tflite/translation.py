@@ -12,7 +12,6 @@ from codegen.importers.tflite.control import InlinedGraph
 from codegen.importers.tflite.file.reader import FileModel, FileOperator
 from codegen.importers.tflite.graph_outputs import graph_output
 from codegen.importers.tflite.held_state import held_state
-from codegen.importers.tflite.opening import missing_kind
 from codegen.importers.tflite.operators import translators
 from codegen.importers.tflite.operators.site import FOLDED, Site, Translated, Values, is_folded, source
 from codegen.importers.tflite.operators.steps import Chain, Parts, chain, check_types, evaluated, result_shape
@@ -24,10 +23,10 @@ from codegen.importers.tflite.operators.translators import (
     SPLITTERS,
     STATE_OPS,
     TRANSLATORS,
-    UNSHAPED,
     imported_ops,
     is_imported,
 )
+from codegen.importers.tflite.problems import unsupported
 from codegen.importers.tflite.tensors import Tensors, unknown_extent
 from codegen.importers.tflite.unsigned import Edges, need_known
 from codegen.importers.tflite.variables import Variables
@@ -52,6 +51,8 @@ class Translation:
         self._model, self._subgraph, self._refusals = flat.model, subgraph, flat.refusals
         model = flat.model
         self._extents = extents
+        self._is_unsized = False
+        """A graph input has unknown extents, so shapes in the file mean nothing."""
         self._inputs = frozenset(model.inputs)
         self._kernels = {kernel.op: kernel for kernel in kernels}
         self._report = ImportReport(model.file_name)
@@ -115,12 +116,13 @@ class Translation:
             where = f"graph input {position}"
             kind = self._sized(position, index, self._new_value(index, where))
             value = None if kind is None else Var(name=name, type=kind, origin=origin)
-            if value is not None:
-                self._check_extents(position, index, where)
+            if value is not None and self._is_sized(position, index, where):
                 param = value
                 if self.tensors.is_unsigned(index) and not self._is_inner:
                     param, value = self._edges.input(value)
                 params.append(param)
+            else:
+                value = None
             self._values.define(index, value, from_inputs=True)
         return tuple(params)
 
@@ -138,12 +140,16 @@ class Translation:
         self.tensors.resize(index, shape)
         return self.tensors.type(index)
 
-    def _check_extents(self, position: int, index: int, where: str) -> None:
-        """Only the batch may be unknown: the file fills other unknown extents with 1, which nobody means."""
+    def _is_sized(self, position: int, index: int, where: str) -> bool:
+        """Only the batch may be unknown: the file fills other unknown extents with 1, which nobody means, and
+        what would follow from them is not told."""
         tensor = self.tensors.tensor(index)
         unknown = (axis for axis, extent in enumerate(tensor.signature) if extent == -1)
-        if any(axis and (position, axis) not in self._extents for axis in unknown):
-            self._report.add(unknown_extent(tensor, tensor.signature).problem, where=where)
+        if all(not axis or (position, axis) in self._extents for axis in unknown):
+            return True
+        self._is_unsized = True
+        self._report.add(unknown_extent(tensor, tensor.signature).problem, where=where)
+        return False
 
     def _new_value(self, index: int, where: str) -> TensorType | None:
         """Type of a tensor that gets its value here; None if that was reported as impossible."""
@@ -173,7 +179,7 @@ class Translation:
         folded = self._is_folded(operator)
         known = folded or self._is_known(operator)
         if not known:
-            missing = missing_kind(operator.name, operator.custom_name, outputs=len(operator.outputs))
+            missing = unsupported(operator.name, operator.custom_name, outputs=len(operator.outputs))
             self._report.add(self._refusals.get(operator.index, missing), where=str(origin), missing=True)
         elif operator.kind in {*TRANSLATORS, *(FOLDED if folded else ())} and len(operator.outputs) != 1:
             text = f"has {len(operator.outputs)} outputs, needs 1"
@@ -247,8 +253,8 @@ class Translation:
         """Let the operator's results be constants; False if it was refused (and that reported)."""
         try:
             found = self._numbers(site)
-            if self._extents:
-                for index, data in zip(site.operator.outputs, found, strict=True):
+            for index, data, result in zip(site.operator.outputs, found, site.results, strict=True):
+                if self._is_given(result):
                     self.tensors.resize(index, data.shape)
             results = tuple(self.tensors.type(index) for index in site.operator.outputs)
         except Refused as refused:
@@ -292,7 +298,9 @@ class Translation:
         for position, (index, kind) in enumerate(zip(operator.outputs, kinds, strict=True)):
             if self._values.is_computed(index):
                 continue
-            value = None if kind is None else Var(name=f"refused{operator.index}_{index}", type=kind)
+            value = None
+            if kind is not None and not self._is_unsized:
+                value = Var(name=f"refused{operator.index}_{index}", type=kind)
             self._values.define(index, chains[position][-1].var if chains else value, from_inputs=from_inputs)
 
     def _translated(
@@ -321,13 +329,16 @@ class Translation:
 
     def _resized(self, site: Site, found: Sequence[Translated]) -> tuple[TensorType, ...]:
         """Types of the results; as the operators give them where that is another extent than the file's, or
-        where files leave shapes open."""
-        if not self._extents and (site.operator.kind not in UNSHAPED or any(r.shape for r in site.results)):
-            return site.results
+        where the file leaves the shape out: TFLite gives a tensor its shape when it makes room for it."""
         for index, part, result in zip(site.operator.outputs, found, site.results, strict=True):
-            self.tensors.resize(index, result_shape(part, result))
-            self._budget.value(self.tensors.type(index))
+            if self._is_given(result):
+                self.tensors.resize(index, result_shape(part, result))
+                self._budget.value(self.tensors.type(index))
         return tuple(self.tensors.type(index) for index in site.operator.outputs)
+
+    def _is_given(self, result: TensorType) -> bool:
+        """Whether the operator says which shape a result has; else the file does."""
+        return bool(self._extents) or not result.shape
 
     def _foldable(self, site: Site, chains: list[Chain]) -> list[Chain] | None:
         """Steps on constants alone; None, and that reported, where folding them is beyond the budget."""

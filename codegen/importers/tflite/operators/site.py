@@ -254,6 +254,7 @@ class Site:
             raise Refused("E303", f"input {position} ({what}) is left out")
         index = self.operator.inputs[position]
         if self._values.is_computed(index):
+            self._values.read(index)  # nothing is said of what follows from another refusal
             tensor = self._values.tensors.tensor(index)
             raise Refused(
                 "E301",

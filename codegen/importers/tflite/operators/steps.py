@@ -5,10 +5,17 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from codegen.importers.printable_names import printable
+from codegen.importers.reporting import ImportProblem
 from codegen.importers.tflite.operators.site import InnerStep, Site, Translated
 from codegen.ir import Arg, Call, Constant, ConstRef, Let, Source, TensorType, Var
 from codegen.ir.evaluate import evaluate_let
 from codegen.ir.ops import find_op
+from codegen.ir.ops.base.fixed_point import FactorTooLarge
+
+_RESCALE = (
+    "scales so far apart are of values that calibration never saw: quantise the model again with data that "
+    "reach this operator"
+)
 
 Chain = tuple[Let, ...]
 """The steps of one output of an operator, the last one its own."""
@@ -83,6 +90,10 @@ def check_types(site: Site, chains: Sequence[Chain]) -> None:
         for let in made:
             try:
                 let.call.op.check(let.call.attrs, let.call.types, let.var.type)
+            except FactorTooLarge as error:
+                reason, advice = "a factor between quantisations is too large for integer kernels", _RESCALE
+                site.refuse(ImportProblem(code="E306", text=str(error), advice=advice, reason=reason))
+                break
             except ValueError as error:
                 site.complain("E306", str(error))
                 break

@@ -192,9 +192,6 @@ HOLDERS = (LSTM, SVDF, *STREAMING)
 """Operators that hold state themselves (`codegen.importers.tflite.held_state`)."""
 
 
-UNSHAPED = frozenset({detection.DETECTION})
-"""Operators whose results files may leave without shapes: TFLite makes them from the options."""
-
 DECODE = "TFLM_DECODE"
 """A custom operator on constants alone (`codegen.importers.tflite.decoded`)."""
 

@@ -34,13 +34,20 @@ def round_half_away_array(values: NDArray[np.floating]) -> NDArray[np.floating]:
     return np.where(np.abs(values - whole) >= 0.5, whole + np.sign(values), whole)
 
 
+class FactorTooLarge(ValueError):
+    """A factor between quantisations of 2^30 or more, which no kernel can apply in 32 bits."""
+
+    def __init__(self, factor: float) -> None:
+        super().__init__(f"a factor of {factor:g} between quantisations is too large for integer kernels")
+
+
 # Every pass and every kernel that is weighed asks again for the same channels.
 @lru_cache(maxsize=1 << 16)
 def quantize_multiplier(factor: float) -> tuple[int, int]:
     """`factor` (a double, may be negative) as (multiplier, shift). Source: QuantizeMultiplier.
 
-    Magnitudes below 2^-32 become 0. Raises ValueError if the factor is not finite or its magnitude is 2^30 or
-    more, which no kernel can apply in 32 bits.
+    Magnitudes below 2^-32 become 0. Raises ValueError if the factor is not finite, FactorTooLarge if its
+    magnitude is 2^30 or more.
     """
     if not math.isfinite(factor):
         raise ValueError(f"a factor of {factor} between quantisations cannot be applied")
@@ -54,7 +61,7 @@ def quantize_multiplier(factor: float) -> tuple[int, int]:
     if shift < -31:
         return 0, 0
     if shift > MAX_SHIFT:
-        raise ValueError(f"a factor of {factor:g} between quantisations is too large for integer kernels")
+        raise FactorTooLarge(factor)
     return multiplier, shift
 
 
