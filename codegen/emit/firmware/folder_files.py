@@ -59,6 +59,7 @@ LICENCE_FILE = "runtime/LICENSE"
 """Emitted path of the terms of all that is copied; what is generated is the user's (0BSD)."""
 VERSION_FILE = "runtime/cg_version.c"
 CORE1_HEADER, CORE1_SOURCE = "cg_core1.h", "support/core1.c"
+_SIZES_SOURCE = "support/sizes.c"
 
 BUILD_MARK, RUNTIME_MARK = "@BUILD@", "@RUNTIME@"
 _DIGITS = 12
@@ -84,6 +85,7 @@ def kernel_files(programs: Sequence[Program]) -> Mapping[str, str]:
     names |= {CHECK_SOURCE for program in programs if program.interface.external}
     names |= {STATE_SOURCE for program in programs if program.signature.states}
     names |= {STAGE_SOURCE for program in programs if program.constants.copied}
+    names |= {_SIZES_SOURCE for program in programs if program.ranges and program.board.runner is Runner.HOST}
     names |= {UNPACK_SOURCE for program in programs if program.constants.unpacked}
     names |= {CORE1_SOURCE} if uses_second_core(programs) else set[str]()
     copied = [emitted_name(PurePath(name)) for name in names]

@@ -11,8 +11,8 @@ from codegen.emit.model.structs import (
     StructNames,
     late_constants,
     local_structs,
+    local_text,
     struct_name,
-    struct_text,
 )
 from codegen.ir import DType
 from codegen.ir.formulas import Formula, text
@@ -267,7 +267,7 @@ class _Block:
         late = late_constants(self._prim, self._constants, self._sizes, external=external)
         found = local_structs(self._prim, late, stage.leading)
         return tuple(
-            struct_text(self._prim, struct, self._constants, self._struct_names, indent, self._sizes)
+            local_text(self._prim, struct, self._constants, self._struct_names, indent, self._sizes)
             for struct in found
         )
 

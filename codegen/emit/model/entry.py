@@ -10,12 +10,13 @@ from codegen.emit.model.header import HeaderView
 from codegen.emit.model.loops import loop_text
 from codegen.emit.model.step_calls import CallView, may_fail, named_values, silent_values, used_values
 from codegen.emit.model.structs import (
+    LocalStruct,
     constant_addresses,
     late_constants,
     local_structs,
+    local_text,
     shared_structs,
     struct_name,
-    struct_text,
 )
 from codegen.emit.values.copies import (
     SavedState,
@@ -30,13 +31,12 @@ from codegen.emit.values.copies import (
 )
 from codegen.emit.values.locations import CallerBytes, Places, PoolBytes, step_note
 from codegen.emit.values.model_data import image_tag
-from codegen.ir import Var
+from codegen.ir import Runner, Var
 from codegen.ir.formulas import Formula
 from codegen.kernels.call import (
     ArrayArg,
     CallArg,
     ConstantArg,
-    CStruct,
     LiteralArg,
     NullArg,
     ResultArg,
@@ -136,7 +136,12 @@ class _Entry:
         self._base = "" if not self.external else "pools->constants" if owned else "constants"
         self.linked = constant_addresses(places.bundle, program, self._base)
         self.constants = {**self.linked, **staged_addresses(program, places)}
-        structs = [f"{p.name}_{struct.suffix}" for p in program.steps.prim_funcs for struct in p.structs]
+        prims = program.steps.prim_funcs
+        local = {
+            (prim.name, each.struct.suffix): each for prim in prims for each in self._local_structs(prim)
+        }
+        structs = [f"{prim.name}_{struct.suffix}" for prim in prims for struct in prim.structs]
+        structs += [f"{name}_{each.copied.suffix}" for (name, _), each in local.items() if each.copied]
         own = ["context", "status"] if program.edge.streamed else []
         own += _CORE1_WORDS if uses_second_core([program]) else ()
         own += [] if places.sizes is None else ["dims", *places.sizes.names]
@@ -148,9 +153,8 @@ class _Entry:
         self.used = frozenset(used_values(program))
         self.silent = program.silent_steps
         self._views = silent_values(program)
-        prims = program.steps.prim_funcs
-        local = {(prim.name, each.suffix) for prim in prims for each in self._local_structs(prim)}
-        self._structs, self._struct_names = shared_structs(prims, self.constants, local)
+        copies = program.board.runner is Runner.HOST
+        self._structs, self._struct_names = shared_structs(prims, self.constants, local, copies=copies)
 
     def view(self, header: HeaderView) -> EntryView:
         """All of it."""
@@ -199,7 +203,7 @@ class _Entry:
         yield "outputs"
         yield from (f"outputs->{c_name(tensor.field)}" for tensor in self.program.signature.outputs)
 
-    def _local_structs(self, prim: PrimFunc) -> tuple[CStruct, ...]:
+    def _local_structs(self, prim: PrimFunc) -> tuple[LocalStruct, ...]:
         """Parameters that are known at run time only, so that they live on the stack."""
         return local_structs(prim, late_constants(prim, self.constants, self.places.sizes, self.external))
 
@@ -271,7 +275,7 @@ class _Entry:
             arguments.append("dims")
         called = function_name(self.program.name, prim) if prim.is_rendered else prim.symbol
         texts = [
-            struct_text(prim, struct, self.constants, self._struct_names, f"    {inner}", self.places.sizes)
+            local_text(prim, struct, self.constants, self._struct_names, f"    {inner}", self.places.sizes)
             for struct in structs
         ]
         if inner:
@@ -289,7 +293,7 @@ class _Entry:
 
         def call(condition: str, symbol: str, args: Sequence[CallArg]) -> CallView:
             structs = (
-                struct_text(prim, each, self.constants, self._struct_names, "        ", self.places.sizes)
+                local_text(prim, each, self.constants, self._struct_names, "        ", self.places.sizes)
                 for each in local_structs(prim, late, args)
             )
             arguments = tuple(self._argument(prim, each, lines) for each in args)

@@ -8,8 +8,8 @@ from codegen.emit.model.blocks import Around, Parameters, function_name
 from codegen.emit.model.structs import (
     late_constants,
     local_structs,
+    local_text,
     struct_name,
-    struct_text,
 )
 from codegen.ir import Var
 from codegen.ir.formulas import Formula
@@ -116,7 +116,7 @@ class _LoopFunction:
         """Parameters that hold addresses of constants that are known at run time only."""
         late = late_constants(self._prim, self._constants, None, external=self._given is not None)
         return tuple(
-            struct_text(self._prim, struct, self._constants, self._struct_names, "    ")
+            local_text(self._prim, struct, self._constants, self._struct_names, "    ")
             for struct in local_structs(self._prim, late)
         )
 

@@ -1,6 +1,7 @@
 """Parameter structs: nested designated initialisers, and the addresses of constants in them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from typing import cast
 
 from codegen.emit.c.c_text import statement
@@ -30,6 +31,27 @@ StructNames = Mapping[tuple[str, str], str]
 Fields = tuple[tuple[str, "str | Fields"], ...]
 """Designators and values as C writes them, nested ones as fields again."""
 
+_TEMPLATE = "c/steps/structs.c.j2"
+
+_COPIED = 8
+"""Where so many fields are the same in every call, and fewer are not, they are copied on a host: to store a
+field costs eight bytes of code there. On ARM it costs four, and to copy takes longer."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LocalStruct:
+    """A parameter struct that holds what is known at run time only."""
+
+    struct: CStruct
+    copied: CStruct | None
+    """What is the same in every call, where it pays to copy that."""
+    stored: tuple[tuple[str, object], ...]
+    """Designators of the other fields, and what is stored there."""
+
+
+LocalStructs = Mapping[tuple[str, str], LocalStruct]
+"""(primfunc, suffix) -> what its step declares."""
+
 
 def constant_addresses(bundle: Bundle, program: Program, base: str = "") -> Addresses:
     """Where every linked constant of a program lies; merged ones are the same member, or a part of one.
@@ -51,21 +73,25 @@ def _object(bundle: Bundle, pool: ConstantPool, base: str) -> str:
 
 
 def shared_structs(
-    prims: Sequence[PrimFunc], constants: Addresses, local: Set[tuple[str, str]]
+    prims: Sequence[PrimFunc], constants: Addresses, local: LocalStructs, *, copies: bool
 ) -> tuple[tuple[str, ...], StructNames]:
-    """Definitions of all parameter structs at file scope, equal ones once, and what each one is called; those
-    in `local`, (primfunc, suffix), are defined elsewhere. Raises ValueError as `struct_text` does."""
+    """Definitions of all parameter structs at file scope, equal ones once, and what each one is called; of
+    those in `local` what is copied, if steps do. Raises ValueError for a field that C cannot express."""
     names: dict[tuple[str, str], str] = {}
     first: dict[object, str] = {}
     texts: list[str] = []
     for prim in prims:
-        for struct in prim.structs:
-            if (prim.name, struct.suffix) in local:
+        for own in prim.structs:
+            known = local.get((prim.name, own.suffix))
+            struct = own if known is None else known.copied if copies else None
+            if struct is None:
                 continue
-            content = (struct.c_type, struct.is_array, _FieldValues(prim, constants, names).of(struct.fields))
+            fields = _FieldValues(prim, constants, names).of(struct.fields)
+            content = (struct.c_type, struct.is_array, fields)
+            name = _own_name(prim, struct.suffix)
             if content not in first:
-                first[content] = _own_name(prim, struct.suffix)
-                texts.append(struct_text(prim, struct, constants, names))
+                first[content] = name
+                texts.append(statement(_TEMPLATE, "definition", struct.c_type, name, struct.is_array, fields))
             names[prim.name, struct.suffix] = first[content]
     return tuple(texts), names
 
@@ -79,24 +105,25 @@ def _own_name(prim: PrimFunc, suffix: str) -> str:
     return f"{prim.name}_{suffix}"
 
 
-def struct_text(
+def local_text(
     prim: PrimFunc,
-    struct: CStruct,
+    local: LocalStruct,
     constants: Addresses,
     names: StructNames,
-    indent: str = "",
+    indent: str,
     sizes: SizeText | None = None,
 ) -> str:
-    """The definition of one parameter struct, static or, with `indent`, local to a function; `sizes` spells
-    formulas in it.
+    """The declaration of a parameter struct in a function; `sizes` spells formulas in it.
 
     Raises ValueError for a field that C cannot express.
     """
-    fields = _FieldValues(prim, constants, names, sizes).of(struct.fields)
+    values, struct = _FieldValues(prim, constants, names, sizes), local.struct
     name = _own_name(prim, struct.suffix)
-    return statement(
-        "c/steps/structs.c.j2", "definition", struct.c_type, name, struct.is_array, fields, indent
-    )
+    source = None if local.copied is None else names.get((prim.name, local.copied.suffix))
+    if source is None:
+        fields = values.of(struct.fields)
+        return statement(_TEMPLATE, "definition", struct.c_type, name, struct.is_array, fields, indent)
+    return statement(_TEMPLATE, "copy", struct.c_type, name, source, values.of(local.stored), indent)
 
 
 def late_constants(
@@ -113,7 +140,7 @@ def late_constants(
 
 def local_structs(
     prim: PrimFunc, late: Set[str], wanted: Iterable[CallArg] | None = None
-) -> tuple[CStruct, ...]:
+) -> tuple[LocalStruct, ...]:
     """Structs of a PrimFunc that hold what is known at run time only, and those that point to such: formulas,
     and addresses of the constants `late`. `wanted`: only those that these arguments lead to."""
     by_suffix = {struct.suffix: struct for struct in prim.structs}
@@ -126,15 +153,50 @@ def local_structs(
             pointers = _pointers(by_suffix[suffix].fields)
             waiting += [pointer.suffix for pointer in pointers if isinstance(pointer, StructPointer)]
     found = (struct for struct in prim.structs if struct.suffix in reached)
-    return tuple(struct for struct in found if _is_late(struct, by_suffix, late))
+    return tuple(_local(each, by_suffix, late) for each in found if _is_late(each.fields, by_suffix, late))
 
 
-def _is_late(struct: CStruct, by_suffix: Mapping[str, CStruct], late: Set[str]) -> bool:
+def _local(struct: CStruct, by_suffix: Mapping[str, CStruct], late: Set[str]) -> LocalStruct:
+    """How a struct that holds what is `late` gets its fields."""
+
+    def early(fields: object) -> tuple[tuple[str, object], ...]:
+        """What is the same in every call."""
+        kept: list[tuple[str, object]] = []
+        for name, value in _fields(fields):
+            inner = early(value)
+            if inner or not (isinstance(value, tuple) or _is_late(value, by_suffix, late)):
+                kept.append((name, inner or value))
+        return tuple(kept)
+
+    stored = tuple(
+        (path, value) for path, value in _leaves(struct.fields) if _is_late(value, by_suffix, late)
+    )
+    fields = early(struct.fields)
+    has_sizes = any(isinstance(value, Formula | ChosenPointer | Narrow) for _, value in stored)
+    fixed_count = 0 if struct.is_array or not has_sizes else len([*_leaves(fields)])
+    pays = fixed_count >= max(_COPIED, len(stored) + 1)
+    copied = replace(struct, suffix=f"{struct.suffix}_copied", fields=fields) if pays else None
+    return LocalStruct(struct=struct, copied=copied, stored=stored)
+
+
+def _leaves(fields: object, path: str = "") -> Iterator[tuple[str, object]]:
+    """Designators of all fields, nested ones in place of what nests them."""
+    for name, value in _fields(fields):
+        own = f"{path}{_designator(name)}"
+        yield from [*_leaves(value, own)] or [(own, value)]
+
+
+def _designator(name: str) -> str:
+    return name if name.startswith(("[", ".")) else f".{name}"
+
+
+def _is_late(held: object, by_suffix: Mapping[str, CStruct], late: Set[str]) -> bool:
+    """Whether a field, or one that it nests, is known at run time only."""
     return any(
         isinstance(value, Formula | ChosenPointer | Narrow)
         or (isinstance(value, ConstantPointer) and value.role in late)
-        or (isinstance(value, StructPointer) and _is_late(by_suffix[value.suffix], by_suffix, late))
-        for value in _pointers(struct.fields)
+        or (isinstance(value, StructPointer) and _is_late(by_suffix[value.suffix].fields, by_suffix, late))
+        for value in _pointers(held)
     )
 
 
@@ -158,10 +220,7 @@ class _FieldValues:
 
     def of(self, fields: object) -> Fields:
         """(designator, value) of every field: `.name`, in arrays `[index]`."""
-        return tuple(
-            (name if name.startswith("[") else f".{name}", self._value(value))
-            for name, value in _fields(fields)
-        )
+        return tuple((_designator(name), self._value(value)) for name, value in _fields(fields))
 
     def _value(self, value: object) -> str | Fields:
         match value:

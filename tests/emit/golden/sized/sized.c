@@ -69,12 +69,55 @@ uint8_t sized_sram_pool[SIZED_SRAM_POOL_SIZE] CG_SECTION(".bss.cg.sram") CG_ALIG
 
 /* ---- layer parameters ----------------------------------------------------------------- */
 
+static const cg_conv_params conv0_params_copied = {
+    .window =
+        {
+            .batch = 1,
+            .in = {.w = 1, .c = 8},
+            .out = {.w = 1, .c = 8},
+            .kernel_h = 3,
+            .kernel_w = 1,
+            .stride_h = 2,
+            .stride_w = 1,
+            .dilation_h = 1,
+            .dilation_w = 1,
+            .pad_left = 0,
+        },
+    .groups = 1,
+    .in_zero = -3,
+    .out_zero = -3,
+    .act_min = -3,
+    .act_max = 127,
+};
+
 static const cg_conv_weights conv0_weights = {
     .weight = sized_flash_pool.conv0_weight,
     .bias = sized_flash_pool.conv0_bias,
     .multiplier = sized_flash_pool.conv0_multiplier,
     .shift = sized_flash_pool.conv4_shift,
     .scale_step = 1,
+};
+
+static const cg_conv_params conv1_params_copied = {
+    .window =
+        {
+            .batch = 1,
+            .in = {.w = 1, .c = 8},
+            .out = {.w = 1, .c = 8},
+            .kernel_h = 1,
+            .kernel_w = 1,
+            .stride_h = 1,
+            .stride_w = 1,
+            .dilation_h = 1,
+            .dilation_w = 1,
+            .pad_top = 0,
+            .pad_left = 0,
+        },
+    .groups = 1,
+    .in_zero = -3,
+    .out_zero = -3,
+    .act_min = -3,
+    .act_max = 127,
 };
 
 static const cg_conv_weights conv1_weights = {
@@ -85,6 +128,28 @@ static const cg_conv_weights conv1_weights = {
     .scale_step = 1,
 };
 
+static const cg_conv_params dw2_params_copied = {
+    .window =
+        {
+            .batch = 1,
+            .in = {.w = 1, .c = 8},
+            .out = {.w = 1, .c = 8},
+            .kernel_h = 4,
+            .kernel_w = 1,
+            .stride_h = 2,
+            .stride_w = 1,
+            .dilation_h = 1,
+            .dilation_w = 1,
+            .pad_top = 1,
+            .pad_left = 0,
+        },
+    .groups = 1,
+    .in_zero = -3,
+    .out_zero = -3,
+    .act_min = -3,
+    .act_max = 127,
+};
+
 static const cg_conv_weights dw2_weights = {
     .weight = sized_flash_pool.dw2_weight,
     .bias = sized_flash_pool.dw2_bias,
@@ -93,12 +158,77 @@ static const cg_conv_weights dw2_weights = {
     .scale_step = 1,
 };
 
+static const cg_conv_params conv4_params_copied = {
+    .window =
+        {
+            .batch = 1,
+            .in = {.w = 1, .c = 8},
+            .out = {.w = 1, .c = 16},
+            .kernel_h = 2,
+            .kernel_w = 1,
+            .stride_h = 2,
+            .stride_w = 1,
+            .dilation_h = 1,
+            .dilation_w = 1,
+            .pad_top = 0,
+            .pad_left = 0,
+        },
+    .groups = 1,
+    .in_zero = -3,
+    .out_zero = -3,
+    .act_min = -3,
+    .act_max = 127,
+};
+
 static const cg_conv_weights conv4_weights = {
     .weight = sized_flash_pool.conv4_weight,
     .bias = sized_flash_pool.conv4_bias,
     .multiplier = sized_flash_pool.conv4_multiplier,
     .shift = sized_flash_pool.conv4_shift,
     .scale_step = 1,
+};
+
+static const cg_add_params add5_params_copied = {
+    .shape =
+        {
+            .extent = {.d0 = 1, .d1 = 1, .d2 = 1, .d3 = 1},
+            .lhs_step = {.d0 = 0, .d1 = 0, .d2 = 0, .d3 = 0, .d4 = 1},
+            .rhs_step = {.d0 = 0, .d1 = 0, .d2 = 0, .d3 = 0, .d4 = 1},
+        },
+    .lhs_zero = -3,
+    .rhs_zero = -3,
+    .out_zero = -3,
+    .left_shift = 20,
+    .lhs_multiplier = 1073741824,
+    .rhs_multiplier = 1073741824,
+    .out_multiplier = 1073741824,
+    .lhs_shift = 0,
+    .rhs_shift = 0,
+    .out_shift = -18,
+    .act_min = -128,
+    .act_max = 127,
+};
+
+static const cg_conv_params conv6_params_copied = {
+    .window =
+        {
+            .batch = 1,
+            .in = {.w = 1, .c = 16},
+            .out = {.w = 1, .c = 4},
+            .kernel_h = 1,
+            .kernel_w = 1,
+            .stride_h = 1,
+            .stride_w = 1,
+            .dilation_h = 1,
+            .dilation_w = 1,
+            .pad_top = 0,
+            .pad_left = 0,
+        },
+    .groups = 1,
+    .in_zero = -3,
+    .out_zero = -3,
+    .act_min = -3,
+    .act_max = 127,
 };
 
 static const cg_conv_weights conv6_weights = {
@@ -225,27 +355,11 @@ cg_status sized_run(const sized_inputs *inputs, const sized_outputs *outputs,
     int8_t *const conv0 = (int8_t *)&sized_sram_pool[8 * T + 16 * conv0_dim1];
     CG_STEP_BEGIN(0u);
     {
-        const cg_conv_params conv0_params = {
-            .window =
-                {
-                    .batch = 1,
-                    .in = {.h = T, .w = 1, .c = 8},
-                    .out = {.h = conv0_dim1, .w = 1, .c = 8},
-                    .kernel_h = 3,
-                    .kernel_w = 1,
-                    .stride_h = 2,
-                    .stride_w = 1,
-                    .dilation_h = 1,
-                    .dilation_w = 1,
-                    .pad_top = conv0_pad_rows - 1,
-                    .pad_left = 0,
-                },
-            .groups = 1,
-            .in_zero = -3,
-            .out_zero = -3,
-            .act_min = -3,
-            .act_max = 127,
-        };
+        cg_conv_params conv0_params;
+        cg_copy_params(&conv0_params, &conv0_params_copied, sizeof conv0_params);
+        conv0_params.window.in.h = T;
+        conv0_params.window.out.h = conv0_dim1;
+        conv0_params.window.pad_top = conv0_pad_rows - 1;
         cg_conv2d_s8(&conv0_params, &conv0_weights, x0, conv0);
     }
     CG_STEP_END(0u);
@@ -254,27 +368,10 @@ cg_status sized_run(const sized_inputs *inputs, const sized_outputs *outputs,
     int8_t *const conv1 = (int8_t *)&sized_sram_pool[8 * T];
     CG_STEP_BEGIN(1u);
     {
-        const cg_conv_params conv1_params = {
-            .window =
-                {
-                    .batch = 1,
-                    .in = {.h = T, .w = 1, .c = 8},
-                    .out = {.h = T, .w = 1, .c = 8},
-                    .kernel_h = 1,
-                    .kernel_w = 1,
-                    .stride_h = 1,
-                    .stride_w = 1,
-                    .dilation_h = 1,
-                    .dilation_w = 1,
-                    .pad_top = 0,
-                    .pad_left = 0,
-                },
-            .groups = 1,
-            .in_zero = -3,
-            .out_zero = -3,
-            .act_min = -3,
-            .act_max = 127,
-        };
+        cg_conv_params conv1_params;
+        cg_copy_params(&conv1_params, &conv1_params_copied, sizeof conv1_params);
+        conv1_params.window.in.h = T;
+        conv1_params.window.out.h = T;
         cg_conv2d_s8(&conv1_params, &conv1_weights, x0, conv1);
     }
     CG_STEP_END(1u);
@@ -285,27 +382,10 @@ cg_status sized_run(const sized_inputs *inputs, const sized_outputs *outputs,
     int8_t *const dw2 = (int8_t *)&sized_sram_pool[8 * T + 24 * conv0_dim1];
     CG_STEP_BEGIN(2u);
     {
-        const cg_conv_params dw2_params = {
-            .window =
-                {
-                    .batch = 1,
-                    .in = {.h = T, .w = 1, .c = 8},
-                    .out = {.h = conv0_dim1, .w = 1, .c = 8},
-                    .kernel_h = 4,
-                    .kernel_w = 1,
-                    .stride_h = 2,
-                    .stride_w = 1,
-                    .dilation_h = 1,
-                    .dilation_w = 1,
-                    .pad_top = 1,
-                    .pad_left = 0,
-                },
-            .groups = 1,
-            .in_zero = -3,
-            .out_zero = -3,
-            .act_min = -3,
-            .act_max = 127,
-        };
+        cg_conv_params dw2_params;
+        cg_copy_params(&dw2_params, &dw2_params_copied, sizeof dw2_params);
+        dw2_params.window.in.h = T;
+        dw2_params.window.out.h = conv0_dim1;
         cg_depthwise_conv2d_s8(&dw2_params, &dw2_weights, conv1, dw2);
     }
     CG_STEP_END(2u);
@@ -331,27 +411,10 @@ cg_status sized_run(const sized_inputs *inputs, const sized_outputs *outputs,
     int8_t *const conv4 = (int8_t *)&sized_sram_pool[8 * T + 16 * conv0_dim1];
     CG_STEP_BEGIN(4u);
     {
-        const cg_conv_params conv4_params = {
-            .window =
-                {
-                    .batch = 1,
-                    .in = {.h = T, .w = 1, .c = 8},
-                    .out = {.h = conv0_dim1, .w = 1, .c = 16},
-                    .kernel_h = 2,
-                    .kernel_w = 1,
-                    .stride_h = 2,
-                    .stride_w = 1,
-                    .dilation_h = 1,
-                    .dilation_w = 1,
-                    .pad_top = 0,
-                    .pad_left = 0,
-                },
-            .groups = 1,
-            .in_zero = -3,
-            .out_zero = -3,
-            .act_min = -3,
-            .act_max = 127,
-        };
+        cg_conv_params conv4_params;
+        cg_copy_params(&conv4_params, &conv4_params_copied, sizeof conv4_params);
+        conv4_params.window.in.h = T;
+        conv4_params.window.out.h = conv0_dim1;
         cg_conv2d_s8(&conv4_params, &conv4_weights, x0, conv4);
     }
     CG_STEP_END(4u);
@@ -363,26 +426,9 @@ cg_status sized_run(const sized_inputs *inputs, const sized_outputs *outputs,
     int8_t *const add5 = (int8_t *)&sized_sram_pool[0x000];
     CG_STEP_BEGIN(5u);
     {
-        const cg_add_params add5_params = {
-            .shape =
-                {
-                    .extent = {.d0 = 1, .d1 = 1, .d2 = 1, .d3 = 1, .d4 = 16 * conv0_dim1},
-                    .lhs_step = {.d0 = 0, .d1 = 0, .d2 = 0, .d3 = 0, .d4 = 1},
-                    .rhs_step = {.d0 = 0, .d1 = 0, .d2 = 0, .d3 = 0, .d4 = 1},
-                },
-            .lhs_zero = -3,
-            .rhs_zero = -3,
-            .out_zero = -3,
-            .left_shift = 20,
-            .lhs_multiplier = 1073741824,
-            .rhs_multiplier = 1073741824,
-            .out_multiplier = 1073741824,
-            .lhs_shift = 0,
-            .rhs_shift = 0,
-            .out_shift = -18,
-            .act_min = -128,
-            .act_max = 127,
-        };
+        cg_add_params add5_params;
+        cg_copy_params(&add5_params, &add5_params_copied, sizeof add5_params);
+        add5_params.shape.extent.d4 = 16 * conv0_dim1;
         cg_add_s8(&add5_params, concat3, conv4, add5);
     }
     CG_STEP_END(5u);
@@ -394,27 +440,10 @@ cg_status sized_run(const sized_inputs *inputs, const sized_outputs *outputs,
     int8_t *const conv6 = (int8_t *)&sized_sram_pool[cg_round_up(12 * conv0_dim1 + 4, 8)];
     CG_STEP_BEGIN(6u);
     {
-        const cg_conv_params conv6_params = {
-            .window =
-                {
-                    .batch = 1,
-                    .in = {.h = conv0_dim1, .w = 1, .c = 16},
-                    .out = {.h = conv0_dim1, .w = 1, .c = 4},
-                    .kernel_h = 1,
-                    .kernel_w = 1,
-                    .stride_h = 1,
-                    .stride_w = 1,
-                    .dilation_h = 1,
-                    .dilation_w = 1,
-                    .pad_top = 0,
-                    .pad_left = 0,
-                },
-            .groups = 1,
-            .in_zero = -3,
-            .out_zero = -3,
-            .act_min = -3,
-            .act_max = 127,
-        };
+        cg_conv_params conv6_params;
+        cg_copy_params(&conv6_params, &conv6_params_copied, sizeof conv6_params);
+        conv6_params.window.in.h = conv0_dim1;
+        conv6_params.window.out.h = conv0_dim1;
         cg_conv2d_reverse_s8(&conv6_params, &conv6_weights, add5, conv6);
     }
     CG_STEP_END(6u);

@@ -81,6 +81,138 @@ cg_status sized_set_constants(sized_workspace_pools *pools, const void *image, u
     return status;
 }
 
+/* ---- layer parameters ----------------------------------------------------------------- */
+
+static const cg_conv_params conv0_params_copied = {
+    .window =
+        {
+            .batch = 1,
+            .in = {.w = 1, .c = 8},
+            .out = {.w = 1, .c = 8},
+            .kernel_h = 3,
+            .kernel_w = 1,
+            .stride_h = 2,
+            .stride_w = 1,
+            .dilation_h = 1,
+            .dilation_w = 1,
+            .pad_left = 0,
+        },
+    .groups = 1,
+    .in_zero = -3,
+    .out_zero = -3,
+    .act_min = -3,
+    .act_max = 127,
+};
+
+static const cg_conv_params conv1_params_copied = {
+    .window =
+        {
+            .batch = 1,
+            .in = {.w = 1, .c = 8},
+            .out = {.w = 1, .c = 8},
+            .kernel_h = 1,
+            .kernel_w = 1,
+            .stride_h = 1,
+            .stride_w = 1,
+            .dilation_h = 1,
+            .dilation_w = 1,
+            .pad_top = 0,
+            .pad_left = 0,
+        },
+    .groups = 1,
+    .in_zero = -3,
+    .out_zero = -3,
+    .act_min = -3,
+    .act_max = 127,
+};
+
+static const cg_conv_params dw2_params_copied = {
+    .window =
+        {
+            .batch = 1,
+            .in = {.w = 1, .c = 8},
+            .out = {.w = 1, .c = 8},
+            .kernel_h = 4,
+            .kernel_w = 1,
+            .stride_h = 2,
+            .stride_w = 1,
+            .dilation_h = 1,
+            .dilation_w = 1,
+            .pad_top = 1,
+            .pad_left = 0,
+        },
+    .groups = 1,
+    .in_zero = -3,
+    .out_zero = -3,
+    .act_min = -3,
+    .act_max = 127,
+};
+
+static const cg_conv_params conv4_params_copied = {
+    .window =
+        {
+            .batch = 1,
+            .in = {.w = 1, .c = 8},
+            .out = {.w = 1, .c = 16},
+            .kernel_h = 2,
+            .kernel_w = 1,
+            .stride_h = 2,
+            .stride_w = 1,
+            .dilation_h = 1,
+            .dilation_w = 1,
+            .pad_top = 0,
+            .pad_left = 0,
+        },
+    .groups = 1,
+    .in_zero = -3,
+    .out_zero = -3,
+    .act_min = -3,
+    .act_max = 127,
+};
+
+static const cg_add_params add5_params_copied = {
+    .shape =
+        {
+            .extent = {.d0 = 1, .d1 = 1, .d2 = 1, .d3 = 1},
+            .lhs_step = {.d0 = 0, .d1 = 0, .d2 = 0, .d3 = 0, .d4 = 1},
+            .rhs_step = {.d0 = 0, .d1 = 0, .d2 = 0, .d3 = 0, .d4 = 1},
+        },
+    .lhs_zero = -3,
+    .rhs_zero = -3,
+    .out_zero = -3,
+    .left_shift = 20,
+    .lhs_multiplier = 1073741824,
+    .rhs_multiplier = 1073741824,
+    .out_multiplier = 1073741824,
+    .lhs_shift = 0,
+    .rhs_shift = 0,
+    .out_shift = -18,
+    .act_min = -128,
+    .act_max = 127,
+};
+
+static const cg_conv_params conv6_params_copied = {
+    .window =
+        {
+            .batch = 1,
+            .in = {.w = 1, .c = 16},
+            .out = {.w = 1, .c = 4},
+            .kernel_h = 1,
+            .kernel_w = 1,
+            .stride_h = 1,
+            .stride_w = 1,
+            .dilation_h = 1,
+            .dilation_w = 1,
+            .pad_top = 0,
+            .pad_left = 0,
+        },
+    .groups = 1,
+    .in_zero = -3,
+    .out_zero = -3,
+    .act_min = -3,
+    .act_max = 127,
+};
+
 /* ---- sizes ---------------------------------------------------------------------------- */
 
 static bool sizes_are_in_range(const sized_dims *dims)
@@ -180,27 +312,11 @@ static void step_0_conv0(const sized_workspace_pools *pools, const sized_inputs 
     const int32_t conv0_pad_rows = -T + 2 * conv0_dim1 + 1;
     const int8_t *const x0 = inputs->x0;
     int8_t *const conv0 = (int8_t *)&pools->sram[16 * conv0_dim1];
-    const cg_conv_params conv0_params = {
-        .window =
-            {
-                .batch = 1,
-                .in = {.h = T, .w = 1, .c = 8},
-                .out = {.h = conv0_dim1, .w = 1, .c = 8},
-                .kernel_h = 3,
-                .kernel_w = 1,
-                .stride_h = 2,
-                .stride_w = 1,
-                .dilation_h = 1,
-                .dilation_w = 1,
-                .pad_top = conv0_pad_rows - 1,
-                .pad_left = 0,
-            },
-        .groups = 1,
-        .in_zero = -3,
-        .out_zero = -3,
-        .act_min = -3,
-        .act_max = 127,
-    };
+    cg_conv_params conv0_params;
+    cg_copy_params(&conv0_params, &conv0_params_copied, sizeof conv0_params);
+    conv0_params.window.in.h = T;
+    conv0_params.window.out.h = conv0_dim1;
+    conv0_params.window.pad_top = conv0_pad_rows - 1;
     const cg_conv_weights conv0_weights = {
         .weight = pools->constants->flash.conv0_weight,
         .bias = pools->constants->flash.conv0_bias,
@@ -220,27 +336,10 @@ static void step_1_conv1(const sized_workspace_pools *pools, const sized_inputs 
     const int32_t T = (int32_t)dims->T;
     const int8_t *const x0 = inputs->x0;
     int8_t *const conv1 = (int8_t *)&pools->sram[0x000];
-    const cg_conv_params conv1_params = {
-        .window =
-            {
-                .batch = 1,
-                .in = {.h = T, .w = 1, .c = 8},
-                .out = {.h = T, .w = 1, .c = 8},
-                .kernel_h = 1,
-                .kernel_w = 1,
-                .stride_h = 1,
-                .stride_w = 1,
-                .dilation_h = 1,
-                .dilation_w = 1,
-                .pad_top = 0,
-                .pad_left = 0,
-            },
-        .groups = 1,
-        .in_zero = -3,
-        .out_zero = -3,
-        .act_min = -3,
-        .act_max = 127,
-    };
+    cg_conv_params conv1_params;
+    cg_copy_params(&conv1_params, &conv1_params_copied, sizeof conv1_params);
+    conv1_params.window.in.h = T;
+    conv1_params.window.out.h = T;
     const cg_conv_weights conv1_weights = {
         .weight = pools->constants->flash.conv1_weight,
         .bias = pools->constants->flash.conv1_bias,
@@ -261,27 +360,10 @@ static void step_2_dw2(const sized_workspace_pools *pools, const sized_dims *dim
     const int32_t conv0_dim1 = (T + 1) / 2;
     int8_t *const conv1 = (int8_t *)&pools->sram[0x000];
     int8_t *const dw2 = (int8_t *)&pools->sram[24 * conv0_dim1];
-    const cg_conv_params dw2_params = {
-        .window =
-            {
-                .batch = 1,
-                .in = {.h = T, .w = 1, .c = 8},
-                .out = {.h = conv0_dim1, .w = 1, .c = 8},
-                .kernel_h = 4,
-                .kernel_w = 1,
-                .stride_h = 2,
-                .stride_w = 1,
-                .dilation_h = 1,
-                .dilation_w = 1,
-                .pad_top = 1,
-                .pad_left = 0,
-            },
-        .groups = 1,
-        .in_zero = -3,
-        .out_zero = -3,
-        .act_min = -3,
-        .act_max = 127,
-    };
+    cg_conv_params dw2_params;
+    cg_copy_params(&dw2_params, &dw2_params_copied, sizeof dw2_params);
+    dw2_params.window.in.h = T;
+    dw2_params.window.out.h = conv0_dim1;
     const cg_conv_weights dw2_weights = {
         .weight = pools->constants->flash.dw2_weight,
         .bias = pools->constants->flash.dw2_bias,
@@ -326,27 +408,10 @@ static void step_4_conv4(const sized_workspace_pools *pools, const sized_inputs 
     const int32_t conv0_dim1 = (T + 1) / 2;
     const int8_t *const x0 = inputs->x0;
     int8_t *const conv4 = (int8_t *)&pools->sram[16 * conv0_dim1];
-    const cg_conv_params conv4_params = {
-        .window =
-            {
-                .batch = 1,
-                .in = {.h = T, .w = 1, .c = 8},
-                .out = {.h = conv0_dim1, .w = 1, .c = 16},
-                .kernel_h = 2,
-                .kernel_w = 1,
-                .stride_h = 2,
-                .stride_w = 1,
-                .dilation_h = 1,
-                .dilation_w = 1,
-                .pad_top = 0,
-                .pad_left = 0,
-            },
-        .groups = 1,
-        .in_zero = -3,
-        .out_zero = -3,
-        .act_min = -3,
-        .act_max = 127,
-    };
+    cg_conv_params conv4_params;
+    cg_copy_params(&conv4_params, &conv4_params_copied, sizeof conv4_params);
+    conv4_params.window.in.h = T;
+    conv4_params.window.out.h = conv0_dim1;
     const cg_conv_weights conv4_weights = {
         .weight = pools->constants->flash.conv4_weight,
         .bias = pools->constants->flash.conv4_bias,
@@ -371,26 +436,9 @@ static void step_5_add5(const sized_workspace_pools *pools, const sized_dims *di
     int8_t *const concat3 = (int8_t *)&pools->sram[0x000];
     int8_t *const conv4 = (int8_t *)&pools->sram[16 * conv0_dim1];
     int8_t *const add5 = (int8_t *)&pools->sram[0x000];
-    const cg_add_params add5_params = {
-        .shape =
-            {
-                .extent = {.d0 = 1, .d1 = 1, .d2 = 1, .d3 = 1, .d4 = 16 * conv0_dim1},
-                .lhs_step = {.d0 = 0, .d1 = 0, .d2 = 0, .d3 = 0, .d4 = 1},
-                .rhs_step = {.d0 = 0, .d1 = 0, .d2 = 0, .d3 = 0, .d4 = 1},
-            },
-        .lhs_zero = -3,
-        .rhs_zero = -3,
-        .out_zero = -3,
-        .left_shift = 20,
-        .lhs_multiplier = 1073741824,
-        .rhs_multiplier = 1073741824,
-        .out_multiplier = 1073741824,
-        .lhs_shift = 0,
-        .rhs_shift = 0,
-        .out_shift = -18,
-        .act_min = -128,
-        .act_max = 127,
-    };
+    cg_add_params add5_params;
+    cg_copy_params(&add5_params, &add5_params_copied, sizeof add5_params);
+    add5_params.shape.extent.d4 = 16 * conv0_dim1;
     CG_STEP_BEGIN(5u);
     cg_add_s8(&add5_params, concat3, conv4, add5);
     CG_STEP_END(5u);
@@ -405,27 +453,10 @@ static void step_6_conv6(const sized_workspace_pools *pools, const sized_outputs
     const int32_t conv0_dim1 = (T + 1) / 2;
     int8_t *const add5 = (int8_t *)&pools->sram[0x000];
     int8_t *const conv6 = outputs->v13;
-    const cg_conv_params conv6_params = {
-        .window =
-            {
-                .batch = 1,
-                .in = {.h = conv0_dim1, .w = 1, .c = 16},
-                .out = {.h = conv0_dim1, .w = 1, .c = 4},
-                .kernel_h = 1,
-                .kernel_w = 1,
-                .stride_h = 1,
-                .stride_w = 1,
-                .dilation_h = 1,
-                .dilation_w = 1,
-                .pad_top = 0,
-                .pad_left = 0,
-            },
-        .groups = 1,
-        .in_zero = -3,
-        .out_zero = -3,
-        .act_min = -3,
-        .act_max = 127,
-    };
+    cg_conv_params conv6_params;
+    cg_copy_params(&conv6_params, &conv6_params_copied, sizeof conv6_params);
+    conv6_params.window.in.h = conv0_dim1;
+    conv6_params.window.out.h = conv0_dim1;
     const cg_conv_weights conv6_weights = {
         .weight = pools->constants->flash.conv6_weight,
         .bias = pools->constants->flash.conv6_bias,
