@@ -131,17 +131,6 @@ CallArg = StructArg | ValueArg | ResultArg | WorkspaceArg | ConstantArg | Litera
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class OtherCall:
-    """The call of a step in part `number` of a range of sizes, instead of its own: another C function with
-    its own structs. `part` is the size that says in which part a call is."""
-
-    part: Formula
-    number: int
-    symbol: str
-    call_args: tuple[CallArg, ...]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Split:
     """How a call can be made once for every group of outputs, in order, instead of once.
 

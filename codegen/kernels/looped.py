@@ -1,4 +1,5 @@
-"""Binds WHILE: steps of one iteration, bound and placed already, become one call of a rendered function."""
+"""Binds WHILE: steps of one iteration, bound and placed already, become one call of a rendered function.
+So do layers of a block that run one after the other."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -93,27 +94,12 @@ def bind_loop(let: Let, prims: Sequence[PrimFunc], placed: PlacedIteration, next
         let=let,
         kernel="loop",
         symbol=f"{let.var.name}_loop",
-        sources=tuple(dict.fromkeys(source for prim in prims for source in prim.sources)),
-        headers=tuple(
-            dict.fromkeys(("cg_kernels.h", *(header for prim in prims for header in prim.headers)))
-        ),
+        sources=_sources(prims),
+        headers=_headers(prims),
         argument_alignment=placed.alignment,
         reads=tuple(float(attrs.trips) if isinstance(arg, Var) else 0.0 for arg in let.call.args),
         workspaces=spaces,
-        constants=(
-            *placed.firsts.values(),
-            *(
-                replace(
-                    constant,
-                    role=_inner(prim, constant.role),
-                    reads=attrs.trips * constant_reads(prim, constant),
-                    op=operator_name(prim.let.call),
-                    steps=(prim.name, prim.let.var.origin),
-                )
-                for prim in prims
-                for constant in prim.constants
-            ),
-        ),
+        constants=(*placed.firsts.values(), *_constants(prims, attrs.trips)),
         structs=tuple(_struct(prim, struct) for prim in prims for struct in prim.structs),
         call_args=(
             *(ValueArg(index=index) for index, arg in enumerate(let.call.args) if isinstance(arg, Var)),
@@ -123,6 +109,65 @@ def bind_loop(let: Let, prims: Sequence[PrimFunc], placed: PlacedIteration, next
         instructions=_sum([each for each, _ in work], attrs.trips),
         cycles=_sum([each for _, each in work], attrs.trips),
         loop=body,
+    )
+
+
+def bind_layers(block: PrimFunc, result: Var, prims: Sequence[PrimFunc], placed: PlacedIteration) -> PrimFunc:
+    """`block` at the size of `result`, its layers `prims` one after the other, each to its end. They work in
+    one of its workspaces, the others are empty."""
+    own = most_aligned(block)
+    calls = tuple(_call(prim, placed) for prim in prims if prim.is_call)
+    work = [(prim.instructions, prim.cycles) for prim in prims if prim.is_call]
+    return PrimFunc(
+        name=block.name,
+        let=replace(block.let, var=result),
+        kernel=f"layers of {result.type}",
+        symbol=f"{block.name}_layers",
+        sources=_sources(prims),
+        headers=_headers(prims),
+        argument_alignment=block.argument_alignment,
+        workspaces=tuple(
+            replace(space, size_bytes=placed.size_bytes if space is own else 0) for space in block.workspaces
+        ),
+        constants=_constants(prims, 1),
+        structs=tuple(_struct(prim, struct) for prim in prims for struct in prim.structs),
+        call_args=(
+            *(ValueArg(index=index) for index, arg in enumerate(block.let.call.args) if isinstance(arg, Var)),
+            RESULT,
+            WorkspaceArg(name=own.name),
+        ),
+        macs=sum(prim.macs for prim in prims),
+        instructions=_sum([each for each, _ in work], 1),
+        cycles=_sum([each for _, each in work], 1),
+        loop=LoopBody(trips=1, first=(), deciding=(), decision=None, calls=calls, kept=(), last=()),
+    )
+
+
+def most_aligned(block: PrimFunc) -> Workspace:
+    """The workspace of a block in which all that is aligned as any of them may lie."""
+    return max(block.workspaces, key=lambda space: space.alignment)
+
+
+def _sources(prims: Sequence[PrimFunc]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(source for prim in prims for source in prim.sources))
+
+
+def _headers(prims: Sequence[PrimFunc]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(("cg_kernels.h", *(header for prim in prims for header in prim.headers))))
+
+
+def _constants(prims: Sequence[PrimFunc], trips: int) -> tuple[LinkedConstant, ...]:
+    """The constants of inner steps as those of the whole step."""
+    return tuple(
+        replace(
+            constant,
+            role=_inner(prim, constant.role),
+            reads=trips * constant_reads(prim, constant),
+            op=operator_name(prim.let.call),
+            steps=(prim.name, prim.let.var.origin),
+        )
+        for prim in prims
+        for constant in prim.constants
     )
 
 

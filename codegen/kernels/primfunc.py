@@ -1,14 +1,14 @@
 """PrimFunc: one call bound to a kernel, with its workspaces, linked constants and sharing rules."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codegen.ir import ANYWHERE, Let, Var, VirtualDevice
 from codegen.ir.formulas import Formula
 from codegen.kernels.block import Block, RowKernel
-from codegen.kernels.call import CallArg, CStruct, OtherCall, Reverse, Split, UserSource, formulas_in
+from codegen.kernels.call import CallArg, CStruct, Reverse, Split, UserSource, formulas_in
 from codegen.kernels.contract import LinkedConstant, MemoryDemand, Sharing, View, Workspace
-from codegen.kernels.loop import LoopBody
+from codegen.kernels.loop import LoopBody, OtherCall
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -146,10 +146,25 @@ class PrimFunc:
         """C functions of the runtime or the user that it calls: of a block, those of its layers."""
         if self.loop is not None:
             return self.loop.symbols
+        others = tuple(symbol for each in self.elsewhere for symbol in each.symbols)
         if self.block is None:
-            others = (each.symbol for each in self.elsewhere)
             return (self.symbol, *others) if self.symbol else ()
-        return tuple(stage.kernel.symbol for stage in self.block.stages if stage.kernel)
+        return (*(stage.kernel.symbol for stage in self.block.stages if stage.kernel), *others)
+
+    @property
+    def others(self) -> "tuple[PrimFunc, ...]":
+        """What it is in the parts of `elsewhere`, in order."""
+        return tuple(
+            replace(
+                self,
+                symbol=each.symbol,
+                call_args=each.call_args,
+                block=None,
+                loop=each.loop,
+                elsewhere=(),
+            )
+            for each in self.elsewhere
+        )
 
     @property
     def is_rendered(self) -> bool:

@@ -71,6 +71,7 @@ def _path(dots: Sequence[Dot]) -> str:
 def _how(point: CurvePoint) -> str:
     parts = [
         f"{_layers(block['ops'])} row by row"
+        + (f" for each of {block['images']} images" if block["images"] > 1 else "")
         + (f" in {block['stripes']} stripes" if block["stripes"] > 1 else "")
         for block in point.blocks
     ]

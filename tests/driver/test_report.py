@@ -15,9 +15,17 @@ import pytest
 from codegen import board as boards
 from codegen import importers, passes
 from codegen.driver.build import plan_model
+from codegen.driver.inputs.dims import parsed
 from codegen.driver.options import Options
 from codegen.driver.preparing import pipeline
-from codegen.driver.report.certificate import certificate, closed_by, order_text, proof_text, work_text
+from codegen.driver.report.certificate import (
+    certificate,
+    closed_by,
+    order_text,
+    proof_text,
+    ways_text,
+    work_text,
+)
 from codegen.driver.report.output_check import array, compare
 from codegen.errors import counted
 from codegen.ir import DType, Target, TensorType
@@ -150,9 +158,18 @@ def test_blocks_and_work_are_told() -> None:
         f"{executed:,} multiply-accumulates, {executed - plain:,} ({percent:.1f} %) beyond the model's own; "
         f"ops 0-{len(block['ops']) - 1} row by row in {block['stripes']} stripes"
     )
+    assert block["images"] == 1
     assert work_text(_plan("tflm/hello_world_int8", reduce=False), 288) == (
         "288 multiply-accumulates, none extra; every value whole"
     )
+
+
+def test_a_block_of_a_batch_says_how_many_images_go_through_it() -> None:
+    """Blocks went through a batch image by image, and neither report.json nor the summary said so."""
+    program = _plan(KWS, dims=parsed(["N=2..3"]))
+    (block,) = _told(program)["blocks"]
+    assert block["images"] == 3
+    assert ways_text(program) == f"ops 0-{len(block['ops']) - 1} row by row for each of 3 images"
 
 
 def test_what_is_open_is_not_what_is_told_to_be_known() -> None:

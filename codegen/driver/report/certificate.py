@@ -47,19 +47,25 @@ def closed_by(program: Program) -> str | None:
 
 
 def block_reports(program: Program) -> list[dict[str, object]]:
-    """The blocks of a report: the layers of each, its stripes, what it costs."""
+    """The blocks of a report: the layers of each, its stripes and images, what it costs."""
     return [
         {
             "step": step,
             "name": prim.name,
             "ops": [stage.op for stage in prim.block.stages if stage.op],
             "stripes": len(prim.block.stripes),
+            "images": _images(prim),
             "macs": prim.macs,
             "extra_macs": prim.macs - inner_macs(prim),
         }
         for step, prim in enumerate(program.steps.prim_funcs)
         if prim.block is not None
     ]
+
+
+def _images(prim: PrimFunc) -> int:
+    """How many images go through a block one after the other, of a range of sizes at the largest."""
+    return int(prim.let.var.type.shape[0])
 
 
 def inner_macs(prim: PrimFunc) -> int:
@@ -137,13 +143,15 @@ def again(program: Program) -> list[str]:
 
 
 def ways_text(program: Program) -> str:
-    """Which operators of the file run in blocks, in how many stripes, and how many steps run twice."""
+    """Which operators of the file run in blocks, for how many images (of a range of sizes at the largest), in
+    how many stripes, and how many steps run twice."""
     parts: list[str] = []
     for prim in program.steps.prim_funcs:
         if prim.block is not None:
             numbers = [let.source.op_index for let in _inner(prim) if let.source is not None]
-            stripes = len(prim.block.stripes)
+            stripes, images = len(prim.block.stripes), _images(prim)
             told = f"ops {min(numbers)}-{max(numbers)} row by row" if numbers else f"{prim.name} row by row"
+            told += f" for each of {images} images" if images > 1 else ""
             parts.append(told + (f" in {stripes} stripes" if stripes > 1 else ""))
     repeated = len(again(program))
     if repeated:

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 from codegen.emit.c.c_text import statement
 from codegen.emit.c.spelling import POOL_TYPES, TakenNames, c_name, local_names, needs_math, scalar
-from codegen.emit.model.blocks import Around, block_text, function_name, needs_sizes
+from codegen.emit.model.blocks import Around, function_name, needs_sizes
 from codegen.emit.model.header import HeaderView
-from codegen.emit.model.loops import loop_text
+from codegen.emit.model.loops import functions_of
 from codegen.emit.model.step_calls import CallView, may_fail, named_values, silent_values, used_values
 from codegen.emit.model.structs import (
     LocalStruct,
@@ -172,7 +172,7 @@ class _Entry:
             whole += [tensor.size for tensor in (*header.inputs, *header.outputs)]
         return EntryView(
             structs=self._structs,
-            blocks=tuple(self._function(prim) for prim in prims if prim.is_rendered),
+            blocks=tuple(text for prim in prims for text in self._functions(prim)),
             sizes=() if sizes is None else tuple(sizes.declarations(whole)),
             tables=() if sizes is None else sizes.tables,
             inputs=tuple(declared),
@@ -207,8 +207,9 @@ class _Entry:
         """Parameters that are known at run time only, so that they live on the stack."""
         return local_structs(prim, late_constants(prim, self.constants, self.places.sizes, self.external))
 
-    def _function(self, prim: PrimFunc) -> str:
-        """Of a block or loop; external constants reach it as a parameter or the model's pointer."""
+    def _functions(self, prim: PrimFunc) -> Iterator[str]:
+        """Those that are rendered for a step: a block or loop, and layers that run without it in a part of a
+        range of sizes. External constants reach them as a parameter or the model's pointer."""
         name, sizes = self.program.name, self.places.sizes
         around = Around(model=name, constants=self.constants, structs=self._struct_names, sizes=sizes)
         if self.external:
@@ -216,10 +217,7 @@ class _Entry:
             given = ((f"const struct {image_tag(name)} *", "constants"),) if owned else ()
             constants = constant_addresses(self.places.bundle, self.program, "constants")
             around = replace(around, constants=constants, given=given)
-        if prim.block is not None:
-            return block_text(prim, prim.block, around)
-        assert prim.loop is not None
-        return loop_text(prim, prim.loop, around)
+        return functions_of(prim, around)
 
     # ---- steps --------------------------------------------------------------------------
 
@@ -268,12 +266,7 @@ class _Entry:
             return self._by_part(prim, lines)
         structs = () if prim.is_rendered else self._local_structs(prim)
         inner = "" if apart or not structs else "    "
-        arguments = [self._argument(prim, arg, lines) for arg in prim.call_args]
-        if prim.is_rendered and self.external and self.program.interface.caller_pools:
-            arguments.insert(0, self._base)
-        if needs_sizes(prim, self.constants, self.places.sizes):
-            arguments.append("dims")
-        called = function_name(self.program.name, prim) if prim.is_rendered else prim.symbol
+        called, arguments = self._called(prim, lines)
         texts = [
             local_text(prim, struct, self.constants, self._struct_names, f"    {inner}", self.places.sizes)
             for struct in structs
@@ -287,25 +280,35 @@ class _Entry:
             lines += texts
         return self._by_groups(prim, call, lines)
 
+    def _called(self, prim: PrimFunc, lines: list[str]) -> tuple[str, list[str]]:
+        """The C function of a step, and what it is called with."""
+        arguments = [self._argument(prim, arg, lines) for arg in prim.call_args]
+        if not prim.is_rendered:
+            return prim.symbol, arguments
+        base = [self._base] if self.external and self.program.interface.caller_pools else []
+        dims = ["dims"] if needs_sizes(prim, self.constants, self.places.sizes) else []
+        return function_name(self.program.name, prim), [*base, *arguments, *dims]
+
     def _by_part(self, prim: PrimFunc, lines: list[str]) -> str:
         """The calls of a step that is another C function in some parts of a range of sizes."""
         late = late_constants(prim, self.constants, self.places.sizes, self.external)
 
-        def call(condition: str, symbol: str, args: Sequence[CallArg]) -> CallView:
-            structs = (
-                local_text(prim, each, self.constants, self._struct_names, "        ", self.places.sizes)
-                for each in local_structs(prim, late, args)
+        def call(condition: str, own: PrimFunc) -> CallView:
+            local = () if own.is_rendered else local_structs(prim, late, own.call_args)
+            names, sizes = self._struct_names, self.places.sizes
+            structs = [local_text(prim, each, self.constants, names, " " * 8, sizes) for each in local]
+            function, given = self._called(own, lines)
+            return CallView(
+                condition=condition, structs=tuple(structs), function=function, arguments=tuple(given)
             )
-            arguments = tuple(self._argument(prim, each, lines) for each in args)
-            return CallView(condition=condition, structs=tuple(structs), function=symbol, arguments=arguments)
 
         sizes = self.places.sizes
         assert sizes is not None
         calls = [
-            call(f"{sizes.spelled(each.part)} == {each.number}", each.symbol, each.call_args)
-            for each in prim.elsewhere
+            call(f"{sizes.spelled(each.part)} == {each.number}", own)
+            for each, own in zip(prim.elsewhere, prim.others, strict=True)
         ]
-        return statement(_CALL, "by_part", [*calls, call("", prim.symbol, prim.call_args)])
+        return statement(_CALL, "by_part", [*calls, call("", prim)])
 
     def _sizes(self, texts: Sequence[str]) -> list[str]:
         """Declarations of the sizes that C text names."""

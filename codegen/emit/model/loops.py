@@ -1,10 +1,11 @@
 """Loops in C: a function of this model that runs the steps of an iteration again and again."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codegen.emit.c.c_text import fill
 from codegen.emit.c.spelling import TakenNames, local_names, scalar
-from codegen.emit.model.blocks import Around, Parameters, function_name
+from codegen.emit.model.blocks import Around, Parameters, block_text, function_name
 from codegen.emit.model.structs import (
     late_constants,
     local_structs,
@@ -55,6 +56,8 @@ class LoopView:
     cleared_bytes: int
     """Of the workspace, before anything: an iteration that does not take place writes nothing, and what a run
     touches is not to depend on its data."""
+    is_once: bool
+    """Layers of a block: there is nothing but `calls`, once."""
     trips: int
     first: tuple[tuple[str, str, int], ...]
     """Copies: where to, where from, bytes."""
@@ -66,7 +69,17 @@ class LoopView:
     last: tuple[tuple[str, str, int], ...]
 
 
-def loop_text(prim: PrimFunc, loop: LoopBody, around: Around) -> str:
+def functions_of(prim: PrimFunc, around: Around) -> Iterator[str]:
+    """The functions that are rendered for a step: of a block or loop, and of what runs in its place in some
+    parts of a range of sizes."""
+    for each in (*prim.others, prim):
+        if each.block is not None:
+            yield block_text(each, each.block, around)
+        if each.loop is not None:
+            yield _loop_text(each, each.loop, around)
+
+
+def _loop_text(prim: PrimFunc, loop: LoopBody, around: Around) -> str:
     """The function of one loop."""
     return fill("c/loop.c.j2", loop_=_LoopFunction(prim, loop, around).view()).rstrip("\n")
 
@@ -94,6 +107,7 @@ class _LoopFunction:
             structs=self._structs(),
             works=bool(self._prim.workspaces),
             cleared_bytes=sum(space.size_bytes for space in self._prim.workspaces) if loop.decision else 0,
+            is_once=loop.is_once,
             trips=loop.trips,
             first=self._moves(loop.first),
             deciding=tuple(self._call(call) for call in loop.deciding),
@@ -117,7 +131,7 @@ class _LoopFunction:
         late = late_constants(self._prim, self._constants, None, external=self._given is not None)
         return tuple(
             local_text(self._prim, struct, self._constants, self._struct_names, "    ")
-            for struct in local_structs(self._prim, late)
+            for struct in local_structs(self._prim, late, self._loop.struct_args)
         )
 
     def _moves(self, moves: tuple[Move, ...]) -> tuple[tuple[str, str, int], ...]:

@@ -55,7 +55,7 @@ def _renamed(prim: PrimFunc, forms: Mapping[str, SourceForm], names: Mapping[str
         symbol=names.get(prim.symbol, prim.symbol),
         sources=_sources(prim.sources, forms),
         rows=None if prim.rows is None else _row(prim.rows, names),
-        elsewhere=tuple(replace(each, symbol=names.get(each.symbol, each.symbol)) for each in prim.elsewhere),
+        elsewhere=tuple(each.renamed(names) for each in prim.elsewhere),
         reverse=reverse
         and replace(
             reverse,

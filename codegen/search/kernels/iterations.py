@@ -1,27 +1,32 @@
-"""Kernels and bytes of a loop: those of one iteration, chosen and planned once, as one step."""
+"""Kernels and bytes of a loop: those of one iteration, chosen and planned once, as one step.
+Bytes of layers that run one after the other in a step."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from codegen.ir import Call, ConstRef, Function, Let, Target, Var
 from codegen.ir.ops import DEVICE_COPY, Attrs, LoopAttrs
 from codegen.ir.ops.base.operands import narrow
+from codegen.ir.ops.inserted import FusedAttrs
 from codegen.kernels.base.c_kernel import element_alignment
 from codegen.kernels.base.registry import Kernel
 from codegen.kernels.call import RESULT, ValueArg, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.loop import LOOP_WORKSPACE, InnerPlace
-from codegen.kernels.looped import PlacedIteration, bind_loop
+from codegen.kernels.looped import PlacedIteration, bind_layers, bind_loop, most_aligned
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.constants.merging import round_up
 from codegen.plan.live.liveness import liveness
+from codegen.plan.live.ties import ties
 from codegen.plan.place.placing import greedy_by_conflicts
+from codegen.plan.place.planners import Planner
 from codegen.program.interface import Edge, IoMode
 from codegen.program.problem import NO_LIMIT_BYTES, Pool, peak_bytes
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.cycle_costs import CycleCosts
-from codegen.search.kernels.in_place import permitted, replacing
+from codegen.search.kernels.in_place import directed, permitted, replacing
 from codegen.search.kernels.selection import select
 
 _POOL = Pool(name=LOOP_WORKSPACE, region=LOOP_WORKSPACE, limit_bytes=NO_LIMIT_BYTES, alignment=1)
@@ -120,6 +125,28 @@ def _placed(
         if index >= attrs.carried:
             assert arg in variables, "an importer takes constants in"
             places[param.name] = InnerPlace(base=ValueArg(index=index))
+    _, found = _within(function, prims, places, front_bytes, greedy_by_conflicts)
+    firsts = {
+        index: LinkedConstant(
+            role=f"first{index}",
+            data=np.array(constants[arg.id]).reshape(-1),
+            alignment=element_alignment(let),
+        )
+        for index, arg in enumerate(let.call.args[: attrs.carried])
+        if isinstance(arg, ConstRef)
+    }
+    return replace(found, alignment=alignment, firsts=firsts)
+
+
+def _within(
+    function: Function,
+    prims: Sequence[PrimFunc],
+    places: Mapping[str, InnerPlace],
+    front_bytes: int,
+    planner: Planner,
+) -> tuple[tuple[PrimFunc, ...], PlacedIteration]:
+    """Inner steps, each in one direction, and where all of them is: what has no place yet lies behind the
+    first bytes of the step's own."""
     live = liveness(
         prims,
         function,
@@ -128,27 +155,50 @@ def _placed(
         minimum_alignment=1,
     )
     problem = live.problem((_POOL,))
-    plan = greedy_by_conflicts(problem)
+    plan = planner(problem)
     offsets = {name: front_bytes + each.offset for name, each in plan.placements.items()}
-    for name, part in live.slices.items():
-        places[name] = InnerPlace(base=_OWN, offset_bytes=offsets[part.buffer] + part.offset_bytes)
-    return PlacedIteration(
-        values=_with_views(places, prims),
+    own = {
+        name: InnerPlace(base=_OWN, offset_bytes=offsets[part.buffer] + part.offset_bytes)
+        for name, part in live.slices.items()
+    }
+    placed = PlacedIteration(
+        values=_with_views({**places, **own}, prims),
         workspaces={
             key: InnerPlace(base=_OWN, offset_bytes=offsets[id_]) for key, id_ in live.workspaces.items()
         },
         size_bytes=front_bytes + peak_bytes(problem, plan, _POOL.name),
-        alignment=alignment,
-        firsts={
-            index: LinkedConstant(
-                role=f"first{index}",
-                data=np.array(constants[arg.id]).reshape(-1),
-                alignment=element_alignment(let),
-            )
-            for index, arg in enumerate(let.call.args[: attrs.carried])
-            if isinstance(arg, ConstRef)
-        },
+        alignment=max((buffer.alignment for buffer in problem.buffers), default=1),
+        firsts={},
     )
+    return directed(prims, live.slices, plan), placed
+
+
+def layers_of(
+    block: PrimFunc, prims: Sequence[PrimFunc], minimum_alignment: int, planner: Planner
+) -> PrimFunc | None:
+    """`block` at the size of its layers `prims`, which run one after the other in one of its workspaces. None
+    where one of them works in the bytes of what the whole step is given, or wants bytes aligned further."""
+    let, result = block.let, prims[-1].let.var
+    variables = [(index, arg) for index, arg in enumerate(let.call.args) if isinstance(arg, Var)]
+    function = narrow(let.call.attrs, FusedAttrs).function
+    types = {arg.name: arg for prim in prims for arg in prim.let.call.args if isinstance(arg, Var)}
+    function = replace(
+        function,
+        params=tuple(types[param.name] for param in function.params),
+        body=tuple(prim.let for prim in prims),
+        results=(result,),
+    )
+    members = ties(function, prims).members()
+    edges = {result.name, *(arg.name for _, arg in variables)}
+    if any(len(names) > 1 and not edges.isdisjoint(names) for names in members.values()):
+        return None
+    places = {arg.name: InnerPlace(base=ValueArg(index=index)) for index, arg in variables}
+    places[result.name] = InnerPlace(base=RESULT)
+    prims, placed = _within(function, prims, places, 0, planner)
+    is_aligned = placed.alignment <= max(most_aligned(block).alignment, minimum_alignment)
+    if not is_aligned or any(prim.argument_alignment > block.argument_alignment for prim in prims):
+        return None
+    return bind_layers(block, result, prims, placed)
 
 
 def _carried(attrs: LoopAttrs, alignment: int) -> tuple[dict[str, InnerPlace], int]:

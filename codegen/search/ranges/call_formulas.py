@@ -19,11 +19,11 @@ from codegen.kernels.call import (
     ConstantPointer,
     CStruct,
     LiteralArg,
-    OtherCall,
     StructArg,
     StructPointer,
 )
 from codegen.kernels.contract import LinkedConstant
+from codegen.kernels.loop import InnerArg, InnerPlace, LoopBody, OtherCall
 from codegen.kernels.primfunc import PrimFunc
 from codegen.search.ranges.block_members import block_formulas
 from codegen.search.ranges.late_tables import late_roles, late_structs
@@ -53,7 +53,13 @@ def call_of_all(
         last = there[-1]
         other = _Group(last, names, part, here).merged(there).beside(constants, number)
         constants |= other.constants
-        call = OtherCall(part=named(part), number=number, symbol=last.symbol, call_args=other.call_args)
+        call = OtherCall(
+            part=named(part),
+            number=number,
+            symbol=last.symbol if other.loop is None else f"{last.symbol}_{number}",
+            call_args=other.call_args,
+            loop=other.loop,
+        )
         found = replace(
             found,
             structs=(*found.structs, *other.structs),
@@ -75,6 +81,7 @@ class _Call:
     structs: tuple[CStruct, ...]
     call_args: tuple[CallArg, ...]
     block: Block | None
+    loop: LoopBody | None
     constants: Kept
 
     def beside(self, constants: Kept, number: int) -> "_Call":
@@ -91,6 +98,8 @@ class _Call:
                     return replace(own, suffix=suffixes[own.suffix])
                 case ArrayArg(items=items):
                     return replace(own, items=value(items))
+                case InnerPlace(base=base):
+                    return replace(own, base=value(base))
                 case tuple():
                     return tuple(value(each) for each in cast("tuple[object, ...]", own))
                 case _:
@@ -107,6 +116,7 @@ class _Call:
                 for each in self.structs
             ),
             call_args=cast("tuple[CallArg, ...]", value(self.call_args)),
+            loop=self.loop and self.loop.called_with(lambda arg: cast("InnerArg", value(arg))),
             constants={roles[role]: replace(each, role=roles[role]) for role, each in self.constants.items()},
         )
 
@@ -144,6 +154,7 @@ class _Group:
             structs=structs,
             call_args=args,
             block=block_formulas(blocks, self._field) if blocks else None,
+            loop=prim.loop,
             constants={c.role: c for each in every for c in each.constants if c.role not in late},
         )
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from codegen.ir import Arg, Call, ConstRef, Function, Let, Module, Var
-from codegen.ir.ops.inserted import FusedAttrs, constants_of
+from codegen.ir.ops.inserted import FUSED, FusedAttrs, constants_of
 from codegen.ir.ranged import Unlike
 from codegen.kernels.base.registry import Kernel, kernels_for
 from codegen.kernels.base.views import joined, slice_view
@@ -149,6 +149,10 @@ def _arg(arg: Arg | None, other: Arg | None, values: Mapping[str, Var]) -> Arg |
 
 def _prim(prim: PrimFunc, let: Let, binder: Binder) -> PrimFunc:
     """The step of `prim` at the sizes of `let`, run by the same kernel in the same way."""
+    if prim.loop is not None and let.call.op is FUSED:
+        if let.var.type != prim.let.var.type:
+            raise Unlike(f"{let.where}: its layers were placed for another size")
+        return replace(prim, let=let)
     if prim.block is not None:
         bound = block_at(let, prim.block, binder)
         return replace(bound, memory=prim.memory, sharing=_sharing(prim, bound))

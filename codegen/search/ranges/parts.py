@@ -18,11 +18,14 @@ from codegen.program.program import Program
 from codegen.search.kernels.binding import Binder
 from codegen.search.ranges.buffer_order import at_the_end, orders, pairs_of, peak
 from codegen.search.ranges.members import Member, Members, check_alike, lasting
-from codegen.search.ranges.siblings import kernels_of, with_functions_of, with_kernels_of
+from codegen.search.ranges.siblings import kernels_of, with_functions_of, with_kernels_of, with_layers_of
 from codegen.search.ranges.sizes import LookedAt, Sizes
 
 PAYS = 0.02
 """A further part is taken where the mean of all peaks, each over the lowest there is, falls by so much."""
+
+PROMISED = 1.05
+"""Or where that mean falls below this: the most over builds for each size alone."""
 
 _MOST = 3
 """Parts at most."""
@@ -86,12 +89,14 @@ def chosen(
     lowest = int(found.peaks[:, 0].min())
     is_all = count == len(at)
     binder = members.binder(program, weighed.modules[-1])
-    variants = _variants(program, weighed, lowest, binder, alone, is_all=is_all) if count > 1 else ()
+    variants, floor = (
+        _variants(program, weighed, lowest, binder, alone, planner, is_all=is_all) if count > 1 else ([], {})
+    )
     for other, asked in variants:
         there = [_member_like(own[-1], members, other, *each) for each in pairs]
         if is_all or None not in there:
             found.add(other, there, own, asked)
-    return found.cut(sizes, weighed)
+    return found.cut(sizes, weighed, floor)
 
 
 def _member_like(
@@ -112,13 +117,16 @@ def _variants(
     lowest: int,
     binder: Binder,
     alone: Callable[[Module], Program],
+    planner: Planner,
     *,
     is_all: bool,
-) -> list[tuple[Program, list[int]]]:
+) -> tuple[list[tuple[Program, list[int]]], dict[int, int]]:
     """`program` with other kernels, as builds for smaller sizes alone have them, and at which of the sizes
     they do; none where the one for the smallest sizes needs about as many bytes as `lowest`. Other C
-    functions only where `is_all`: these are all sizes, so that it is known which of them they run."""
+    functions, and layers of a block one after the other, only where `is_all`: these are all sizes, so that it
+    is known which of them they run. Besides, the bytes of these builds, by size."""
     found: dict[tuple[str, ...], tuple[Program, list[int]]] = {}
+    floor: dict[int, int] = {}
     for share in _ASKED:
         index = int(share * (len(weighed.modules) - 1))
         try:
@@ -126,14 +134,17 @@ def _variants(
         except CodegenError:
             continue
         needed = max(other.memory.peak_bytes(pool.name) for pool in other.memory.problem.pools)
+        floor[index] = needed
         if share == 0 and needed * (1 + PAYS) > lowest:
-            return []
+            return [], floor
         variants = [with_kernels_of(program, other, binder)]
-        variants += [with_functions_of(program, other, binder)] if is_all else []
+        if is_all:
+            variants += [with_functions_of(program, other, binder)]
+            variants += [with_layers_of(each, other, binder, planner) for each in variants]
         for variant in variants:
             found.setdefault(kernels_of(variant), (variant, []))[1].append(index)
     found.pop(kernels_of(program), None)
-    return list(found.values())
+    return list(found.values()), floor
 
 
 def _work(members: Sequence[Member]) -> NDArray[np.float64]:
@@ -198,14 +209,17 @@ class _Candidates:
         self._programs += [program] * len(found)
         return found
 
-    def cut(self, sizes: Sizes, weighed: LookedAt) -> RangeCut:
-        """The range in as many parts as pay."""
-        ratios = self.peaks / self.peaks.min(axis=0)
+    def cut(self, sizes: Sizes, weighed: LookedAt, floor: Mapping[int, int]) -> RangeCut:
+        """The range in as many parts as pay; `floor`: what builds for some of the sizes alone need."""
+        least = self.peaks.min(axis=0)
+        for index, needed in floor.items():
+            least[index] = min(least[index], needed)
+        ratios = self.peaks / least
         best, mean = whole(self._programs[0]), float(ratios[self._last].mean(axis=1).min())
         for count in range(2, _MOST + 1):
             ways = [way for each in _quantities(sizes) for way in self._ways(each, weighed, ratios, count)]
             lowest = min(ways, key=lambda way: way[0], default=None)
-            if lowest is not None and mean - lowest[0] >= PAYS:
+            if lowest is not None and (mean - lowest[0] >= PAYS or lowest[0] <= PROMISED < mean):
                 mean, best = lowest
         return best
 

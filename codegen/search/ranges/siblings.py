@@ -1,6 +1,7 @@
 """Other kernels at small sizes: of one C function, with fewer pixels at once, in less workspace; of another
 one, where that needs less memory."""
 
+from collections.abc import Set
 from dataclasses import replace
 
 import numpy as np
@@ -11,13 +12,24 @@ from codegen.ir.ops.inserted import FusedAttrs
 from codegen.kernels.base.registry import kernels_for
 from codegen.kernels.block import Block
 from codegen.kernels.primfunc import PrimFunc
+from codegen.plan.place.planners import Planner
 from codegen.program.program import Program
 from codegen.search.kernels.binding import Binder
+from codegen.search.kernels.iterations import layers_of
 from codegen.search.ranges.late_tables import Data, may_be_late
 from codegen.search.ranges.sizes import REVERSE
 
 _MORE_CONSTANT_BYTES = 1024
 """What C functions that run at small sizes only may have of constants by themselves, all together."""
+
+
+_FLASH_WORTH = 4
+"""Bytes of constants that layers without a block may bring for each byte of RAM that they save: parts
+have at least so many times as much flash as RAM."""
+
+
+_FORWARD_WORTH = 9 / 8
+"""Times the bytes that are taken for layers that all go forward: to go backwards takes C functions more."""
 
 
 def with_kernels_of(program: Program, other: Program, binder: Binder) -> Program:
@@ -44,6 +56,63 @@ def with_functions_of(program: Program, other: Program, binder: Binder) -> Progr
         left -= _more_constant_bytes(prim, bound)
         prims.append(_standing_in(prim, bound))
     return replace(program, steps=replace(program.steps, prim_funcs=tuple(prims)))
+
+
+def with_layers_of(program: Program, other: Program, binder: Binder, planner: Planner) -> Program:
+    """`program`, at the size of `other` alone, with the layers of each block one after the other, as `other`
+    runs them where no block of its own has any, if that needs fewer bytes and not too many constants."""
+    layouts = (program.constants, other.constants)
+    copied = {copy.user[0] for each in layouts for copy in (*each.staged, *each.unpacked)}
+    prims: list[PrimFunc] = []
+    for prim in program.steps.prim_funcs:
+        bound = None if prim.name in copied else _layers(prim, other, copied, binder, planner)
+        saved_bytes = 0 if bound is None else _workspace_bytes(prim) - _workspace_bytes(bound)
+        pays = bound is not None and _more_constant_bytes(prim, bound) < _FLASH_WORTH * saved_bytes
+        prims.append(bound if bound is not None and pays else prim)
+    return replace(program, steps=replace(program.steps, prim_funcs=tuple(prims)))
+
+
+def _workspace_bytes(prim: PrimFunc) -> int:
+    return sum(space.size_bytes for space in prim.workspaces)
+
+
+def _layers(
+    prim: PrimFunc, other: Program, copied: Set[str], binder: Binder, planner: Planner
+) -> PrimFunc | None:
+    """The layers of a block, as `other` has them, as one step; None where it has a block or other steps."""
+    if prim.block is None or prim.block.streamed is not None or not prim.device.is_free:
+        return None
+    names = {stage.name for stage in prim.block.stages}
+    found = [each for each in other.steps.prim_funcs if each.let.var.name in names]
+    if (
+        {each.name for each in found} != names
+        or found[-1].name != prim.name
+        or any(each.is_rendered or each.memory or not each.device.is_free for each in found)
+        or any(each.name in copied for each in found)
+    ):
+        return None
+    either = [_either_way(each, binder) for each in found]
+    minimum = other.board.buffer_alignment_bytes
+    ways = [layers_of(prim, layers, minimum, planner) for layers in ([*map(_forward, either)], either)]
+    able = [each for each in ways if each is not None]
+    least = min(map(_workspace_bytes, able), default=0)
+    return next((each for each in able if _workspace_bytes(each) <= least * _FORWARD_WORTH), None)
+
+
+def _either_way(prim: PrimFunc, binder: Binder) -> PrimFunc:
+    """A step before the plan decided that it goes backwards."""
+    if not prim.kernel.endswith(REVERSE):
+        return prim
+    [kernel] = [k for k in kernels_for(prim.let.call.op.name) if k.name == prim.kernel.removesuffix(REVERSE)]
+    return binder.bind(kernel, prim.let, prim.name)
+
+
+def _forward(prim: PrimFunc) -> PrimFunc:
+    """A step that is not to go backwards, which may be a C function more."""
+    if prim.reverse is None:
+        return prim
+    rules = tuple(replace(rule, above=None) for rule in prim.sharing if rule.below is not None)
+    return replace(prim, reverse=None, sharing=rules)
 
 
 def _stand_in(prim: PrimFunc, other: PrimFunc, binder: Binder, left: int) -> PrimFunc | None:
