@@ -20,6 +20,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--update-golden", action="store_true", help="write golden files from what is rendered now"
     )
     parser.addoption("--long", action="store_true", help="run the long sweeps too")
+    parser.addoption(
+        "--kernels",
+        default="*",
+        metavar="PATTERN",
+        help="compile only kernels with such file names for this machine: quicker while one is written",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:

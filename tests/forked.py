@@ -34,12 +34,14 @@ sys.exit(status[0] if status else 1)
 
 
 @contextmanager
-def command(folder: Path) -> Generator[Path]:
-    """A program `codegen` in `folder` (not yet there), to be put into PATH; it works until the end."""
+def command(folder: Path, checkout: Path = ROOT) -> Generator[Path]:
+    """A program `codegen` of `checkout` in `folder` (not yet there), to be put into PATH; it works until the
+    end."""
     folder.mkdir()
     address = folder / "socket"
     words = [sys.executable, "-m", "tests.forked", str(address)]
-    with subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
+    environment = {**os.environ, "PYTHONPATH": str(checkout)}
+    with subprocess.Popen(words, cwd=checkout, env=environment, stdout=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout is not None and server.stdout.readline() == "ready\n"
             program = folder / "codegen"

@@ -23,6 +23,9 @@ from tests.checkout import ROOT
 FOLDER = ROOT / ".ccache"
 """Kept between runs; `make clean` removes it."""
 
+_IN_PLACE = "TESTS_PROGRAMS"
+"""Variable that says where the scripts lie, once they stand in the PATH."""
+
 _COMPILERS = ("arm-none-eabi-gcc", "gcc", "g++")
 _EMULATOR = "qemu-system-arm"
 _SETTINGS = {
@@ -45,9 +48,10 @@ exec nice -n 5 {program} "$@"
 
 
 def set_up(config: pytest.Config) -> None:
-    """Put the scripts into the PATH of this process and those it starts, xdist's workers too."""
+    """Put the scripts into the PATH of this process and those it starts, xdist's workers too. A suite that a
+    test starts has them."""
     objects.keep()
-    if hasattr(config, "workerinput"):
+    if hasattr(config, "workerinput") or _IN_PLACE in os.environ:
         return
     # With it every command that a test starts would compile all of codegen again.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -61,6 +65,7 @@ def set_up(config: pytest.Config) -> None:
     if emulator := shutil.which(_EMULATOR):
         _write(scripts / _EMULATOR, _EMULATOR_SCRIPT, program=emulator)
     os.environ["PATH"] = f"{scripts}{os.pathsep}{os.environ['PATH']}"
+    os.environ[_IN_PLACE] = str(scripts)
 
 
 def _compilers(scripts: Path, ccache: str | None) -> Iterator[tuple[str, str]]:

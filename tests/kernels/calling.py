@@ -1,9 +1,12 @@
 """The portable kernels compiled for this machine, and PrimFuncs called through them."""
 
+import os
 import re
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -36,13 +39,26 @@ def sources() -> list[Path]:
 
 
 def compile_library(target: Path, *flags: str, files: Sequence[Path] | None = None) -> Path:
-    """Kernels in one shared object at `target`: of `files`, or all. The compiler says nothing of any."""
+    """Kernels in one shared object at `target`: of `files`, or all. The compiler says nothing of any.
+
+    Each is compiled alone, by a path that is the same in every checkout: so ccache knows it again."""
     compiler = shutil.which("gcc")
     assert compiler, "these tests compile the kernels for this machine: install gcc"
-    command = [compiler, "-std=c11", "-O1", "-fno-strict-aliasing", "-fPIC", "-shared", *WARNINGS, *flags]
-    words = [*command, f"-I{RUNTIME / 'include'}", *map(str, files or sources()), "-o", str(target)]
-    said = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert said.returncode == 0 and not said.stderr, said.stderr
+    options = ["-std=c11", "-O1", "-fno-strict-aliasing", "-fPIC", *WARNINGS, *flags]
+
+    def call(*words: str) -> None:
+        command = [compiler, *options, *words]
+        said = subprocess.run(command, cwd=RUNTIME, capture_output=True, text=True, check=False)
+        assert said.returncode == 0 and not said.stderr, said.stderr
+
+    with tempfile.TemporaryDirectory() as objects, ThreadPoolExecutor(max_workers=2) as pool:
+        units = {f"{objects}/{number}.o": file for number, file in enumerate(files or sources())}
+        for unit in [
+            pool.submit(call, "-Iinclude", "-c", os.path.relpath(file, RUNTIME), "-o", made)
+            for made, file in units.items()
+        ]:
+            unit.result()
+        call("-shared", *units, "-o", str(target.resolve()))
     return target
 
 

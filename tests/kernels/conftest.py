@@ -1,18 +1,20 @@
 import fcntl
 import os
 from collections.abc import Callable, Iterator
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
 
-from tests.kernels.calling import Library, compile_library
+from tests.kernels.calling import Library, compile_library, sources
 
 Compiled = Callable[..., Path]
 
 
 @pytest.fixture(scope="session")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
+def compiled(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Compiled:
     """(name, *flags) -> the kernels as a shared object, compiled once for all processes of a run."""
+    chosen = [file for file in sources() if fnmatch(file.name, pytestconfig.getoption("--kernels"))]
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "kernel-libraries"
     folder.mkdir(exist_ok=True)
@@ -22,7 +24,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
         with (folder / f"{name}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not library.exists():
-                compile_library(folder / f"{name}.new", *flags).replace(library)
+                compile_library(folder / f"{name}.new", *flags, files=chosen).replace(library)
         return library
 
     return compile_once
