@@ -163,32 +163,27 @@ void cg_narrow_s8_mve_row(const cg_conv_params_mve *params, const cg_quads_mve *
                           const cg_rows *input, int8_t *output, int32_t y, int32_t x_start,
                           int32_t x_stop);
 
-/* Up to a stripe of pixels of a row: their columns, `depth` bytes each, one after the other. */
-typedef struct {
-    int8_t *columns;
-    cg_s32 *sums; /* of three pixels, 16 each */
-    int8_t *output;
-    int32_t pixels; /* > 0 */
-} cg_columns_run_mve;
-
 /*
- * Windows of three columns. `depth`: bytes of a column. weight: pairs of channels, then the one
- * that may be left: int32 biases, then by 16 bytes of depth (the last ones filled up) those of the
- * three columns of each channel.
+ * Windows of three columns, at most 21,844 `channels`. `depth`: bytes of a column, in whole
+ * vectors. stream: int32 multipliers and byte shifts of all channels, each to an even number with
+ * 0, up to a word; then by pairs of channels, and of the one that may be left: int32 biases, by 16
+ * bytes of depth those of the three columns of each channel (0 where a column has fewer). Here
+ * `pixels` from 1 to 4 of a row. columns: 16 bytes of each of six, the next 16 of each, and so on;
+ * those that no pixel meets may be anything.
  */
-void cg_columns3_s8_mve(const cg_product_mve *product, const cg_columns_run_mve *run);
+void cg_columns3_s8_mve(const cg_quads_mve *layer, const int8_t *columns, int8_t *output,
+                        int32_t pixels);
 
 /*
  * Convolution with windows of three columns side by side, stride 1 along the row, no groups.
- * Workspace: 192 bytes, then the columns of six pixels. The columns of a stripe of six are copied
- * before any of its pixels is written; reverse: stripes are counted from the last pixel of a row.
+ * Workspace: six columns of `depth` bytes. The columns of four pixels are copied before any of the
+ * pixels is written; reverse: counted from the last pixel of a row.
  */
-void cg_conv2d_columns_s8_mve(const cg_conv_params_mve *params, const cg_product_mve *product,
+void cg_conv2d_columns_s8_mve(const cg_conv_params_mve *params, const cg_quads_mve *layer,
                               void *workspace, const int8_t *input, int8_t *output);
-void cg_conv2d_columns_reverse_s8_mve(const cg_conv_params_mve *params,
-                                      const cg_product_mve *product, void *workspace,
-                                      const int8_t *input, int8_t *output);
-void cg_conv2d_columns_s8_mve_row(const cg_conv_params_mve *params, const cg_product_mve *product,
+void cg_conv2d_columns_reverse_s8_mve(const cg_conv_params_mve *params, const cg_quads_mve *layer,
+                                      void *workspace, const int8_t *input, int8_t *output);
+void cg_conv2d_columns_s8_mve_row(const cg_conv_params_mve *params, const cg_quads_mve *layer,
                                   void *workspace, const cg_rows *input, int8_t *output, int32_t y,
                                   int32_t x_start, int32_t x_stop);
 
@@ -356,15 +351,15 @@ void cg_qlinear_narrow_reverse_s8_mve(const cg_conv_params_mve *params, const cg
 void cg_qlinear_narrow_s8_mve_row(const cg_conv_params_mve *params, const cg_quads_mve *layer,
                                   const cg_rows *input, int8_t *output, int32_t y, int32_t x_start,
                                   int32_t x_stop);
-void cg_columns3_even_s8_mve(const cg_product_mve *product, const cg_columns_run_mve *run);
-void cg_qlinear_conv2d_columns_s8_mve(const cg_conv_params_mve *params,
-                                      const cg_product_mve *product, void *workspace,
-                                      const int8_t *input, int8_t *output);
+void cg_columns3_even_s8_mve(const cg_quads_mve *layer, const int8_t *columns, int8_t *output,
+                             int32_t pixels);
+void cg_qlinear_conv2d_columns_s8_mve(const cg_conv_params_mve *params, const cg_quads_mve *layer,
+                                      void *workspace, const int8_t *input, int8_t *output);
 void cg_qlinear_conv2d_columns_reverse_s8_mve(const cg_conv_params_mve *params,
-                                              const cg_product_mve *product, void *workspace,
+                                              const cg_quads_mve *layer, void *workspace,
                                               const int8_t *input, int8_t *output);
 void cg_qlinear_conv2d_columns_s8_mve_row(const cg_conv_params_mve *params,
-                                          const cg_product_mve *product, void *workspace,
+                                          const cg_quads_mve *layer, void *workspace,
                                           const cg_rows *input, int8_t *output, int32_t y,
                                           int32_t x_start, int32_t x_stop);
 void cg_depthwise_pixels_even_s8_mve(const cg_depthwise_mve *layer,

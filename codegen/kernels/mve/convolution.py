@@ -18,11 +18,12 @@ from codegen.kernels.contract import LinkedConstant, Sharing, Workspace
 from codegen.kernels.mve.packing import (
     COLUMNS,
     channels_of,
-    columns_struct,
-    columns_weights,
+    column_bytes,
+    columns_stream,
     product_scales,
     product_struct,
     product_weights,
+    quads_struct,
     rounding_in,
 )
 from codegen.kernels.mve.pixel_groups import column_reads, columns_of, grouped_sharing, striped_sharing
@@ -49,10 +50,10 @@ GROUP = 3
 """Pixels computed together."""
 STATE_BYTES = 156
 """Of `conv_state` in conv2d_s8_mve.c, behind the windows."""
-STRIPE = 6
-"""Pixels whose columns are copied together."""
-SUMS_BYTES = 192
-"""In front of the columns."""
+STRIPE = 4
+"""Pixels whose columns are copied together, then multiplied."""
+_MOST_CHANNELS = 21_844
+"""Of a result: distances of four pixels' bytes are 16 bits."""
 
 
 def conv_params(window: WindowShape, in_zero: int) -> CStruct:
@@ -127,6 +128,34 @@ class Product(FastKernel):
         )
 
 
+class Quads(Product):
+    """All constants in one stream."""
+
+    def quads(
+        self,
+        let: Let,
+        layer: WeightedLayer,
+        depth: int,
+        name: str,
+        stem: str,
+        loop: str,
+        leading: tuple[CallArg, ...] = (),
+    ) -> PrimFunc:
+        """The PrimFunc but for stream, sharing, instructions: (params, layer, `leading`, image, result)."""
+        struct = quads_struct(channels_of(layer), depth, let.var.type.zero_point, layer.limits)
+        return PrimFunc(
+            name=name,
+            let=let,
+            kernel=self.name,
+            symbol=self.form.symbol(stem),
+            sources=self.form.sources(stem, loop),
+            headers=(HEADER,),
+            structs=(conv_params(layer.window, layer.in_zero), struct),
+            call_args=(PARAMS, StructArg(suffix="layer"), *leading, ARGUMENT, RESULT),
+            pixels_at_once=GROUP,
+        )
+
+
 class Windows(Product):
     """Any window: three pixels' windows are copied to a workspace first."""
 
@@ -155,8 +184,8 @@ class Windows(Product):
         )
 
 
-class Columns(Product):
-    """Windows of three columns side by side, stride 1 along the row: columns of a stripe are copied."""
+class Columns(Quads):
+    """Windows of three columns side by side, stride 1 along the row: columns of four pixels are copied."""
 
     group, way = 2, "columns"
 
@@ -164,44 +193,41 @@ class Columns(Product):
         """See `Product.shape_reason`."""
         if (window.window[1], window.stride[1], window.dilation[1]) != (COLUMNS, 1, 1):
             return f"the kernel {self.name} is for windows of three columns side by side with stride 1"
+        if window.result[3] > _MOST_CHANNELS:
+            return f"the kernel {self.name} is for at most {_MOST_CHANNELS:,} channels"
         return None
-
-    def packed(self, layer: WeightedLayer, out_zero: int) -> tuple[LinkedConstant, CStruct]:
-        """See `Product.packed`."""
-        channels, rows = channels_of(layer), layer.window.window[0]
-        column_bytes = rows * layer.window.image[3]
-        struct = columns_struct(channels, out_zero, layer.limits, column_bytes)
-        return columns_weights(channels, rows), struct
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`."""
-        window = self.operator.window(let)
-        space = _columns_space(window)
+        layer = self.operator.layer(let, constants)
+        window = layer.window
+        depth = column_bytes(window.window[0], window.image[3])
+        space = _columns_space(window, depth)
         leading = (WorkspaceArg(name=space.name),)
-        reads = column_reads(window, STRIPE)
-        prim = self.call(let, constants, name, "conv2d_columns", "columns3", reads, leading)
+        prim = self.quads(let, layer, depth, name, "conv2d_columns", "columns3", leading)
         sharing = striped_sharing(let, window, STRIPE, chunk=None)
         rows = row_kernel(let, f"{prim.symbol}_row", window)
         return replace(
             prim,
+            reads=(column_reads(window, STRIPE),),
+            constants=(columns_stream(channels_of(layer), window.window[0]),),
             workspaces=(space,),
             sharing=sharing,
-            pixels_at_once=GROUP,
+            pixels_at_once=STRIPE,
             reverse=reverse_of(prim, sharing, self.form.symbol("conv2d_columns_reverse")),
             instructions=columns_instructions(window, STRIPE, self.rounding(let)),
             rows=None if rows is None else replace(rows, workspace=space),
         )
 
 
-def _columns_space(window: WindowShape) -> Workspace:
-    """Sums of 16 channels of three pixels, and the columns of a stripe."""
+def _columns_space(window: WindowShape, depth: int) -> Workspace:
+    """The columns of four pixels, whether a row has so many or not."""
     batch, height, width, channels = window.result
     stripes = float(batch * height * -(-width // STRIPE))
-    columns = columns_of(window, min(STRIPE, width))
     return Workspace(
         name="columns",
-        size_bytes=SUMS_BYTES + columns * window.window[0] * window.image[3],
-        reads=stripes * -(-channels // 2) * -(-min(STRIPE, width) // GROUP),
+        size_bytes=columns_of(window, STRIPE) * depth,
+        reads=stripes * -(-channels // 2),
         writes=stripes,
     )
 

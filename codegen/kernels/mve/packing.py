@@ -135,28 +135,13 @@ def product_struct(channels: Channels, out_zero: int, limits: tuple[int, int]) -
     whole = count // 4 * 2 * (8 + pair)
     is_woven = depth % LANES == 0
     places = (whole if is_woven else 0, 0 if is_woven else whole, pair - depth - -(-depth // LANES) * LANES)
-    return _product(channels, out_zero, limits, depth, places)
-
-
-def columns_struct(channels: Channels, out_zero: int, limits: tuple[int, int], column_bytes: int) -> CStruct:
-    """The same for kernels that multiply columns of so many bytes."""
-    return _product(channels, out_zero, limits, column_bytes, (0, 0, 0))
-
-
-def _product(
-    channels: Channels,
-    out_zero: int,
-    limits: tuple[int, int],
-    depth: int,
-    places: tuple[int, int, int],
-) -> CStruct:
     return CStruct(
         suffix="product",
         c_type="cg_product_mve",
         fields=(
             ("weight", ConstantPointer(role="weight")),
             ("scale", ConstantPointer(role="scale")),
-            ("channels", len(channels.weights)),
+            ("channels", count),
             ("depth", depth),
             ("scale_step", 0 if len(channels.multipliers) == 1 else SCALE_BYTES),
             ("out_zero", out_zero),
@@ -174,23 +159,31 @@ COLUMNS = 3
 """Of the windows that `cg_columns3_s8_mve` takes."""
 
 
-def columns_weights(channels: Channels, rows: int) -> LinkedConstant:
-    """Of windows of `rows` rows and three columns: by pairs of channels biases, then by 16 bytes of a column
-    (zeros where it has fewer) those of the three columns of each channel."""
+def column_bytes(rows: int, channels: int) -> int:
+    """Of a column of an image under a window of so many rows, in whole vectors."""
+    return -(-rows * channels // LANES) * LANES
+
+
+def columns_stream(channels: Channels, rows: int) -> LinkedConstant:
+    """Of windows of `rows` rows and three columns: multipliers and shifts, then by pairs of channels biases
+    and, by 16 bytes of a column (zeros where it has fewer), those of the three columns of each channel."""
     count = len(channels.weights)
     cells = channels.weights.reshape(count, rows, COLUMNS, -1).swapaxes(1, 2).reshape(count, COLUMNS, -1)
     cells = np.pad(cells, ((0, 0), (0, 0), (0, -cells.shape[2] % LANES)))
     cells = cells.reshape(count, COLUMNS, -1, LANES).transpose(2, 0, 1, 3)
     biases = wrap_int32(channels.bias).astype("<i4")
-    found: list[NDArray[np.int8]] = []
+    multipliers, shifts = (np.pad(numbers, (0, count % PAIR)) for numbers in channels.every())
+    found = [multipliers.astype("<i4").view(np.int8), shifts.astype(np.int8)]
+    found.append(np.zeros(-found[-1].size % 4, np.int8))
     for start in range(0, count, PAIR):
         members = slice(start, start + PAIR)
         found += [biases[members].view(np.int8), cells[:, members].reshape(-1)]
     return LinkedConstant(
-        role="weight",
+        role="stream",
         data=np.concatenate(found),
         alignment=4,
-        layout="by pairs of channels: biases (32 bits), then by 16 bytes of a column three columns of each",
+        layout="multipliers, shifts; by pairs of channels biases (32 bits), by 16 bytes three columns each",
+        rounded=channels.rounded,
     )
 
 
@@ -334,15 +327,15 @@ def _quads(channels: Channels, weights: NDArray[np.int8], order: str) -> LinkedC
     )
 
 
-def quads_struct(channels: Channels, out_zero: int, limits: tuple[int, int]) -> CStruct:
-    """The `cg_quads_mve` of these channels; `limits` of the activation."""
+def quads_struct(channels: Channels, depth: int, out_zero: int, limits: tuple[int, int]) -> CStruct:
+    """The `cg_quads_mve` of these channels; `depth` in bytes, `limits` of the activation."""
     return CStruct(
         suffix="layer",
         c_type="cg_quads_mve",
         fields=(
             ("stream", ConstantPointer(role="stream")),
             ("channels", len(channels.weights)),
-            ("depth", channels.weights.shape[1]),
+            ("depth", depth),
             ("out_zero", out_zero),
             ("act_min", limits[0]),
             ("act_max", limits[1]),

@@ -8,19 +8,16 @@ import numpy as np
 from codegen.ir import Let
 from codegen.kernels.base.c_kernel import row_kernel
 from codegen.kernels.base.registry import register
-from codegen.kernels.base.weighted import WeightedLayer
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.block import RowKernel
-from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, StructArg
 from codegen.kernels.contract import Sharing
-from codegen.kernels.mve.convolution import GROUP, HEADER, Product, conv_params, pixels_of, reverse_of
+from codegen.kernels.mve.convolution import GROUP, Product, Quads, pixels_of, reverse_of
 from codegen.kernels.mve.packing import (
     LANES,
     WIDE,
     channels_of,
     dense_stream,
     narrow_stream,
-    quads_struct,
 )
 from codegen.kernels.mve.pixel_groups import CHUNK, grouped_sharing, striped_sharing
 from codegen.kernels.mve.price import (
@@ -67,8 +64,8 @@ class FewPixels(Product):
         )
 
 
-class _Quads(Product):
-    """1x1 by whole fours of channels, all constants in one stream; no shift to the left."""
+class _BelowHalf(Quads):
+    """1x1 by whole fours of channels; no shift to the left."""
 
     group = 4
 
@@ -79,24 +76,8 @@ class _Quads(Product):
             return "a channel's scale is not below one half"
         return reason
 
-    def quads(self, let: Let, layer: WeightedLayer, name: str, stem: str, loop: str) -> PrimFunc:
-        """The PrimFunc but for stream, sharing and instructions: (params, layer, image, result)."""
-        window = layer.window
-        struct = quads_struct(channels_of(layer), let.var.type.zero_point, layer.limits)
-        return PrimFunc(
-            name=name,
-            let=let,
-            kernel=self.name,
-            symbol=self.form.symbol(stem),
-            sources=self.form.sources(stem, loop),
-            headers=(HEADER,),
-            structs=(conv_params(window, layer.in_zero), struct),
-            call_args=(PARAMS, StructArg(suffix="layer"), ARGUMENT, RESULT),
-            pixels_at_once=GROUP,
-        )
 
-
-class NarrowPointwise(_Quads):
+class NarrowPointwise(_BelowHalf):
     """Pixels of few bytes, any stride: three of them stay in vectors."""
 
     way = "narrow"
@@ -111,7 +92,7 @@ class NarrowPointwise(_Quads):
         """See `Kernel.bind`."""
         layer = self.operator.layer(let, constants)
         window = layer.window
-        prim = self.quads(let, layer, name, "narrow", "narrow_run")
+        prim = self.quads(let, layer, window.image[3], name, "narrow", "narrow_run")
         sharing = striped_sharing(let, window, GROUP, chunk=None)
         if window.is_pointwise:
             sharing = grouped_sharing(let, window, pixels=GROUP)
@@ -126,7 +107,7 @@ class NarrowPointwise(_Quads):
         )
 
 
-class Dense(_Quads):
+class Dense(_BelowHalf):
     """As `PointwiseConv`, of whole pairs of vectors to whole fours of channels."""
 
     way = "dense"
@@ -143,7 +124,7 @@ class Dense(_Quads):
         """See `Kernel.bind`."""
         layer = self.operator.layer(let, constants)
         window = layer.window
-        prim = self.quads(let, layer, name, "dense", "dense3")
+        prim = self.quads(let, layer, window.image[3], name, "dense", "dense3")
         sharing = grouped_sharing(let, window, pixels=GROUP, chunk=QUAD)
         return replace(
             prim,

@@ -4,7 +4,7 @@ Source: per-step instructions of `codegen validate --board mps3-an547` for the l
 """
 
 from codegen.kernels.base.window import WindowShape
-from codegen.kernels.mve.packing import CLAMPED, COLUMNS, EVEN, LANES, NARROW, WIDE
+from codegen.kernels.mve.packing import CLAMPED, COLUMNS, EVEN, LANES, NARROW, WIDE, column_bytes
 from codegen.kernels.mve.pixel_groups import CHUNK, columns_of
 from codegen.kernels.rows import Axis
 
@@ -66,65 +66,67 @@ def windows_instructions(window: WindowShape, rounding: int) -> int:
     run_bytes = columns // runs * window.image[3]
     run = 6 if run_bytes <= LANES else 7 + 3 * _blocks(run_bytes, LANES)
     copy = 41 + rows * runs * run
-    product = product3_instructions(channels, rows * columns * window.image[3], rounding)
-    return 100 + _blocks(pixels, 3) * (44 + product) + pixels * copy
+    depth = rows * columns * window.image[3]
+    down, across = (sum(axis_inside(axis)) for axis in window.axes)
+    edges = (pixels - batch * down * across) * (154 + 2 * _blocks(depth, LANES))
+    product = product3_instructions(channels, depth, rounding)
+    return 100 + _blocks(pixels, 3) * (44 + product) + pixels * copy + edges
 
 
-_QUADS_OF_COLUMNS = {CLAMPED: 24, NARROW: 30, WIDE: 36, EVEN: 26}
-"""Four channels of three pixels requantized from sums in the workspace."""
+_PAIRS_OF_COLUMNS = {CLAMPED: 36, NARROW: 41, WIDE: 55, EVEN: 35}
+"""Two channels of up to four pixels but for their products."""
 
 
 def columns_instructions(window: WindowShape, stripe: int, rounding: int) -> int:
     """A whole convolution by columns, in stripes of so many pixels."""
     batch, height, width, channels = window.result
-    depth = window.window[0] * window.image[3]
+    taps, depth = window.window[0], window.image[3]
+    vectors = column_bytes(taps, depth) // LANES
     down, across = window.axes
-    whole = sum(axis_inside(down))
     row = edge = edge_taps = 0
     for left in range(0, width, stripe):
         stop = min(left + stripe, width)
         columns, (first, end) = columns_of(window, stop - left), across.span(left, stop)
-        origin = left - window.padding.left
-        row += 70 + _columns3(channels, depth, stop - left, rounding)
-        row_fills = (max(-origin, 0), max(columns - (end - first) - max(-origin, 0), 0))
-        copied = _column_copy(end - first, window.image[3])
-        three = 20 + (9 + 7 * _blocks(window.image[3], LANES)) * (end - first)
-        inside = three if window.window[0] == COLUMNS else window.window[0] * copied
-        row += sum(_fill(fill * depth) for fill in row_fills) + inside
-        edge += 25 + _fill(columns * depth) - sum(_fill(fill * depth) for fill in row_fills) - inside
-        edge_taps += copied
-    taps = down.taps - whole * window.window[0]
-    return 100 + batch * (height * (100 + row) + (height - whole) * edge + taps * edge_taps)
+        row += 75 + _columns3(channels, vectors, stop - left, rounding)
+        padded = max(window.padding.left - left, 0)
+        sides = (padded, max(columns - (end - first) - padded, 0))
+        filled = sum(_fill_columns(count, vectors) for count in sides)
+        piece = _column_pieces(end - first, depth)
+        inside = filled + (_three(end - first, depth) if taps == COLUMNS else taps * piece)
+        row += inside
+        edge += _fill_columns(columns, vectors) - inside
+        edge_taps += piece
+    whole = sum(axis_inside(down))
+    edges = (height - whole) * edge + (down.taps - whole * taps) * edge_taps
+    return 112 + batch * (height * (100 + row) + edges)
 
 
-def _fill(size: int) -> int:
-    return 4 + 2 * _blocks(size, LANES) if size else 0
+def _fill_columns(count: int, vectors: int) -> int:
+    """As many columns of padding."""
+    return 20 + count * (4 + 2 * vectors) if count else 0
 
 
-def _column_copy(columns: int, channels: int) -> int:
-    """One row of as many columns of the image."""
-    if not columns:
+def _three(count: int, channels: int) -> int:
+    """As many columns of three rows."""
+    if not count:
         return 0
-    column = 6 if channels <= LANES else 7 + 3 * _blocks(channels, LANES)
-    return 34 + column * columns
+    if channels % LANES == 0:
+        return 20 + count * (6 + 7 * channels // LANES)
+    return 50 + count * (9 + 9 * _blocks(channels, LANES))
 
 
-def _columns3(channels: int, depth: int, pixels: int, rounding: int) -> int:
+def _column_pieces(count: int, channels: int) -> int:
+    """One row of as many columns of the image."""
+    return 10 + _blocks(channels, LANES) * (31 + 6 * count) if count else 0
+
+
+def _columns3(channels: int, vectors: int, pixels: int, rounding: int) -> int:
     """One call of `cg_columns3_s8_mve`."""
-    threes, rest = divmod(pixels, COLUMNS)
-    groups = [COLUMNS] * threes + [rest] * (rest > 0)
-    return sum(_columns_group(channels, depth, count, rounding) for count in groups) + 12 * len(groups) - 2
-
-
-def _columns_group(channels: int, depth: int, pixels: int, rounding: int) -> int:
-    """Up to three pixels."""
-    turns, chunks = _blocks(depth, LANES), _blocks(channels, CHUNK)
-    pair = 8 + 3 * (pixels - 1) + turns * (9 + 7 * pixels)
-    single = 11 + turns * (6 + 4 * pixels)
-    jump = {CLAMPED: 4, NARROW: 5, WIDE: 4, EVEN: 0}[rounding]
-    chunk = 11 + 2 + 3 + 24 + jump + 1 + 5
-    sums = channels // 2 * pair + channels % 2 * single + 2 * (channels % CHUNK > 0)
-    return 8 + 3 + chunks * chunk + sums + _blocks(channels, 4) * _QUADS_OF_COLUMNS[rounding]
+    turn, begin = (38, 0) if pixels == 4 else (7 * pixels + 9, 2)
+    pairs, odd = divmod(channels, 2)
+    pair = _PAIRS_OF_COLUMNS[rounding]
+    call = 49 if rounding == EVEN else 56
+    return call + pairs * (pair + begin + turn * vectors) + odd * (13 + pair + 23 * vectors)
 
 
 def narrow_instructions(window: WindowShape, rounding: int) -> int:
