@@ -114,6 +114,23 @@ class Product(FastKernel):
         """The PrimFunc as far as all have it in common: (params, product, `leading`, image, result)."""
         layer = self.operator.layer(let, constants)
         weights, product = self.packed(layer, let.var.type.zero_point)
+        return replace(
+            self.around(let, layer, product, name, stem, loop, leading),
+            reads=(image_reads,),
+            constants=(weights, product_scales(channels_of(layer))),
+        )
+
+    def around(
+        self,
+        let: Let,
+        layer: WeightedLayer,
+        struct: CStruct,
+        name: str,
+        stem: str,
+        loop: str,
+        leading: tuple[CallArg, ...] = (),
+    ) -> PrimFunc:
+        """The PrimFunc without what is of this layer: (params, `struct`, `leading`, image, result)."""
         return PrimFunc(
             name=name,
             let=let,
@@ -121,10 +138,8 @@ class Product(FastKernel):
             symbol=self.form.symbol(stem),
             sources=self.form.sources(stem, loop),
             headers=(HEADER,),
-            reads=(image_reads,),
-            constants=(weights, product_scales(channels_of(layer))),
-            structs=(conv_params(layer.window, layer.in_zero), product),
-            call_args=(PARAMS, StructArg(suffix="product"), *leading, ARGUMENT, RESULT),
+            structs=(conv_params(layer.window, layer.in_zero), struct),
+            call_args=(PARAMS, StructArg(suffix=struct.suffix), *leading, ARGUMENT, RESULT),
         )
 
 
@@ -143,17 +158,7 @@ class Quads(Product):
     ) -> PrimFunc:
         """The PrimFunc but for stream, sharing, instructions: (params, layer, `leading`, image, result)."""
         struct = quads_struct(channels_of(layer), depth, let.var.type.zero_point, layer.limits)
-        return PrimFunc(
-            name=name,
-            let=let,
-            kernel=self.name,
-            symbol=self.form.symbol(stem),
-            sources=self.form.sources(stem, loop),
-            headers=(HEADER,),
-            structs=(conv_params(layer.window, layer.in_zero), struct),
-            call_args=(PARAMS, StructArg(suffix="layer"), *leading, ARGUMENT, RESULT),
-            pixels_at_once=GROUP,
-        )
+        return replace(self.around(let, layer, struct, name, stem, loop, leading), pixels_at_once=GROUP)
 
 
 class Windows(Product):
