@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from codegen.emit.c.spelling import scalar
-from codegen.emit.model.structs import struct_text
+from codegen.emit.model.structs import Addresses, StructNames, shared_structs, struct_name
 from codegen.ir import Board, Region, Var
 from codegen.ir.formulas import Formula
 from codegen.kernels.call import (
@@ -91,21 +91,21 @@ def program(entries: Sequence[Entry], board: Board) -> Program:
     parts = [f'#include "{header}"' for header in headers]
     parts += ['#include "cg_kernels.h"', '#include "target.h"']
     parts += ["#include <math.h>", "#include <stddef.h>", "#include <string.h>"]
+    prims = {entry.call.prim.name: entry.call.prim for entry in entries}
+    addresses = {
+        (prim.name, constant.role): _in_blob(blob.add(constant.data.tobytes()))
+        for prim in prims.values()
+        for constant in prim.constants
+    }
+    structs, names = shared_structs(list(prims.values()), addresses, {}, copies=False)
+    known = _Names(addresses=addresses, structs=names)
+    parts += structs
     rows: list[str] = []
-    structs: set[str] = set()
     functions: dict[str, str] = {}
     lists: dict[str, str] = {}
     for number, entry in enumerate(entries):
-        prim = entry.call.prim
-        addresses = {
-            (prim.name, constant.role): _in_blob(blob.add(constant.data.tobytes()))
-            for constant in prim.constants
-        }
-        if prim.name not in structs:
-            structs.add(prim.name)
-            parts += [struct_text(prim, each, addresses, {}) for each in prim.structs]
         given = Operands()
-        body = _body(entry, addresses, blob, given)
+        body = _body(entry, known, blob, given)
         if body not in functions:
             functions[body] = f"call_{number}"
             taken = "uint8_t *const *at, const void *const *of, const int32_t *n"
@@ -132,12 +132,20 @@ def _in_blob(at: int) -> str:
     return f"(const void *)(fuzz_blob + {at})"
 
 
-def _body(entry: Entry, addresses: dict[tuple[str, str], str], blob: Blob, given: Operands) -> str:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Names:
+    """How C names constants and parameter structs."""
+
+    addresses: Addresses
+    structs: StructNames
+
+
+def _body(entry: Entry, known: _Names, blob: Blob, given: Operands) -> str:
     call = entry.call
     if call.rows is None:
-        arguments = ", ".join(_argument(call, arg, addresses, given) for arg in call.prim.call_args)
+        arguments = ", ".join(_argument(call, arg, known, given) for arg in call.prim.call_args)
         return f"    {call.prim.symbol}({arguments});"
-    before = [_argument(call, arg, addresses, given) for arg in leading(call.prim, call.rows)]
+    before = [_argument(call, arg, known, given) for arg in leading(call.prim, call.rows)]
     if call.rows.stripes:
         image = entry.trial.layer.values[0]
         assert image is not None
@@ -154,11 +162,11 @@ def _literal(value: CScalar | Formula) -> str:
     return scalar(value)
 
 
-def _argument(call: Call, arg: CallArg, addresses: dict[tuple[str, str], str], given: Operands) -> str:
+def _argument(call: Call, arg: CallArg, known: _Names, given: Operands) -> str:
     prim: PrimFunc = call.prim
     match arg:
         case StructArg(suffix=suffix):
-            return given.pointer(f"&{prim.name}_{suffix}")
+            return given.pointer(f"&{struct_name(prim, suffix, known.structs)}")
         case ValueArg(index=index):
             is_there = prim.let.call.args[index] is not None
             return f"(void *)at[{call.place(argument=index)}]" if is_there else "NULL"
@@ -167,7 +175,7 @@ def _argument(call: Call, arg: CallArg, addresses: dict[tuple[str, str], str], g
         case WorkspaceArg(name=name):
             return f"(void *)at[{call.place(workspace=name)}]"
         case ConstantArg(role=role):
-            return given.pointer(addresses[prim.name, role])
+            return given.pointer(known.addresses[prim.name, role])
         case LiteralArg(value=int(value)) if abs(value) <= np.iinfo(np.int32).max:
             return given.number(value)
         case LiteralArg(value=value):
@@ -175,7 +183,7 @@ def _argument(call: Call, arg: CallArg, addresses: dict[tuple[str, str], str], g
         case NullArg():
             return "NULL"
         case ArrayArg(items=items):
-            inner = ", ".join(_argument(call, item, addresses, given) for item in items)
+            inner = ", ".join(_argument(call, item, known, given) for item in items)
             return f"(const void *const[]){{{inner}}}"
 
 

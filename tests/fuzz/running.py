@@ -18,6 +18,7 @@ from codegen.resources import folder
 from tests.fuzz.image import Entry, Program, blob_region, program
 from tests.fuzz.places import DoesNotFit, calls
 from tests.fuzz.trials import Trial
+from tests.kernels.arm_objects import OPTIONS, compiled, compiler
 
 RUNTIME = folder("runtime_c")
 HERE = Path(__file__).parent
@@ -48,12 +49,8 @@ class Builder:
     """Compiles programs for one board; what is in `objects` already is not compiled again."""
 
     def __init__(self, board: Board, folder_: Path, objects: Path) -> None:
-        compiler = shutil.which("arm-none-eabi-gcc")
-        if compiler is None:
-            raise FileNotFoundError("arm-none-eabi-gcc is not installed")
         self.board, self._folder, self._objects = board, folder_, objects
-        self._command = [compiler, "-std=c11", "-fno-strict-aliasing", "-ffunction-sections"]
-        self._command += [f"-I{RUNTIME / 'include'}", f"-I{HERE}"]
+        self._command = [compiler(), *OPTIONS, f"-I{HERE}"]
         self._built = 0
 
     def build(self, made: Program, level: str) -> Path:
@@ -64,11 +61,11 @@ class Builder:
         (place / "blob").write_bytes(made.blob)
         (place / "link.ld").write_text(made.linker_script)
         (place / "own.s").write_text(made.assembly)
-        options = self.board.target.level_flags(level)
-        kernels = [self._object(RUNTIME / source, *options) for source in made.sources]
+        kernels = [compiled(RUNTIME / source, self.board, level, self._objects) for source in made.sources]
         mpu = {None: 0, "v7m": 7, "v8m": 8}[self.board.mpu]
         fpu = int("fpu" in self.board.target.features)
-        own = self._object(HERE / "target.c", "-O2", f"-DFUZZ_MPU={mpu}", f"-DFUZZ_FPU={fpu}")
+        harness = (f"-DFUZZ_MPU={mpu}", f"-DFUZZ_FPU={fpu}")
+        own = compiled(HERE / "target.c", self.board, "-O2", self._objects, *harness)
         image = place / "fuzz.elf"
         inputs = [self._calls(made.c_text), place / "own.s", own, *kernels]
         options = [f"-Wa,-I{place}", "-nostartfiles", "-Wl,--gc-sections", f"-T{place / 'link.ld'}"]
@@ -85,15 +82,6 @@ class Builder:
             source = target.with_suffix(".c")
             source.write_text(text)
             self._call(["-O0", *flags, "-c", str(source), "-o", str(target)])
-        return target
-
-    def _object(self, source: Path, *options: str) -> Path:
-        target = self._objects / f"{self.board.name}_{source.name}{options[0]}.o"
-        if not target.exists():
-            # Another process may be at it too: the file appears whole.
-            own = self._folder / target.name
-            self._call([*self.board.target.compiler_flags, *options, "-c", str(source), "-o", str(own)])
-            own.replace(target)
         return target
 
     def _call(self, options: Sequence[str]) -> None:

@@ -2,7 +2,6 @@
 
 What the kernels are compared with is NumPy's result; that this is the reference engine's is compared too."""
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -37,6 +36,7 @@ from tests.fuzz.sweep import (
     fuzz_alike,
 )
 from tests.fuzz.trials import Trial, of_layer
+from tests.kernels.arm_objects import shared_folder
 
 pytestmark = pytest.mark.qemu
 LONG_LAYERS = 3000
@@ -47,11 +47,8 @@ KERNELS = [kernel for kernel in every_kernel() if boards_of(kernel.name)]
 
 @pytest.fixture(scope="session")
 def objects(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Compiled kernels, one folder for the processes of all of this run's tests."""
-    base = tmp_path_factory.getbasetemp()
-    shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "fuzz-objects"
-    shared.mkdir(exist_ok=True)
-    return shared
+    """Compiled kernels."""
+    return shared_folder(tmp_path_factory)
 
 
 @pytest.mark.parametrize("group", [pytest.param(group, id=group[0].name) for group in alike(KERNELS)])

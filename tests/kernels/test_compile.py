@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from codegen.board import load_board
 from codegen.ir import DType
 from codegen.kernels.portable.pooling import mean_workspace_bytes
+from tests.kernels.arm_objects import compiled, shared_folder
 from tests.kernels.builders import random_layer
 from tests.kernels.calling import RUNTIME, WARNINGS, sources
 
@@ -38,9 +40,13 @@ def _compile(folder: Path, compiler: str, *flags: str, files: Sequence[Path] = s
     return objects
 
 
-def _called(folder: Path, *core: str, files: Sequence[Path] = sources()) -> set[str]:
+def _called(folder: Path, *core: str, files: Sequence[Path]) -> set[str]:
     """What kernels compiled for a core call and are not themselves; they keep no state."""
-    objects = _compile(folder, "arm-none-eabi-gcc", "-mthumb", *core, files=files)
+    return _undefined(_compile(folder, "arm-none-eabi-gcc", "-mthumb", *core, files=files))
+
+
+def _undefined(objects: Sequence[Path]) -> set[str]:
+    """What kernels call and are not themselves; they keep no state."""
     listed = subprocess.run(
         ["arm-none-eabi-nm", *map(str, objects)], capture_output=True, text=True, check=True
     ).stdout
@@ -61,7 +67,7 @@ def _files(pattern: str) -> list[Path]:
 
 
 def _levels_of(cores: Mapping[str, Sequence[str]]) -> list[object]:
-    """Each core at all levels; those not named only with `--long`: what a level warns of, cores share."""
+    """Boards at all levels; those not named only with `--long`: what a level warns of, cores share."""
     return [
         pytest.param(core, level, id=f"{core}-{level}", marks=() if level in named else pytest.mark.long)
         for core, named in cores.items()
@@ -71,12 +77,13 @@ def _levels_of(cores: Mapping[str, Sequence[str]]) -> list[object]:
 
 @needs_arm
 @pytest.mark.parametrize(
-    ("cpu", "level"),
-    _levels_of({"cortex-m0": ["-Os"], "cortex-m3": [], "cortex-m4": [], "cortex-m55": ["-O3"]}),
+    ("name", "level"),
+    _levels_of({"microbit": ["-Os"], "mps2-an385": [], "mps2-an386": [], "mps3-an547": ["-O3"]}),
 )
-def test_arm(tmp_path: Path, cpu: str, level: str) -> None:
-    narrow = [path for path in sources() if path != WIDE]
-    called = _called(tmp_path, f"-mcpu={cpu}", level, files=narrow)
+def test_arm(tmp_path_factory: pytest.TempPathFactory, name: str, level: str) -> None:
+    """Objects that the fuzz tests link, at the same levels, are the same ones."""
+    folder, board = shared_folder(tmp_path_factory), load_board(name)
+    called = _undefined([compiled(path, board, level, folder) for path in sources() if path != WIDE])
     assert {name for name in called if not ALLOWED.match(name)} == set()
     assert called & FORBIDDEN == set()
 
