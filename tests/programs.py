@@ -37,9 +37,13 @@ _SETTINGS = {
     # With it codegen names the folder that a build lies in, and nothing else, so that objects do not.
     "CCACHE_IGNOREOPTIONS": "-Xassembler",
 }
-# `-MT x`: the name of a target in a list of includes is nothing that objects depend on.
+# `-MT x`: the name of a target in a list of includes is nothing that objects depend on. CMake asks for a list
+# by itself: of two targets, one would be taken for a header that is missing, and nothing would be kept.
 _COMPILER_SCRIPT = """#!/bin/sh
-case " $* " in *" -c "*) exec {ccache} {program} -MD -MT x "$@" ;; esac
+case " $* " in
+*" -MD "*) exec {ccache} {program} "$@" ;;
+*" -c "*) exec {ccache} {program} -MD -MT x "$@" ;;
+esac
 exec {program} "$@"
 """
 _EMULATOR_SCRIPT = """#!/bin/sh

@@ -30,14 +30,23 @@ needs_cmake = pytest.mark.skipif(
 )
 
 
+@pytest.fixture(autouse=True)
+def _files_in_other_folders_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CMake names every file by its whole path: for ccache each build folder was full of new files."""
+    monkeypatch.setenv("CCACHE_BASEDIR", str(tmp_path))
+    monkeypatch.setenv("CCACHE_NOHASHDIR", "1")
+
+
 def call(*words: str | Path) -> None:
     subprocess.run([str(word) for word in words], check=True, capture_output=True)
 
 
-def made(built: Built, build: Path, *settings: str) -> Path:
-    """The build folder that CMake fills, as the head of CMakeLists.txt says."""
+def made(built: Built, build: Path, *settings: str, libraries: bool = False) -> Path:
+    """The build folder that CMake fills, as the head of CMakeLists.txt says; `libraries`: of the product
+    alone, without the test firmware."""
     call("cmake", "-S", built.folder, "-B", build, "-DCMAKE_TOOLCHAIN_FILE=toolchain.cmake", *settings)
-    call("cmake", "--build", build, "-j2")
+    target = ("--target", built.bundle.programs[0].name) if libraries else ()
+    call("cmake", "--build", build, "-j2", *target)
     return build
 
 
@@ -91,12 +100,13 @@ def options_of(build: Path) -> str:
 @needs_cmake
 def test_another_level_can_be_asked_for(tmp_path: Path) -> None:
     built = build_model(SMALL, Options(board="mps3-an547", optimize="speed"), tmp_path / "out")
-    small = made(built, tmp_path / "small", "-DCG_OPTIMIZE=-Os")
+    small = made(built, tmp_path / "small", "-DCG_OPTIMIZE=-Os", libraries=True)
     assert code_bytes(built, small) < built.image.sizes.model_code_bytes
     assert f"-Os;{GUARD}" in options_of(small)
-    own = made(built, tmp_path / "own", "-DCG_OPTIMIZE=", "-DCMAKE_BUILD_TYPE=MinSizeRel")
+    smallest = "-DCMAKE_BUILD_TYPE=MinSizeRel"
+    own = made(built, tmp_path / "own", "-DCG_OPTIMIZE=", smallest, libraries=True)
     assert code_bytes(built, own) == code_bytes(built, small)
-    fast = made(built, tmp_path / "fast", "-DCG_OPTIMIZE=-O3", "-DCMAKE_BUILD_TYPE=MinSizeRel")
+    fast = made(built, tmp_path / "fast", "-DCG_OPTIMIZE=-O3", smallest, libraries=True)
     assert code_bytes(built, fast) == built.image.sizes.model_code_bytes
     assert GUARD not in options_of(fast)
 
@@ -105,7 +115,7 @@ def test_another_level_can_be_asked_for(tmp_path: Path) -> None:
 def test_sizes_of_the_users_are_guarded_too(tmp_path: Path) -> None:
     """-Oz, several flags, and a build type of the user's came without the flag that gcc 12 needs at -Os."""
     built = build_model(SMALL, Options(board="mps3-an547", optimize="speed"), tmp_path / "out")
-    small = made(built, tmp_path / "small", "-DCG_OPTIMIZE=-Os")
+    small = made(built, tmp_path / "small", "-DCG_OPTIMIZE=-Os", libraries=True)
     settings = {
         "several": ["-DCG_OPTIMIZE=-Os -fno-inline"],
         "list": ["-DCG_OPTIMIZE=-Os;-fno-inline"],
@@ -114,7 +124,7 @@ def test_sizes_of_the_users_are_guarded_too(tmp_path: Path) -> None:
     }
     sizes: dict[str, int] = {}
     for name, words in settings.items():
-        build = made(built, tmp_path / name, *words)
+        build = made(built, tmp_path / name, *words, libraries=True)
         assert GUARD in options_of(build)
         sizes[name] = code_bytes(built, build)
     assert sizes["release"] == code_bytes(built, small)
