@@ -30,6 +30,8 @@ INSTRUCTIONS = 200_000
 MODELS = 25
 ON_TARGET = {"host": range(0, MODELS, 8), "mps2-an386": (1, 2, 3, 5)}
 PARTS = 2
+SEQUENCES = ("int8", "int16", "float32")
+"""Element types of a sequence."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -112,7 +114,7 @@ class Parts:
     arrays: Path
 
 
-@pytest.fixture(scope="module", name="parts", params=["int8", "int16", "float32"])
+@pytest.fixture(scope="module", name="parts", params=SEQUENCES)
 def _parts(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[Parts]:
     """Checked in NumPy."""
     layers = [drawn(request.param, seed) for seed in range(MODELS)]

@@ -18,6 +18,8 @@ from tests import engines
 MODELS = 25
 """Of each type of state."""
 INVOCATIONS = 9
+STATES = ("int8", "int16", "float32")
+"""Element types of what is held."""
 ON_TARGET = slice(0, None, 12)
 
 
@@ -71,7 +73,7 @@ def drawn(state: str, seed: int) -> Layer:
     return Layer(model=model.build(), inputs=given, is_float=is_float)
 
 
-@pytest.fixture(scope="module", name="layers", params=["int8", "int16", "float32"])
+@pytest.fixture(scope="module", name="layers", params=STATES)
 def _layers(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> list[tuple[Path, Path]]:

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from tflite.TensorType import TensorType
 
 from codegen.importers.tflite.file.reader import FileModel, FileOperator, read
+from tests.e2e import test_lstm, test_stateful, test_svdf
+from tests.engines import TFLITE_MICRO
 from tests.engines.rules import ruling_engine
 from tests.opgen.catalogue import Kind, kinds
 from tests.opgen.families import EACH
@@ -47,7 +49,18 @@ def models() -> Mapping[Pair, Counter[str]]:
     for kind in KINDS:
         for pair, count in _drawn(kind).items():
             found[pair][ruling_engine(kind.operator)] += count
+    for pair, count in _in_sequence().items():
+        found[pair][TFLITE_MICRO] += count
     return found
+
+
+def _in_sequence() -> Mapping[Pair, int]:
+    """Models that are compared over sequences, as they keep state: drawn by tests of their own."""
+    return {
+        **{("SVDF", state): test_svdf.MODELS for state in test_svdf.STATES},
+        **{("UNIDIRECTIONAL_SEQUENCE_LSTM", each): test_lstm.MODELS for each in test_lstm.SEQUENCES},
+        **dict.fromkeys(test_stateful.DRAWN, test_stateful.MODELS),
+    }
 
 
 def lines() -> Iterator[str]:

@@ -1,6 +1,8 @@
 """What the program has to take: each operator in each element type, and what of it is missing, with why.
 
-A type is that of the values an operator works on: the first argument's, as a rule (`VALUES` says where not).
+A type is that of the values an operator works on: the first argument's, as a rule (`VALUES` says where not),
+of SVDF that of its state, of TFLM_DECODE that of the codes. A model of READ_VARIABLE has VAR_HANDLE,
+ASSIGN_VARIABLE and CALL_ONCE too.
 A conversion's is a pair. uint8 with a scale is a type of its own table (`families/unsigned.py`).
 """
 
@@ -34,6 +36,15 @@ _TYPES: Mapping[str, str] = {
     "RESIZE_BILINEAR": "int8 float32",
     "RESIZE_NEAREST_NEIGHBOR": "int8 int16 int32 float32",
     "TFLite_Detection_PostProcess": "float32 uint8",
+    "SVDF UNIDIRECTIONAL_SEQUENCE_LSTM": _THREE,
+    "READ_VARIABLE": f"bool {_NUMBERS}",
+    "CIRCULAR_BUFFER": "int8",
+    "SignalWindow SignalFftAutoScale SignalEnergy SignalFramer SignalStacker SignalDelay": "int16",
+    "SignalRfft SignalIrfft": "int16 int32 float32",
+    "SignalOverlapAdd": "int16 float32",
+    "SignalFilterBank SignalFilterBankSpectralSubtraction SignalPCAN SignalFilterBankLog": "uint32",
+    "SignalFilterBankSquareRoot": "uint64",
+    "TFLM_DECODE": "uint8",
 }
 
 VALUES: Mapping[str, int] = {

@@ -1,0 +1,285 @@
+"""Operators that keep state: variables, and those of the audio front end.
+
+`MODELS` of each operator and type are compared with tflite-micro over a sequence on one interpreter, in
+NumPy; every fifth (of variables, which have no kernels, the first) as C on the host, all in one firmware.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from codegen import importers
+from codegen.driver.build import build
+from codegen.driver.inputs.cases import ArraySource, sequence_cases
+from codegen.driver.options import Options
+from codegen.driver.run import complaints, execute_all
+from codegen.importers.tflite.writing.writer import ModelBuilder
+from codegen.ir.evaluate import evaluate
+from tests import engines
+from tests.opgen.families.signal import flexible
+
+MODELS = 25
+STEPS = 8
+
+
+def _always(outputs: list[np.ndarray]) -> bool:
+    return len(outputs) > 0
+
+
+def _valid(outputs: list[np.ndarray]) -> bool:
+    """What is not valid is whatever was in the memory in tflite-micro."""
+    return bool(outputs[1])
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Drawn:
+    """A model of one operator, its inputs, and from which inference on its results are defined."""
+
+    model: bytes
+    inputs: np.ndarray
+    is_defined: Callable[[list[np.ndarray]], bool]
+
+
+def _model(
+    name: str,
+    shape: tuple[int, ...],
+    results: list[tuple[tuple[int, ...], str]],
+    dtype: str,
+    *,
+    shown: int = 2,
+    **options: int,
+) -> bytes:
+    """The first `shown` results are outputs of the model."""
+    model = ModelBuilder()
+    x = model.tensor("x", shape, dtype)
+    outputs = [model.tensor(f"y{i}", each, kind) for i, (each, kind) in enumerate(results)]
+    model.op("CUSTOM", [x], outputs, custom_code=name, custom_options=flexible(**options))
+    model.inputs(x)
+    model.outputs(*outputs[:shown])
+    return model.build()
+
+
+def _samples(dice: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    return dice.integers(-32768, 32768, (STEPS, *shape)).astype(np.int16)
+
+
+def subtraction(dice: np.random.Generator) -> Drawn:
+    channels, bits = int(dice.integers(1, 20)), int(dice.integers(8, 16))
+    one = 1 << bits
+    even, odd, least = (int(dice.integers(0, one)) for _ in range(3))
+    model = _model(
+        "SignalFilterBankSpectralSubtraction",
+        (channels,),
+        [((channels,), "uint32")] * 2,
+        "uint32",
+        alternate_one_minus_smoothing=one - odd,
+        alternate_smoothing=odd,
+        clamping=int(dice.integers(2)),
+        min_signal_remaining=least,
+        num_channels=channels,
+        one_minus_smoothing=one - even,
+        smoothing=even,
+        smoothing_bits=int(dice.integers(0, 12)),
+        spectral_subtraction_bits=bits,
+    )
+    inputs = dice.integers(0, 1 << int(dice.integers(8, 33)), (STEPS, channels), np.uint64)
+    return Drawn(model=model, inputs=inputs.astype(np.uint32), is_defined=_always)
+
+
+def framer(dice: np.random.Generator) -> Drawn:
+    step, frames, is_filled = int(dice.integers(1, 12)), int(dice.integers(1, 4)), bool(dice.integers(2))
+    size = step + int(dice.integers(0, 20))
+    outer = ((), (1,), (2,))[int(dice.integers(3))]
+    shape = (*outer, frames * step)
+    options = {"frame_size": size, "frame_step": step, "prefill": int(is_filled)}
+    results = [((*outer, frames, size), "int16"), ((), "bool")]
+    always = is_filled or size <= step  # then the second result is a constant, which no model may give
+    model = _model("SignalFramer", shape, results, "int16", shown=1 if always else 2, **options)
+    return Drawn(model=model, inputs=_samples(dice, shape), is_defined=_always if always else _valid)
+
+
+def stacker(dice: np.random.Generator) -> Drawn:
+    channels, left, right = int(dice.integers(1, 10)), int(dice.integers(0, 4)), int(dice.integers(0, 3))
+    count = left + right + 1
+    step = int(dice.integers(1, count + 1))
+    results = [((channels * count,), "int16"), ((), "bool")]
+    model = _model(
+        "SignalStacker",
+        (channels,),
+        results,
+        "int16",
+        num_channels=channels,
+        stacker_left_context=left,
+        stacker_right_context=right,
+        stacker_step=step,
+    )
+    return Drawn(model=model, inputs=_samples(dice, (channels,)), is_defined=_valid)
+
+
+def delay(dice: np.random.Generator) -> Drawn:
+    shape = (*((), (1,), (3,))[int(dice.integers(3))], int(dice.integers(1, 20)))
+    length = int(dice.integers(1, 30))
+    model = _model("SignalDelay", shape, [(shape, "int16")], "int16", delay_length=length)
+    return Drawn(model=model, inputs=_samples(dice, shape), is_defined=_always)
+
+
+def circular_buffer(dice: np.random.Generator) -> Drawn:
+    """Its result is a variable, as tflite-micro needs it; its second one says whether an inference counts."""
+    height, channels, rows = (int(dice.integers(1, most)) for most in (4, 9, 8))
+    period = int(dice.integers(1, 4))
+    model = ModelBuilder()
+    scale, zero = 0.5, int(dice.integers(-128, 128))
+    x = model.tensor("x", (1, 1, height, channels), "int8", scale=scale, zero_point=zero)
+    y = model.tensor("y", (1, rows, height, channels), "int8", scale=scale, zero_point=zero, variable=True)
+    outputs = [y] if period == 1 else [y, model.tensor("counts", (1,), "bool")]
+    options = flexible(cycles_max=period)
+    model.op("CUSTOM", [x], outputs, custom_code="CIRCULAR_BUFFER", custom_options=options)
+    turned = model.tensor("turned", (1, height, rows, channels), "int8", scale=scale, zero_point=zero)
+    model.op("TRANSPOSE", [y, model.constant("axes", [0, 2, 1, 3])], [turned])  # state is no output itself
+    model.inputs(x)
+    model.outputs(turned, *outputs[1:])
+    inputs = dice.integers(-128, 128, (STEPS, 1, 1, height, channels)).astype(np.int8)
+    return Drawn(model=model.build(), inputs=inputs, is_defined=_always)
+
+
+def overlap_add(dice: np.random.Generator, dtype: str) -> Drawn:
+    size, frames, is_float = int(dice.integers(2, 20)), int(dice.integers(1, 4)), dtype == "float32"
+    step = int(dice.integers(1, size + 1))
+    outer = ((), (1,), (2,))[int(dice.integers(3))]
+    shape = (*outer, frames, size)
+    results = [((*outer, frames * step), dtype)]
+    options = {"T": 0 if is_float else 7, "frame_step": step}
+    model = _model("SignalOverlapAdd", shape, results, dtype, **options)
+    inputs = _samples(dice, shape)
+    inputs = inputs.astype(np.float32) / 32 if is_float else inputs
+    return Drawn(model=model, inputs=inputs, is_defined=_always)
+
+
+def variables(dice: np.random.Generator, dtype: str) -> Drawn:
+    """Values of two rows, three, …, begun by a CALL_ONCE or at zero. Each becomes rows of smaller ones and of
+    the input; all are shown."""
+    row = tuple(int(extent) for extent in dice.integers(1, 5, int(dice.integers(0, 3))))
+    heights = [at + 2 for at in range(int(dice.integers(1, 4)))]
+    zero = int(dice.integers(-128, 128)) if dtype == "int8" else 0
+    scale = {"scale": 0.5, "zero_point": zero} if dtype in ("int8", "int16") else {}
+    model = ModelBuilder()
+    x = model.tensor("x", (1, *row), dtype, **scale)  # type: ignore[arg-type]
+    begin, names = model.subgraph(), [f"v{at}" for at in range(len(heights))]
+    for name, height in zip(names, heights, strict=True):
+        if dice.integers(2):
+            first = _numbers(dice, (height, *row), dtype)
+            data = begin.tensor(f"{name}_first", first.shape, dtype, data=first, **scale)  # type: ignore[arg-type]
+            own = begin.tensor(f"{name}_own", (), "resource")
+            begin.op("VAR_HANDLE", [], [own], shared_name=name)
+            begin.op("ASSIGN_VARIABLE", [own, data], [])
+    model.op("CALL_ONCE", [], [], init_subgraph_index=1)
+    past: list[int] = []
+    for at, (name, height) in enumerate(zip(names, heights, strict=True)):
+        handle = model.tensor(f"{name}_handle", (), "resource")
+        past.append(model.tensor(f"{name}_past", (height, *row), dtype, **scale))  # type: ignore[arg-type]
+        model.op("VAR_HANDLE", [], [handle], shared_name=name)
+        model.op("READ_VARIABLE", [handle], [past[at]])
+        parts: list[int] = []
+        left = height
+        while left:
+            chosen = int(dice.choice([-1, *(i for i in range(at) if heights[i] <= left)]))
+            parts.append(x if chosen < 0 else past[chosen])
+            left -= 1 if chosen < 0 else heights[chosen]
+        kept = model.tensor(f"{name}_kept", (height, *row), dtype, **scale)  # type: ignore[arg-type]
+        model.op("CONCATENATION", parts, [kept], axis=0)
+        model.op("ASSIGN_VARIABLE", [handle, kept], [])
+    y = model.tensor("y", (sum(heights) + 1, *row), dtype, **scale)  # type: ignore[arg-type]
+    model.op("CONCATENATION", [*past, x], [y], axis=0)
+    model.inputs(x)
+    model.outputs(y)
+    inputs = np.stack([_numbers(dice, (1, *row), dtype) for _ in range(STEPS)])
+    return Drawn(model=model.build(), inputs=inputs, is_defined=_always)
+
+
+def _numbers(dice: np.random.Generator, shape: tuple[int, ...], dtype: str) -> np.ndarray:
+    if dtype == "float32":
+        return dice.normal(size=shape).astype(np.float32)
+    least, most = (0, 2) if dtype == "bool" else (-100, 100)
+    return dice.integers(least, most, shape).astype(dtype)
+
+
+def _in_sequence(drawn: Drawn, path: Path) -> list[list[np.ndarray]]:
+    path.write_bytes(drawn.model)
+    module = importers.load(path)
+    states = [
+        np.frombuffer(state.initial, module.main.params[state.param].type.dtype.numpy).reshape(
+            module.main.params[state.param].type.shape
+        )
+        for state in module.main.states
+    ]
+    found: list[list[np.ndarray]] = []
+    for x in drawn.inputs:
+        results = evaluate(module, module.main, [x, *states])
+        outputs = len(results) - len(states)
+        states = list(results[outputs:])
+        found.append(list(results[:outputs]))
+    return found
+
+
+_Draw = Callable[[np.random.Generator], "Drawn"]
+_VARIABLES = ("int8", "int16", "int32", "int64", "float32", "bool")
+DRAWN: Mapping[tuple[str, str], _Draw] = {
+    ("SignalFilterBankSpectralSubtraction", "uint32"): subtraction,
+    ("SignalFramer", "int16"): framer,
+    ("SignalStacker", "int16"): stacker,
+    ("SignalDelay", "int16"): delay,
+    ("CIRCULAR_BUFFER", "int8"): circular_buffer,
+    **{("SignalOverlapAdd", dtype): partial(overlap_add, dtype=dtype) for dtype in ("int16", "float32")},
+    **{("READ_VARIABLE", dtype): partial(variables, dtype=dtype) for dtype in _VARIABLES},
+}
+"""By operator and type. Models of variables have VAR_HANDLE, ASSIGN_VARIABLE and CALL_ONCE as well."""
+
+
+def test_operators_with_state_give_the_engines_results(tmp_path: Path) -> None:
+    given: dict[Path, Path] = {}
+    for (name, dtype), draw in DRAWN.items():
+        given |= _checked(draw, f"{name.removeprefix('Signal').lower()[:16]}_{dtype}", tmp_path)
+    built = build(list(given), Options(board="host"), tmp_path / "build")
+    sources = [ArraySource(path=path) for path in given.values()]
+    cases = [
+        sequence_cases(model.program, source, source, 0)
+        for model, source in zip(built.models, sources, strict=True)
+    ]
+    outcomes = execute_all(built, cases, sequence=True)
+    for model, own, measured in zip(built.models, cases, outcomes, strict=True):
+        assert complaints(model, own, measured, built.image.sizes.stack_bound_bytes) == []
+
+
+def _checked(draw: _Draw, name: str, folder: Path) -> dict[Path, Path]:
+    """Models and what they are given and give: in NumPy the engine's results; of those for the host."""
+    models = [draw(np.random.default_rng(seed)) for seed in range(MODELS)]
+    requests = [
+        engines.Request(
+            engine=engines.TFLITE_MICRO,
+            model=each.model,
+            inputs=tuple((x,) for x in each.inputs),
+            is_sequence=True,
+        )
+        for each in models
+    ]
+    given: dict[Path, Path] = {}
+    defined = 0
+    for number, (drawn, answer) in enumerate(zip(models, engines.evaluate(requests), strict=True)):
+        assert not answer.error, (name, answer.error)
+        path = folder / f"{name}_{number}.tflite"
+        found = _in_sequence(drawn, path)
+        for mine, wanted in zip(found, answer.outputs, strict=True):
+            if drawn.is_defined(list(wanted)):
+                assert all(np.array_equal(a, b) for a, b in zip(mine, wanted, strict=True)), path.stem
+                defined += 1
+            else:
+                assert np.array_equal(mine[1], wanted[1]), path.stem
+        if number % (MODELS if name.startswith("read") else 5) == 0:
+            arrays = {f"y{i}": np.stack([each[i] for each in found]) for i in range(len(found[0]))}
+            given[path] = folder / f"{name}_{number}.npz"
+            np.savez(given[path], x0=drawn.inputs, **arrays)  # type: ignore[arg-type]
+    assert defined > MODELS * STEPS // 3
+    return given
