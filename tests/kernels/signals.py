@@ -1,4 +1,4 @@
-"""Random layers of the audio front end. Those with state are compared in `tests/e2e/test_audio.py`."""
+"""Random layers of the audio front end. Those with state are compared in `tests/e2e/test_stateful.py`."""
 
 from collections.abc import Sequence
 
