@@ -288,3 +288,14 @@ def test_a_build_in_another_folder_compiles_nothing(tmp_path: Path, monkeypatch:
     assert (compiled, taken) == (6, 0)
     assert counts[1:] == [(6, 6), (6, 6)]
     assert images[0] == images[1] == images[2]
+
+
+@needs_ccache
+def test_what_cmake_compiles_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CMake asks for a list of includes; a second target in it, of ours, was taken for a missing header."""
+    monkeypatch.setenv("CCACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "f.c").write_text("int f;\n")
+    for _ in range(2):
+        words = ["gcc", "-MD", "-MT", "f.o", "-MF", "f.d", "-o", "f.o", "-c", "f.c"]
+        subprocess.run(words, cwd=tmp_path, check=True)
+    assert _counts() == (1, 1)
