@@ -25,7 +25,7 @@ from codegen.kernels.call import (
     ValueArg,
     WorkspaceArg,
 )
-from codegen.kernels.contract import LinkedConstant, Workspace
+from codegen.kernels.contract import LinkedConstant, Workspace, WorkspaceSharing
 from codegen.kernels.loop import LOOP_WORKSPACE, InnerArg, InnerCall, InnerPlace, LoopBody, Move
 from codegen.kernels.primfunc import PrimFunc
 
@@ -112,7 +112,13 @@ def bind_loop(let: Let, prims: Sequence[PrimFunc], placed: PlacedIteration, next
     )
 
 
-def bind_layers(block: PrimFunc, result: Var, prims: Sequence[PrimFunc], placed: PlacedIteration) -> PrimFunc:
+def bind_layers(
+    block: PrimFunc,
+    result: Var,
+    prims: Sequence[PrimFunc],
+    placed: PlacedIteration,
+    over: Sequence[WorkspaceSharing],
+) -> PrimFunc:
     """`block` at the size of `result`, its layers `prims` one after the other, each to its end. They work in
     one of its workspaces, the others are empty."""
     own = most_aligned(block)
@@ -129,6 +135,7 @@ def bind_layers(block: PrimFunc, result: Var, prims: Sequence[PrimFunc], placed:
         workspaces=tuple(
             replace(space, size_bytes=placed.size_bytes if space is own else 0) for space in block.workspaces
         ),
+        workspace_sharing=tuple(replace(rule, workspace=own.name) for rule in over),
         constants=_constants(prims, 1),
         structs=tuple(_struct(prim, struct) for prim in prims for struct in prim.structs),
         call_args=(

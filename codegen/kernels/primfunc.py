@@ -7,7 +7,7 @@ from codegen.ir import ANYWHERE, Let, Var, VirtualDevice
 from codegen.ir.formulas import Formula
 from codegen.kernels.block import Block, RowKernel
 from codegen.kernels.call import CallArg, CStruct, Reverse, Split, UserSource, formulas_in
-from codegen.kernels.contract import LinkedConstant, MemoryDemand, Sharing, View, Workspace
+from codegen.kernels.contract import LinkedConstant, MemoryDemand, Sharing, View, Workspace, WorkspaceSharing
 from codegen.kernels.loop import LoopBody, OtherCall
 
 
@@ -44,6 +44,8 @@ class PrimFunc:
     constants: tuple[LinkedConstant, ...] = ()
     sharing: tuple[Sharing, ...] = ()
     """What `symbol` permits below an argument, and above it (or what `reverse` does, if there is one)."""
+    workspace_sharing: tuple[WorkspaceSharing, ...] = ()
+    """What `symbol` permits of arguments and result over its workspaces."""
     reverse: Reverse | None = None
     """How to run it where the plan has its result above an argument, as far as `sharing` permits."""
     view: View | None = None

@@ -5,7 +5,7 @@ shows here as bytes overwritten before their last read. Values that the caller o
 each sub-step everything written then is written first, and everything in use must be intact after.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -251,9 +251,9 @@ class _Memory:
             self._tags[part.pool][part.start : part.stop] = self._tag_of[owner]
 
     def damage(
-        self, what: str, pieces: _Pieces | None, part: _ByteRange | None, sharer: str = ""
+        self, what: str, pieces: _Pieces | None, part: _ByteRange | None, sharers: Iterable[str] = ()
     ) -> Iterator[str]:
-        """A sentence if bytes of `part` belong neither to who wrote the pieces nor to `sharer` any more.
+        """A sentence if bytes of `part` belong neither to who wrote the pieces nor to one of `sharers`.
 
         Without pieces the value does not exist yet.
         """
@@ -269,8 +269,9 @@ class _Memory:
             tag = self._tag_of.get(piece.owner, -1)
             here = slice(piece.start, piece.stop)
             np.not_equal(tags[here], tag, out=wrong[here])
-        if sharer in self._tag_of:
-            wrong &= tags != self._tag_of[sharer]
+        for sharer in sharers:
+            if sharer in self._tag_of:
+                wrong &= tags != self._tag_of[sharer]
         if wrong.any():
             first = part.start + int(wrong.argmax())
             other = self._owners[int(self._tags[part.pool][first])] or "nobody"
@@ -340,14 +341,16 @@ def _in_use(
     for index, arg in args.items():
         if now < prim.argument_stops[index]:
             argument = places.values.get(arg.name)
-            # Only what the result itself took is excused: a workspace may not lie there too.
-            sharer = result if _may_share(prim, index, places.values.get(result), argument) else ""
-            yield from memory.damage(f"argument {arg.name}", pieces.get(arg.name), argument, sharer)
+            # Only what the result itself took is excused, and what a workspace took that may.
+            sharers = [result] if _may_share(prim, index, places.values.get(result), argument) else []
+            sharers += _workspaces_over(prim, index, argument, places)
+            yield from memory.damage(f"argument {arg.name}", pieces.get(arg.name), argument, sharers)
     for space in prim.workspaces:
         if space.start <= now < space.stop:
             owner, place = f"{prim.name}.{space.name}", places.workspaces[prim.name, space.name]
             own = (_Piece(owner=owner, start=0, stop=space.size_bytes),)
-            yield from memory.damage(f"workspace {owner}", own, place)
+            over = _workspaces_over(prim, None, places.values.get(result), places)
+            yield from memory.damage(f"workspace {owner}", own, place, [result] if owner in over else ())
     if now >= prim.result_start:
         yield from memory.damage(f"result {result}", pieces[result], places.values.get(result))
 
@@ -364,6 +367,21 @@ def _may_share(prim: PrimFunc, index: int, result: _ByteRange | None, argument: 
             above = rule.above is not None and argument.start + rule.above <= result.start
             return below or above
     return False
+
+
+def _workspaces_over(
+    prim: PrimFunc, argument: int | None, value: _ByteRange | None, places: _Places
+) -> list[str]:
+    """The workspaces that may lie over an argument, or over the result (None), as they do."""
+    found: list[str] = []
+    for rule in prim.workspace_sharing:
+        space = places.workspaces[prim.name, rule.workspace]
+        if rule.argument != argument or value is None or value.pool != space.pool:
+            continue
+        below = rule.below is not None and value.start + rule.below <= space.start
+        above = rule.above is not None and space.start + rule.above <= value.start
+        found += [f"{prim.name}.{rule.workspace}"] if below or above else []
+    return found
 
 
 def _tied(prim: PrimFunc, places: _Places) -> Iterator[str]:

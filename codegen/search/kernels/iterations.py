@@ -1,7 +1,7 @@
 """Kernels and bytes of a loop: those of one iteration, chosen and planned once, as one step.
 Bytes of layers that run one after the other in a step."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +13,7 @@ from codegen.ir.ops.inserted import FusedAttrs
 from codegen.kernels.base.c_kernel import element_alignment
 from codegen.kernels.base.registry import Kernel
 from codegen.kernels.call import RESULT, ValueArg, WorkspaceArg
-from codegen.kernels.contract import LinkedConstant
+from codegen.kernels.contract import LinkedConstant, WorkspaceSharing
 from codegen.kernels.loop import LOOP_WORKSPACE, InnerPlace
 from codegen.kernels.looped import PlacedIteration, bind_layers, bind_loop, most_aligned
 from codegen.kernels.primfunc import PrimFunc
@@ -23,7 +23,7 @@ from codegen.plan.live.ties import ties
 from codegen.plan.place.placing import greedy_by_conflicts
 from codegen.plan.place.planners import Planner
 from codegen.program.interface import Edge, IoMode
-from codegen.program.problem import NO_LIMIT_BYTES, Pool, peak_bytes
+from codegen.program.problem import NO_LIMIT_BYTES, Pool, Problem
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.cycle_costs import CycleCosts
 from codegen.search.kernels.in_place import directed, permitted, replacing
@@ -31,6 +31,8 @@ from codegen.search.kernels.selection import select
 
 _POOL = Pool(name=LOOP_WORKSPACE, region=LOOP_WORKSPACE, limit_bytes=NO_LIMIT_BYTES, alignment=1)
 _EDGE = Edge(io=IoMode.CALLER)
+_FAR = 1 << 30
+"""Bytes beyond which nothing lies."""
 _OWN = WorkspaceArg(name=LOOP_WORKSPACE)
 Select = Callable[[Function], tuple[PrimFunc, ...]]
 """The kernels of the steps of a function."""
@@ -125,7 +127,7 @@ def _placed(
         if index >= attrs.carried:
             assert arg in variables, "an importer takes constants in"
             places[param.name] = InnerPlace(base=ValueArg(index=index))
-    _, found = _within(function, prims, places, front_bytes, greedy_by_conflicts)
+    _, found, _ = _within(function, prims, places, front_bytes, greedy_by_conflicts)
     firsts = {
         index: LinkedConstant(
             role=f"first{index}",
@@ -144,40 +146,74 @@ def _within(
     places: Mapping[str, InnerPlace],
     front_bytes: int,
     planner: Planner,
-) -> tuple[tuple[PrimFunc, ...], PlacedIteration]:
+    edge: Edge = _EDGE,
+) -> tuple[tuple[PrimFunc, ...], PlacedIteration, tuple[WorkspaceSharing, ...]]:
     """Inner steps, each in one direction, and where all of them is: what has no place yet lies behind the
-    first bytes of the step's own."""
+    first bytes of the step's own. Of values that have a place, as far as they are planned with the others,
+    how they lie over these bytes: argument i, or the result."""
     live = liveness(
         prims,
         function,
-        edge=_EDGE,
+        edge=edge,
         pool_candidates=lambda name, kind: (_POOL.name,),
         minimum_alignment=1,
     )
     problem = live.problem((_POOL,))
     plan = planner(problem)
-    offsets = {name: front_bytes + each.offset for name, each in plan.placements.items()}
+    buffers = [buffer for buffer in problem.buffers if buffer.id not in places]
+    starts = {buffer.id: plan.placements[buffer.id].offset for buffer in buffers}
+    base = min(starts.values(), default=0)
+    ends = [starts[buffer.id] + buffer.size_bytes - base for buffer in buffers]
+    offsets = {name: front_bytes + start - base for name, start in starts.items()}
     own = {
         name: InnerPlace(base=_OWN, offset_bytes=offsets[part.buffer] + part.offset_bytes)
         for name, part in live.slices.items()
+        if part.buffer in offsets
     }
     placed = PlacedIteration(
-        values=_with_views({**places, **own}, prims),
+        values=_with_views({**own, **places}, prims),
         workspaces={
             key: InnerPlace(base=_OWN, offset_bytes=offsets[id_]) for key, id_ in live.workspaces.items()
         },
-        size_bytes=front_bytes + peak_bytes(problem, plan, _POOL.name),
-        alignment=max((buffer.alignment for buffer in problem.buffers), default=1),
+        size_bytes=front_bytes + max(ends, default=0),
+        alignment=max((buffer.alignment for buffer in buffers), default=1),
         firsts={},
     )
-    return directed(prims, live.slices, plan), placed
+    return directed(prims, live.slices, plan), placed, tuple(_over(problem, places, offsets))
+
+
+def _over(
+    problem: Problem, places: Mapping[str, InnerPlace], offsets: Mapping[str, int]
+) -> Iterator[WorkspaceSharing]:
+    """How values with places of their own may lie over bytes in which all else has these offsets."""
+    for name, place in places.items():
+        belows, aboves = [-_FAR], [-_FAR]
+        for each in problem.conflicts:
+            first, second = each.first_below, each.second_below
+            if each.second == name and each.first in offsets:
+                belows.append(second - offsets[each.first])
+                aboves.append(first + offsets[each.first])
+            elif each.first == name and each.second in offsets:
+                belows.append(first - offsets[each.second])
+                aboves.append(second + offsets[each.second])
+        if any(buffer.id == name for buffer in problem.buffers):
+            argument = place.base.index if isinstance(place.base, ValueArg) else None
+            yield WorkspaceSharing(
+                workspace=_OWN.name, argument=argument, below=max(belows), above=max(aboves)
+            )
 
 
 def layers_of(
-    block: PrimFunc, prims: Sequence[PrimFunc], minimum_alignment: int, planner: Planner
+    block: PrimFunc,
+    prims: Sequence[PrimFunc],
+    minimum_alignment: int,
+    planner: Planner,
+    *,
+    is_given: bool,
 ) -> PrimFunc | None:
     """`block` at the size of its layers `prims`, which run one after the other in one of its workspaces. None
-    where one of them works in the bytes of what the whole step is given, or wants bytes aligned further."""
+    where one of them works in the bytes of what the whole step is given, or wants bytes aligned further.
+    `is_given`: an argument, or where the result goes, is the caller's."""
     let, result = block.let, prims[-1].let.var
     variables = [(index, arg) for index, arg in enumerate(let.call.args) if isinstance(arg, Var)]
     function = narrow(let.call.attrs, FusedAttrs).function
@@ -194,11 +230,12 @@ def layers_of(
         return None
     places = {arg.name: InnerPlace(base=ValueArg(index=index)) for index, arg in variables}
     places[result.name] = InnerPlace(base=RESULT)
-    prims, placed = _within(function, prims, places, 0, planner)
+    edge = _EDGE if is_given else Edge()
+    prims, placed, over = _within(function, prims, places, 0, planner, edge)
     is_aligned = placed.alignment <= max(most_aligned(block).alignment, minimum_alignment)
     if not is_aligned or any(prim.argument_alignment > block.argument_alignment for prim in prims):
         return None
-    return bind_layers(block, result, prims, placed)
+    return bind_layers(block, result, prims, placed, over)
 
 
 def _carried(attrs: LoopAttrs, alignment: int) -> tuple[dict[str, InnerPlace], int]:

@@ -16,6 +16,7 @@ from codegen.ir.formulas import (
     has_table,
     inside,
     named,
+    names_of,
     number,
 )
 from codegen.ir.formulas.fitting import Fitter, stepwise
@@ -41,6 +42,7 @@ class Offsets:
         self._part, self._fitter = part, names.fitter
         self._buffers = programs[-1].memory.problem.buffers
         self._own: list[dict[str, Formula]] = [{} for _ in given]
+        self._added: set[str] = set()
         self.of: Mapping[str, Formula] = {}
         """Buffer -> its offset."""
         self.of = self._all()
@@ -125,6 +127,7 @@ class Offsets:
         for number_ in range(2, len(known) + 3):
             if name not in known:
                 self._names.add(name, formula, values, of)
+                self._added.add(name)
             if np.array_equal(known[name], values):
                 break
             name = f"{stem}_{number_}"
@@ -144,6 +147,8 @@ class Offsets:
         """What a pool takes."""
         values = np.array([each.memory.peak_bytes(pool) for each in self._programs], np.int64)
         found = self._fitter.formula(values)
+        if found is not None and len(self._given) > 1 and not self._added.isdisjoint(names_of(found)):
+            found = None  # A sum of offsets that happens to give it says nothing.
         return found or self._together([self._end(pool, values, part) for part in range(len(self._given))])
 
     def _end(self, pool: str, values: Whole, part: int) -> Formula:

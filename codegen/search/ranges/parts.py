@@ -24,9 +24,6 @@ from codegen.search.ranges.sizes import LookedAt, Sizes
 PAYS = 0.02
 """A further part is taken where the mean of all peaks, each over the lowest there is, falls by so much."""
 
-PROMISED = 1.05
-"""Or where that mean falls below this: the most over builds for each size alone."""
-
 _MOST = 3
 """Parts at most."""
 
@@ -89,14 +86,12 @@ def chosen(
     lowest = int(found.peaks[:, 0].min())
     is_all = count == len(at)
     binder = members.binder(program, weighed.modules[-1])
-    variants, floor = (
-        _variants(program, weighed, lowest, binder, alone, planner, is_all=is_all) if count > 1 else ([], {})
-    )
+    variants = _variants(program, weighed, lowest, binder, alone, planner, is_all=is_all) if count > 1 else ()
     for other, asked in variants:
         there = [_member_like(own[-1], members, other, *each) for each in pairs]
         if is_all or None not in there:
             found.add(other, there, own, asked)
-    return found.cut(sizes, weighed, floor)
+    return found.cut(sizes, weighed)
 
 
 def _member_like(
@@ -120,13 +115,12 @@ def _variants(
     planner: Planner,
     *,
     is_all: bool,
-) -> tuple[list[tuple[Program, list[int]]], dict[int, int]]:
+) -> list[tuple[Program, list[int]]]:
     """`program` with other kernels, as builds for smaller sizes alone have them, and at which of the sizes
     they do; none where the one for the smallest sizes needs about as many bytes as `lowest`. Other C
     functions, and layers of a block one after the other, only where `is_all`: these are all sizes, so that it
-    is known which of them they run. Besides, the bytes of these builds, by size."""
+    is known which of them they run."""
     found: dict[tuple[str, ...], tuple[Program, list[int]]] = {}
-    floor: dict[int, int] = {}
     for share in _ASKED:
         index = int(share * (len(weighed.modules) - 1))
         try:
@@ -134,9 +128,8 @@ def _variants(
         except CodegenError:
             continue
         needed = max(other.memory.peak_bytes(pool.name) for pool in other.memory.problem.pools)
-        floor[index] = needed
         if share == 0 and needed * (1 + PAYS) > lowest:
-            return [], floor
+            return []
         variants = [with_kernels_of(program, other, binder)]
         if is_all:
             variants += [with_functions_of(program, other, binder)]
@@ -144,7 +137,7 @@ def _variants(
         for variant in variants:
             found.setdefault(kernels_of(variant), (variant, []))[1].append(index)
     found.pop(kernels_of(program), None)
-    return list(found.values()), floor
+    return list(found.values())
 
 
 def _work(members: Sequence[Member]) -> NDArray[np.float64]:
@@ -209,17 +202,14 @@ class _Candidates:
         self._programs += [program] * len(found)
         return found
 
-    def cut(self, sizes: Sizes, weighed: LookedAt, floor: Mapping[int, int]) -> RangeCut:
-        """The range in as many parts as pay; `floor`: what builds for some of the sizes alone need."""
-        least = self.peaks.min(axis=0)
-        for index, needed in floor.items():
-            least[index] = min(least[index], needed)
-        ratios = self.peaks / least
+    def cut(self, sizes: Sizes, weighed: LookedAt) -> RangeCut:
+        """The range in as many parts as pay."""
+        ratios = self.peaks / self.peaks.min(axis=0)
         best, mean = whole(self._programs[0]), float(ratios[self._last].mean(axis=1).min())
         for count in range(2, _MOST + 1):
             ways = [way for each in _quantities(sizes) for way in self._ways(each, weighed, ratios, count)]
             lowest = min(ways, key=lambda way: way[0], default=None)
-            if lowest is not None and (mean - lowest[0] >= PAYS or lowest[0] <= PROMISED < mean):
+            if lowest is not None and mean - lowest[0] >= PAYS:
                 mean, best = lowest
         return best
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from codegen.ir import Let
+from codegen.ir import Let, Var
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.inserted import FusedAttrs
 from codegen.kernels.base.registry import kernels_for
@@ -63,12 +63,10 @@ def with_layers_of(program: Program, other: Program, binder: Binder, planner: Pl
     runs them where no block of its own has any, if that needs fewer bytes and not too many constants."""
     layouts = (program.constants, other.constants)
     copied = {copy.user[0] for each in layouts for copy in (*each.staged, *each.unpacked)}
-    prims: list[PrimFunc] = []
-    for prim in program.steps.prim_funcs:
-        bound = None if prim.name in copied else _layers(prim, other, copied, binder, planner)
-        saved_bytes = 0 if bound is None else _workspace_bytes(prim) - _workspace_bytes(bound)
-        pays = bound is not None and _more_constant_bytes(prim, bound) < _FLASH_WORTH * saved_bytes
-        prims.append(bound if bound is not None and pays else prim)
+    prims = (
+        prim if prim.name in copied else _layers(prim, program, other, copied, binder, planner) or prim
+        for prim in program.steps.prim_funcs
+    )
     return replace(program, steps=replace(program.steps, prim_funcs=tuple(prims)))
 
 
@@ -77,7 +75,7 @@ def _workspace_bytes(prim: PrimFunc) -> int:
 
 
 def _layers(
-    prim: PrimFunc, other: Program, copied: Set[str], binder: Binder, planner: Planner
+    prim: PrimFunc, program: Program, other: Program, copied: Set[str], binder: Binder, planner: Planner
 ) -> PrimFunc | None:
     """The layers of a block, as `other` has them, as one step; None where it has a block or other steps."""
     if prim.block is None or prim.block.streamed is not None or not prim.device.is_free:
@@ -93,10 +91,35 @@ def _layers(
         return None
     either = [_either_way(each, binder) for each in found]
     minimum = other.board.buffer_alignment_bytes
-    ways = [layers_of(prim, layers, minimum, planner) for layers in ([*map(_forward, either)], either)]
-    able = [each for each in ways if each is not None]
+    function = program.steps.function
+    edges = {each.name for each in (*function.params, *function.results) if isinstance(each, Var)}
+    own = {prim.name, *(each.name for each in prim.let.call.args if isinstance(each, Var))}
+    is_given = program.edge.is_callers and not own.isdisjoint(edges)
+    same = [_with_constants_of(prim, each, binder) for each in either]
+    ways = (
+        layers_of(prim, layers, minimum, planner, is_given=is_given)
+        for kernels in (same, either)
+        for layers in ([*map(_forward, kernels)], kernels)
+    )
+    able = [each for each in ways if each is not None and _pays(prim, each)]
     least = min(map(_workspace_bytes, able), default=0)
     return next((each for each in able if _workspace_bytes(each) <= least * _FORWARD_WORTH), None)
+
+
+def _pays(prim: PrimFunc, bound: PrimFunc) -> bool:
+    """Whether the constants that layers bring are worth the bytes that they save."""
+    saved_bytes = _workspace_bytes(prim) - _workspace_bytes(bound)
+    return _more_constant_bytes(prim, bound) < _FLASH_WORTH * saved_bytes
+
+
+def _with_constants_of(block: PrimFunc, prim: PrimFunc, binder: Binder) -> PrimFunc:
+    """A layer by the kernel that it has in its block, where another one brings constants of its own."""
+    assert block.block is not None
+    [binding] = [stage.binding for stage in block.block.stages if stage.name == prim.name]
+    [kernel] = [kernel for kernel in kernels_for(prim.let.call.op.name) if kernel.name == binding]
+    if not _more_constant_bytes(block, prim) or binder.refusal(kernel, prim.let, at_size=True) is not None:
+        return prim
+    return binder.bind(kernel, prim.let, prim.name)
 
 
 def _either_way(prim: PrimFunc, binder: Binder) -> PrimFunc:
