@@ -33,6 +33,9 @@ _POOL = Pool(name=LOOP_WORKSPACE, region=LOOP_WORKSPACE, limit_bytes=NO_LIMIT_BY
 _EDGE = Edge(io=IoMode.CALLER)
 _FAR = 1 << 30
 """Bytes beyond which nothing lies."""
+_LITTLE = 8
+"""Arguments and result of layers stay apart from their bytes where they are this part of them at most: where
+they lie over each other, offsets are more code."""
 _OWN = WorkspaceArg(name=LOOP_WORKSPACE)
 Select = Callable[[Function], tuple[PrimFunc, ...]]
 """The kernels of the steps of a function."""
@@ -230,12 +233,14 @@ def layers_of(
         return None
     places = {arg.name: InnerPlace(base=ValueArg(index=index)) for index, arg in variables}
     places[result.name] = InnerPlace(base=RESULT)
-    edge = _EDGE if is_given else Edge()
-    prims, placed, over = _within(function, prims, places, 0, planner, edge)
+    found, placed, over = _within(function, prims, places, 0, planner)
+    given_bytes = sum(var.type.size_bytes for var in (*function.params, result))
+    if not is_given and given_bytes * _LITTLE > placed.size_bytes:
+        found, placed, over = _within(function, prims, places, 0, planner, Edge())
     is_aligned = placed.alignment <= max(most_aligned(block).alignment, minimum_alignment)
     if not is_aligned or any(prim.argument_alignment > block.argument_alignment for prim in prims):
         return None
-    return bind_layers(block, result, prims, placed, over)
+    return bind_layers(block, result, found, placed, over)
 
 
 def _carried(attrs: LoopAttrs, alignment: int) -> tuple[dict[str, InnerPlace], int]:
