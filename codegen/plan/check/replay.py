@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from codegen.ir import Function, Var
+from codegen.kernels.contract import Sharing, WorkspaceSharing
 from codegen.kernels.primfunc import PrimFunc
 from codegen.program.constants import Staged
 from codegen.program.interface import Edge
@@ -253,10 +254,8 @@ class _Memory:
     def damage(
         self, what: str, pieces: _Pieces | None, part: _ByteRange | None, sharers: Iterable[str] = ()
     ) -> Iterator[str]:
-        """A sentence if bytes of `part` belong neither to who wrote the pieces nor to one of `sharers`.
-
-        Without pieces the value does not exist yet.
-        """
+        """A sentence if bytes of `part` belong neither to who wrote the pieces nor to a sharer. Without
+        pieces the value does not exist yet."""
         if pieces is None:
             yield f"{what} is read before it is written"
             return
@@ -269,9 +268,8 @@ class _Memory:
             tag = self._tag_of.get(piece.owner, -1)
             here = slice(piece.start, piece.stop)
             np.not_equal(tags[here], tag, out=wrong[here])
-        for sharer in sharers:
-            if sharer in self._tag_of:
-                wrong &= tags != self._tag_of[sharer]
+        for tag in (self._tag_of[sharer] for sharer in sharers if sharer in self._tag_of):
+            wrong &= tags != tag
         if wrong.any():
             first = part.start + int(wrong.argmax())
             other = self._owners[int(self._tags[part.pool][first])] or "nobody"
@@ -343,45 +341,38 @@ def _in_use(
             argument = places.values.get(arg.name)
             # Only what the result itself took is excused, and what a workspace took that may.
             sharers = [result] if _may_share(prim, index, places.values.get(result), argument) else []
-            sharers += _workspaces_over(prim, index, argument, places)
+            sharers += _over(prim, index, argument, places)
             yield from memory.damage(f"argument {arg.name}", pieces.get(arg.name), argument, sharers)
     for space in prim.workspaces:
         if space.start <= now < space.stop:
             owner, place = f"{prim.name}.{space.name}", places.workspaces[prim.name, space.name]
             own = (_Piece(owner=owner, start=0, stop=space.size_bytes),)
-            over = _workspaces_over(prim, None, places.values.get(result), places)
-            yield from memory.damage(f"workspace {owner}", own, place, [result] if owner in over else ())
+            sharers = [result] if owner in _over(prim, None, places.values.get(result), places) else []
+            yield from memory.damage(f"workspace {owner}", own, place, sharers)
     if now >= prim.result_start:
         yield from memory.damage(f"result {result}", pieces[result], places.values.get(result))
 
 
 def _may_share(prim: PrimFunc, index: int, result: _ByteRange | None, argument: _ByteRange | None) -> bool:
     """Whether the kernel may write its result here while it still reads argument `index` there."""
-    if result is None or argument is None or result.pool != argument.pool:
+    if index == prim.in_place and result is not None and argument is not None:
+        return (result.pool, result.start) == (argument.pool, argument.start)
+    return any(rule.argument == index and _permits(rule, result, argument) for rule in prim.sharing)
+
+
+def _permits(rule: Sharing | WorkspaceSharing, value: _ByteRange | None, other: _ByteRange | None) -> bool:
+    """Whether two lie over each other no further than a rule says."""
+    if value is None or other is None or value.pool != other.pool:
         return False
-    if index == prim.in_place:
-        return result.start == argument.start
-    for rule in prim.sharing:
-        if rule.argument == index:
-            below = rule.below is not None and result.start + rule.below <= argument.start
-            above = rule.above is not None and argument.start + rule.above <= result.start
-            return below or above
-    return False
+    below = rule.below is not None and value.start + rule.below <= other.start
+    return below or (rule.above is not None and other.start + rule.above <= value.start)
 
 
-def _workspaces_over(
-    prim: PrimFunc, argument: int | None, value: _ByteRange | None, places: _Places
-) -> list[str]:
+def _over(prim: PrimFunc, argument: int | None, value: _ByteRange | None, places: _Places) -> list[str]:
     """The workspaces that may lie over an argument, or over the result (None), as they do."""
-    found: list[str] = []
-    for rule in prim.workspace_sharing:
-        space = places.workspaces[prim.name, rule.workspace]
-        if rule.argument != argument or value is None or value.pool != space.pool:
-            continue
-        below = rule.below is not None and value.start + rule.below <= space.start
-        above = rule.above is not None and space.start + rule.above <= value.start
-        found += [f"{prim.name}.{rule.workspace}"] if below or above else []
-    return found
+    spaces = [(rule, places.workspaces[prim.name, rule.workspace]) for rule in prim.workspace_sharing]
+    able = (r for r, space in spaces if r.argument == argument and _permits(r, value, space))
+    return [f"{prim.name}.{rule.workspace}" for rule in able]
 
 
 def _tied(prim: PrimFunc, places: _Places) -> Iterator[str]:
