@@ -111,7 +111,8 @@ typedef struct {
 /* Of whole vectors. */
 static void copy_vectors(three_rows rows, int32_t vectors)
 {
-    int8_t *to_middle = &rows.to[vectors * STEP];
+    int8_t *to = rows.to;
+    int8_t *to_middle = &to[vectors * STEP];
     int8_t *to_below = &to_middle[vectors * STEP];
     __asm__ volatile("1: dls lr, %[vectors]\n"
                      "2: vldrb.8 q0, [%[from]], #16\n"
@@ -127,7 +128,7 @@ static void copy_vectors(three_rows rows, int32_t vectors)
                      "subs     %[count], %[count], #1\n"
                      "bne      1b\n"
                      : [from] "+r"(rows.from), [middle] "+r"(rows.middle), [below] "+r"(rows.below),
-                       [to] "+r"(rows.to), [to_middle] "+r"(to_middle), [to_below] "+r"(to_below),
+                       [to] "+r"(to), [to_middle] "+r"(to_middle), [to_below] "+r"(to_below),
                        [count] "+r"(rows.count)
                      : [vectors] "r"(vectors), [next] "r"(VECTOR - (vectors * STEP))
                      : "lr", "q0", "q1", "q2", "memory", "cc");
@@ -139,8 +140,9 @@ static void copy_ragged(three_rows rows, int32_t channels)
     const int32_t vectors = (channels + (VECTOR - 1)) / VECTOR;
     const int32_t below = 2 * channels;
     int32_t place = channels % VECTOR;
-    int8_t *to_middle = &rows.to[(channels - place) * COLUMNS];
-    int8_t *to_below = &rows.to[(below - (below % VECTOR)) * COLUMNS];
+    int8_t *to = rows.to;
+    int8_t *to_middle = &to[(channels - place) * COLUMNS];
+    int8_t *to_below = &to[(below - (below % VECTOR)) * COLUMNS];
     __asm__ volatile(
         SCATTER("q3",
                 "%[place]") "lsls     %[place], %[place], #1\n"
@@ -165,7 +167,7 @@ static void copy_ragged(three_rows rows, int32_t channels)
                                             "subs     %[count], %[count], #1\n"
                                             "bne      1b\n"
         : [from] "+r"(rows.from), [middle] "+r"(rows.middle), [below] "+r"(rows.below),
-          [to] "+r"(rows.to), [to_middle] "+r"(to_middle), [to_below] "+r"(to_below),
+          [to] "+r"(to), [to_middle] "+r"(to_middle), [to_below] "+r"(to_below),
           [count] "+r"(rows.count), [place] "+Te"(place)
         : [channels] "r"(channels), [next] "r"(channels - (vectors * VECTOR)),
           [to_next] "r"(VECTOR - (vectors * STEP))
