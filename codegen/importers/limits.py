@@ -9,7 +9,7 @@ MAX_FILE_BYTES = 128 << 20
 MAX_TENSOR_BYTES = 128 << 20
 """Bytes of one tensor, whether constant or computed."""
 
-MAX_VALUES_BYTES = 96 << 20
+MAX_VALUES_BYTES = 112 << 20
 """Bytes of all values together: the graph's inputs and what its operators compute, folded or at run time."""
 
 MAX_SIDE = 1 << 16
