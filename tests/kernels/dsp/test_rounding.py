@@ -30,7 +30,9 @@ DEPTHWISE, ROWS = "QLINEAR_DEPTHWISE_CONV_2D", "QLINEAR_FULLY_CONNECTED"
 
 @pytest.mark.qemu
 def test_layers_are_chosen_exact_and_predicted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Within 5 % of what is measured, activations and odd channels too; of small depthwise layers 8 %."""
+    """Within 5 % of what is measured, activations and odd channels too; of small depthwise layers 8 %.
+
+    Those through lines were up to 41 % too high where a line ends beyond the image or has few columns."""
     runs.only_kernels(monkeypatch, "_dsp", "_single", "_narrow")
     layers = [rounded("QLINEAR_CONV_2D", layer, number) for number, layer in enumerate(runs.SHAPES)]
     layers += layers_of(ROWS, "qlinear_fully_connected_s8_dsp", 4, least_macs=4000, board=BOARD)
@@ -38,7 +40,9 @@ def test_layers_are_chosen_exact_and_predicted(tmp_path: Path, monkeypatch: pyte
     layers += [rounded("QLINEAR_CONV_2D", layer, 2 * number) for number, layer in enumerate(WIDE)]
     layers += [rounded(ROWS, layer, 2) for layer in (shaped_rows(1, 64, 20), shaped_rows(8, 40, 12))]
     first = len(layers)
-    layers += layers_of(DEPTHWISE, "qlinear_depthwise3x3_s8_dsp", 4, least_macs=4000, board=BOARD)
+    layers += layers_of(
+        DEPTHWISE, "qlinear_depthwise3x3_s8_dsp", 8, least_macs=500, board=BOARD, any_border=True
+    )
     taps = "qlinear_depthwise_taps_s8_dsp"
     layers += layers_of(DEPTHWISE, taps, 2, least_macs=4000, board=BOARD, any_border=True)
     made = [

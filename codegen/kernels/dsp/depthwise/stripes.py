@@ -85,6 +85,27 @@ def _two_rows(columns: int, *, saved: bool) -> int:
     return 20 + columns // 2 * (57 if saved else 61) + columns % 2 * (28 if saved else 30)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _LineWords:
+    """Words of a line: those with a pixel of the image, and those of padding alone."""
+
+    inside: int
+    padding: int
+
+
+def _line_words(window: WindowShape, left: int, columns: int, widest: int) -> _LineWords:
+    """Of so many columns of results from `left` on, as `start_stripe` in C has them; the last pair may be a
+    pixel and padding."""
+    across = window.axes[1]
+    origin = left * across.stride - across.pad
+    lead = int(origin < 0)
+    needed = (columns - 1) * across.stride + 3 - lead
+    count = max(0, min(across.extent - origin - lead, needed))
+    every = words(widest, across.stride)
+    inside = min(-(-(lead + count) // 2), every)
+    return _LineWords(inside=inside, padding=every - inside)
+
+
 def band_instructions(window: WindowShape, tile: ColumnTile, rows: int, *, saved: bool) -> int:
     """Predicted for a call: lines widened and results computed, by stripe, band, group and channel."""
     batch, height, width, depth = window.result
@@ -93,17 +114,19 @@ def band_instructions(window: WindowShape, tile: ColumnTile, rows: int, *, saved
     total = 0
     for left in range(0, width, tile.columns):
         columns = min(tile.columns, width - left)
-        pairs = words(columns, stride)
+        line = _line_words(window, left, columns, min(tile.columns, width))
+        every = line.inside + line.padding
         for top in range(0, height, rows):
             bottom = min(top + rows, height)
             first, end = down.span(top, bottom)
             lines, padding = end - first, (bottom - top - 1) * stride + 3 - (end - first)
             if rows > 1:
-                lined = widened(lines + padding, pairs, depth)
+                lined = widened(lines + padding, line.inside, depth, line.padding)
                 each = 16 + -(-(bottom - top) // 2) * _two_rows(columns, saved=saved)
             else:
-                lined = lines * (36 + pairs * (15 if depth % GROUP == 0 else 21)) + padding * (24 + 6 * pairs)
-                each = 40 + -(-columns // 4) * (60 if saved else 64)
+                one = 36 + line.inside * (15 if depth % GROUP == 0 else 21) + 6 * line.padding
+                lined = lines * one + padding * (24 + 6 * every)
+                each = 26 + -(-columns // 2) * (30 if saved else 32)
             total += 150 + groups * (50 + lined) + depth * each
     return batch * total
 
@@ -111,8 +134,9 @@ def band_instructions(window: WindowShape, tile: ColumnTile, rows: int, *, saved
 def in_place_instructions(window: WindowShape, tile: ColumnTile, *, saved: bool) -> int:
     """Predicted for a call: every image row is widened once, two of four lines are kept."""
     batch, height, width, depth = window.result
-    groups, pairs = -(-depth // GROUP), words(width, 1)
+    groups, line = -(-depth // GROUP), _line_words(window, 0, width, width)
     bands = -(-height // IN_PLACE_ROWS)
-    lined = widened(2 * (bands + 1), pairs, depth)
+    lined = widened(2 * (bands + 1), line.inside, depth, line.padding)
     each = 16 + _two_rows(width, saved=saved)
-    return batch * groups * (lined + bands * (85 + 10 * pairs + GROUP * each))
+    kept = 85 + 10 * (line.inside + line.padding)
+    return batch * groups * (lined + bands * (kept + GROUP * each))
