@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -127,13 +128,10 @@ def _said(image: Path, board: Board, first: int) -> str:
 @dataclass(kw_only=True, slots=True)
 class _Batch:
     builder: Builder
-    levels: Sequence[str]
-    most: int
-    """Layers of one program."""
+    level: str
     entries: list[Entry] = field(default_factory=lambda: list[Entry]())
     layers: int = 0
     size_bytes: int = 0
-    done: int = 0
 
 
 class Runner:
@@ -147,13 +145,15 @@ class Runner:
         objects: Path | None = None,
     ) -> None:
         """`levels`: of the kernels' C by board (default: -O3), for layers of that board in turn; `layers`:
-        about how many a board will get; `objects`: a folder for compiled kernels that several runners share;
-        default: one of its own."""
+        about how many of each group of kernels a board will get, shared by its levels; `objects`: a folder
+        for compiled kernels that several runners share; default: one of its own."""
         self._levels, self._layers = levels or {}, layers
         self._temporary = tempfile.TemporaryDirectory(prefix="fuzz-")
         self._folder = Path(self._temporary.name)
         self._objects = objects or self._folder
-        self._batches: dict[str, _Batch] = {}
+        self._builders: dict[str, Builder] = {}
+        self._batches: dict[tuple[str, str], _Batch] = {}
+        self._added: Counter[str] = Counter()
         self._pool = ThreadPoolExecutor(max_workers=1)
         self._running: list[Future[list[Failure]]] = []
         self.too_large = 0
@@ -180,21 +180,25 @@ class Runner:
         except DoesNotFit:
             self.too_large += 1
             return False
-        if board.name not in self._batches:
-            builder = Builder(board, self._folder, self._objects)
-            levels = self._levels.get(board.name, ("-O3",))
-            self._batches[board.name] = _Batch(builder=builder, levels=levels, most=self._share(levels))
-        batch = self._batches[board.name]
+        batch = self._batch(board)
         size = _size_bytes(trial, made)
-        if batch.size_bytes + size > _room(board) or batch.layers == batch.most:
+        if batch.size_bytes + size > _room(board) or batch.layers == _MOST_LAYERS:
             self._submit(batch)
         batch.entries += made
         batch.layers += 1
         batch.size_bytes += size
         return True
 
-    def _share(self, levels: Sequence[str]) -> int:
-        return min(_MOST_LAYERS, -(-self._layers // len(levels)))
+    def _batch(self, board: Board) -> _Batch:
+        """Where the board's next layer goes: each level has its share of a group of kernels in a row."""
+        if board.name not in self._builders:
+            self._builders[board.name] = Builder(board, self._folder, self._objects)
+        levels = self._levels.get(board.name, ("-O3",))
+        share = min(_MOST_LAYERS, -(-self._layers // len(levels)))
+        level = levels[self._added[board.name] // share % len(levels)]
+        self._added[board.name] += 1
+        made = _Batch(builder=self._builders[board.name], level=level)
+        return self._batches.setdefault((board.name, level), made)
 
     def finish(self) -> list[Failure]:
         """Run what is left; every failure of all batches."""
@@ -205,9 +209,7 @@ class Runner:
     def _submit(self, batch: _Batch) -> None:
         entries, batch.entries, batch.layers, batch.size_bytes = batch.entries, [], 0, 0
         if entries:
-            level = batch.levels[batch.done % len(batch.levels)]
-            batch.done += 1
-            self._running.append(self._pool.submit(_run, batch.builder, entries, level))
+            self._running.append(self._pool.submit(_run, batch.builder, entries, batch.level))
 
 
 def _run(builder: Builder, entries: list[Entry], level: str) -> list[Failure]:

@@ -39,6 +39,8 @@ _ONLY_ON: Mapping[str, Sequence[str]] = {
 """Word in a kernel's name -> the boards it can run on. Kernels without such a word run on each of `EACH`."""
 _IN_TURN = ("mps2-an385", "mps2-an386", "mps2-an500", "mps2-an505")
 """Of `EACH`, those that run nearly the same code: M3, M4, M7, M33."""
+_TOGETHER = 4
+"""Groups of kernels in one program, in the suite."""
 NO_CODE = frozenset({"reshape_view"})
 """Kernels of views, which have nothing to run."""
 
@@ -79,6 +81,21 @@ def alike(kernels: Sequence[Kernel]) -> list[tuple[Kernel, ...]]:
         function = kernel.stem if is_portable else getattr(kernel, "symbol", kernel.name)
         groups.setdefault((type(kernel), function), []).append(kernel)
     return [tuple(group) for group in groups.values()]
+
+
+def together(kernels: Sequence[Kernel], task: "Task") -> list[tuple[tuple[Kernel, ...], ...]]:
+    """Groups of `alike` whose calls go into the same programs, up to `_TOGETHER`: on the same boards, at the
+    same levels. Compiling calls, linking and the start of QEMU take a third of a kernel's time."""
+    found: dict[object, list[tuple[Kernel, ...]]] = {}
+    for group in alike(kernels):
+        boards, name = boards_in_turn(group), group[0].name
+        levels = tuple(task.levels_on(boards, _turn(name)).items())
+        found.setdefault((boards_of(name), levels), []).append(group)
+    return [
+        tuple(groups[first : first + _TOGETHER])
+        for groups in found.values()
+        for first in range(0, len(groups), _TOGETHER)
+    ]
 
 
 def share_of(kernel: Kernel, layers: int) -> int:
@@ -177,7 +194,7 @@ def fuzz(kernels: Sequence[Kernel], boards: Sequence[str], task: Task, *, jobs: 
         ProcessPoolExecutor(max_workers=jobs, mp_context=get_context("spawn")) as pool,
     ):
         tasks = {
-            pool.submit(fuzz_alike, [kernel.name for kernel in group], boards, task, Path(objects)): group
+            pool.submit(fuzz_together, [kernel.name for kernel in group], boards, task, Path(objects)): group
             for group in alike(kernels)
         }
         for done in as_completed(tasks):
@@ -197,9 +214,9 @@ def fuzz(kernels: Sequence[Kernel], boards: Sequence[str], task: Task, *, jobs: 
     )
 
 
-def fuzz_alike(names: Sequence[str], boards: Sequence[str], task: Task, objects: Path) -> Outcome:
-    """Kernels of one group of `alike`, by name, on those of `boards` that can run them; counts of all of
-    these are there, and compiled objects stay in `objects`."""
+def fuzz_together(names: Sequence[str], boards: Sequence[str], task: Task, objects: Path) -> Outcome:
+    """Whole groups of `alike`, by name, on those of `boards` that can run them, the same for all; counts of
+    all of these are there, and compiled objects stay in `objects`."""
     kernels = [kernel for kernel in every_kernel() if kernel.name in names]
     loaded = {board: _loaded(board) for board in boards_of(names[0]) if board in boards}
     levels = task.levels_on(tuple(loaded), _turn(names[0]))

@@ -33,15 +33,16 @@ from tests.fuzz.sweep import (
     boards_in_turn,
     boards_of,
     every_kernel,
-    fuzz_alike,
+    fuzz_together,
+    together,
 )
 from tests.fuzz.trials import Trial, of_layer
 from tests.kernels.arm_objects import shared_folder
 
 pytestmark = pytest.mark.qemu
 LONG_LAYERS = 3000
-SUITE_LAYERS = 40
-"""Of those that are recorded."""
+SUITE_TASK = Task(layers=40)
+"""Layers of those that are recorded."""
 KERNELS = [kernel for kernel in every_kernel() if boards_of(kernel.name)]
 
 
@@ -51,19 +52,27 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return shared_folder(tmp_path_factory)
 
 
-@pytest.mark.parametrize("group", [pytest.param(group, id=group[0].name) for group in alike(KERNELS)])
-def test_random_layers(group: Sequence[Kernel], objects: Path, request: pytest.FixtureRequest) -> None:
+@pytest.mark.parametrize(
+    "groups",
+    [
+        pytest.param(groups, id="+".join(group[0].name for group in groups))
+        for groups in together(KERNELS, SUITE_TASK)
+    ],
+)
+def test_random_layers(
+    groups: Sequence[Sequence[Kernel]], objects: Path, request: pytest.FixtureRequest
+) -> None:
     """On the cores that can run the kernels; the numbers of layers are exact. Of M3, M4, M7 and M33 one
     has its turn, and a core has C compiled for speed or for size; with `--long` every core has both."""
     is_long = bool(request.config.getoption("--long"))
-    boards = BOARDS if is_long else boards_in_turn(group)
-    task = Task(layers=LONG_LAYERS if is_long else SUITE_LAYERS, is_whole=is_long)
-    names = [kernel.name for kernel in group]
-    outcome = fuzz_alike(names, boards, task, objects)
+    boards = BOARDS if is_long else boards_in_turn(groups[0])
+    task = Task(layers=LONG_LAYERS, is_whole=True) if is_long else SUITE_TASK
+    names = [kernel.name for group in groups for kernel in group]
+    outcome = fuzz_together(names, boards, task, objects)
     assert not outcome.wrong, "\n".join(outcome.lines())
     assert not outcome.unlike, "\n".join(outcome.unlike)
     # Without tflite-runtime the recorded answers serve: of the suite's layers and of exact operators.
-    is_open = any(kernel.op in APPROXIMATE for kernel in group) or is_long
+    is_open = is_long or any(kernel.op in APPROXIMATE for group in groups for kernel in group)
     assert (TFLITE_RUNTIME not in available() and is_open) or not outcome.unasked
     assert not outcome.lacking(task.layers, boards)
     ran = {(name, board) for name in names for board in boards_of(name) if board in boards}

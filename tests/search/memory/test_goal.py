@@ -14,7 +14,7 @@ from codegen import board as boards
 from codegen.driver.build import plan_model
 from codegen.driver.checks.fit import PoolsTooSmall, telling
 from codegen.driver.options import Options
-from codegen.driver.planning import plan_only
+from codegen.driver.preparing import prepared
 from codegen.ir.rules import Place
 from codegen.ir.types import VirtualDevice
 from codegen.kernels import fused
@@ -108,11 +108,9 @@ def test_a_curve_has_no_dominated_point(seed: int) -> None:
 
 
 def test_a_curve_of_a_real_model_repeats() -> None:
-    module_options = Options(board="")
-    program = plan_only(model_path(RESNET), module_options)
+    module = prepared(model_path(RESNET), Options(board="")).module
     points = [
-        curve(program.module, HOST, Choices(planner="optimal"), name="model", progress=_quiet).fast
-        for _ in range(2)
+        curve(module, HOST, Choices(planner="optimal"), name="model", progress=_quiet).fast for _ in range(2)
     ]
     figures = [[(_peak(point), _macs(point)) for point in each] for each in points]
     assert figures[0] == figures[1]
@@ -217,7 +215,7 @@ def test_the_smallest_budget_is_no_larger_than_that_of_portable_kernels(key: str
 def test_blocks_of_lean_kernels_are_tried_where_a_limit_is_missed() -> None:
     """On Cortex-M3 the fast kernels of blocks pack pixels in workspaces: 15,768 bytes were the least."""
     board = boards.load_board("lm3s6965evb")
-    module = plan_model(model_path(RESNET), HOST, Options(board="host")).module
+    module = prepared(model_path(RESNET), Options(board="host")).module
     choices = Choices(planner="optimal", pool_limits={"sram": 13_500})
     program = search(module, board, choices, name="model")
     assert _peak(program) <= 13_500
@@ -230,7 +228,7 @@ def test_the_curve_has_lean_kernels_apart() -> None:
     """Those that need least bytes run several times as long for the same multiply-accumulates: they take no
     place of the fast ones, and are there only for fewer bytes."""
     board = boards.load_board("lm3s6965evb")
-    module = plan_model(model_path(RESNET), HOST, Options(board="host")).module
+    module = prepared(model_path(RESNET), Options(board="host")).module
     found = curve(module, board, Choices(planner="optimal"), name="model", progress=_quiet)
     assert found.lean
     for points in (found.fast, found.lean):
@@ -244,7 +242,7 @@ def test_a_curve_within_a_limit_says_what_kernels_it_has_and_names_a_budget() ->
     """Plans that only lean kernels fit were shown as fast ones; where nothing fitted, the least that fast
     kernels need was said to be the least of any."""
     board = boards.load_board("lm3s6965evb")
-    module = plan_model(model_path(KWS), HOST, Options(board="host")).module
+    module = prepared(model_path(KWS), Options(board="host")).module
     for optimize in ("balanced", "size"):
         made = Choices(planner="optimal", optimize=optimize, pool_limits={"sram": 8_300})
         found = curve(module, board, made, name="model", progress=_quiet)
@@ -262,7 +260,7 @@ def test_a_streamed_input_that_does_not_fit_is_an_error_with_a_budget() -> None:
     budget = error.shortages[0].budget_bytes
     assert budget is not None
     assert _peak(_plan(KWS, stream_input=True, pool_limits={"sram": budget})) <= budget
-    module = plan_model(model_path(KWS), HOST, Options(board="host")).module
+    module = prepared(model_path(KWS), Options(board="host")).module
     made = Choices(planner="optimal", stream_input=True)
     assert curve(module, HOST, made, name="model", progress=_quiet).fast
 
@@ -286,8 +284,7 @@ def test_the_smallest_budget_is_the_end_of_the_curve_whatever_was_asked_for(keep
     """`--optimize size` named 13,824 bytes, balanced 13,371; with `--keep-inputs` E401 named 14,912 where the
     curve reached 12,608: each looked at other blocks, and counted what other kernels need."""
     board = boards.load_board("mps2-an386")
-    made = Options(board=board.name, keep_inputs=keep_inputs, pool_limits={"psram": 0})
-    module = plan_model(model_path(RESNET), board, made).module
+    module = prepared(model_path(RESNET), Options(board=board.name, keep_inputs=keep_inputs)).module
     choices = Choices(planner="optimal", keep_inputs=keep_inputs, pool_limits={"psram": 0}, emulated=False)
     found = curve(module, board, choices, name="model", progress=_quiet_smallest)
     least = min(_peak(point) for point in (*found.fast, *found.lean))
