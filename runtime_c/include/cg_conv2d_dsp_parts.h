@@ -2,10 +2,11 @@
 /*
  * cg_conv2d_dsp_parts.h -- 2-D convolution, int8, DSP extension: any window, stride, dilation,
  * padding. The text of conv2d_s8_dsp.c, conv2d_2_s8_dsp.c and conv2d_1_s8_dsp.c, which say by
- * CONV2D and CONV2D_ROW what their functions are called, and by MOST_PIXELS how large a tile may
- * be; conv2d_s4_dsp.c, which also says whose tiles these are and where their stream ends;
- * conv2d_u8_dsp.c, whose weights have a zero point (OF_UINT8); conv2d_rgb_joined_s8_dsp.c, which
- * has no rows by themselves and gathers tiles inside the image in its own way (OF_RGB).
+ * CONV2D, CONV2D_ROW and CONV2D_POINTWISE what their functions are called, and by MOST_PIXELS how
+ * large a tile may be; conv2d_s4_dsp.c, which also says whose tiles these are and where their
+ * stream ends; conv2d_u8_dsp.c, whose weights have a zero point (OF_UINT8);
+ * conv2d_rgb_joined_s8_dsp.c, which has no rows by themselves and gathers tiles inside the image in
+ * its own way (OF_RGB).
  *
  * This brings the windows of up to four pixels into the workspace; tile{4,2,1}_s8_dsp.S do the
  * rest. Pixels of a multiple of four channels are read by words, a row of taps at a time where no
@@ -396,26 +397,31 @@ void CONV2D_ROW(const cg_conv_params *params, const cg_conv_weights_dsp *weights
 }
 #endif
 
+#ifndef OF_RGB
 /* Window and strides 1, by words: all pixels, of all images, are one row. */
-static void run_pointwise(conv_layer *layer, const int8_t *input, int8_t *output)
+void CONV2D_POINTWISE(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
+                      void *workspace, const int8_t *input, int8_t *output)
 {
-    const cg_window *const window = &layer->params->window;
-    const int32_t out_step = layer->weights->tile * window->out.c;
-    const int32_t in_step = layer->weights->tile * layer->step;
+    const cg_window *const window = &params->window;
+    conv_layer layer;
+    start(&layer, params, weights, workspace, 0);
+    const int32_t out_step = weights->tile * window->out.c;
+    const int32_t in_step = weights->tile * layer.step;
     int32_t left = window->batch * window->out.h * window->out.w;
-    int32_t *pixels = place_tile(layer, layer->weights->tile);
-    for (; left >= layer->weights->tile; left -= layer->weights->tile) {
-        widen(input, layer->step, layer->weights->tile, pixels, VALUE_GROUPS(layer));
-        run_tile(layer, output, layer->weights->tile);
+    int32_t *pixels = place_tile(&layer, weights->tile);
+    for (; left >= weights->tile; left -= weights->tile) {
+        widen(input, layer.step, weights->tile, pixels, VALUE_GROUPS(&layer));
+        run_tile(&layer, output, weights->tile);
         input += in_step;
         output += out_step;
     }
     if (left > 0) {
-        pixels = place_tile(layer, left);
-        widen(input, layer->step, left, pixels, VALUE_GROUPS(layer));
-        run_tile(layer, output, left);
+        pixels = place_tile(&layer, left);
+        widen(input, layer.step, left, pixels, VALUE_GROUPS(&layer));
+        run_tile(&layer, output, left);
     }
 }
+#endif
 
 void CONV2D(const cg_conv_params *params, const cg_conv_weights_dsp *weights, void *workspace,
             const int8_t *input, int8_t *output)
@@ -423,10 +429,6 @@ void CONV2D(const cg_conv_params *params, const cg_conv_weights_dsp *weights, vo
     const cg_window *const window = &params->window;
     conv_layer layer;
     start(&layer, params, weights, workspace, 0);
-    if (cg_is_pointwise(window) && (layer.offsets == NULL)) {
-        run_pointwise(&layer, input, output);
-        return;
-    }
     for (int32_t b = 0; b < window->batch; b++) {
         const cg_rows rows = cg_all_rows(&window->in, input);
         for (int32_t y = 0; y < window->out.h; y++) {

@@ -63,6 +63,9 @@ void cg_conv2d_s8_dsp(const cg_conv_params *params, const cg_conv_weights_dsp *w
 void cg_conv2d_s8_dsp_row(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
                           void *workspace, const cg_rows *input, int8_t *output, int32_t y,
                           int32_t x_start, int32_t x_stop);
+/* The same of a window and strides of 1, in.c % 4 == 0, a result as large as the image. */
+void cg_conv2d_s8_dsp_pointwise(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
+                                void *workspace, const int8_t *input, int8_t *output);
 
 /*
  * The same for tiles of two pixels or one, and of one alone: without the code of larger ones. What
@@ -74,11 +77,15 @@ void cg_conv2d_2_s8_dsp(const cg_conv_params *params, const cg_conv_weights_dsp 
 void cg_conv2d_2_s8_dsp_row(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
                             void *workspace, const cg_rows *input, int8_t *output, int32_t y,
                             int32_t x_start, int32_t x_stop);
+void cg_conv2d_2_s8_dsp_pointwise(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
+                                  void *workspace, const int8_t *input, int8_t *output);
 void cg_conv2d_1_s8_dsp(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
                         void *workspace, const int8_t *input, int8_t *output);
 void cg_conv2d_1_s8_dsp_row(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
                             void *workspace, const cg_rows *input, int8_t *output, int32_t y,
                             int32_t x_start, int32_t x_stop);
+void cg_conv2d_1_s8_dsp_pointwise(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
+                                  void *workspace, const int8_t *input, int8_t *output);
 
 /*
  * By int4 weights, bit-equal to the same weights as int8: workspace, alignment and overlap as
@@ -91,6 +98,8 @@ void cg_conv2d_s4_dsp(const cg_conv_params *params, const cg_conv_weights_dsp *w
 void cg_conv2d_s4_dsp_row(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
                           void *workspace, const cg_rows *input, int8_t *output, int32_t y,
                           int32_t x_start, int32_t x_stop);
+void cg_conv2d_s4_dsp_pointwise(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
+                                void *workspace, const int8_t *input, int8_t *output);
 /* As cg_fully_connected_s8_dsp. */
 void cg_fully_connected_s4_dsp(const cg_fc_params *params, const int32_t *stream, void *workspace,
                                const int8_t *input, int8_t *output);
@@ -112,6 +121,8 @@ void cg_conv2d_u8_dsp(const cg_conv_params *params, const cg_conv_weights_dsp *w
 void cg_conv2d_u8_dsp_row(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
                           void *workspace, const cg_rows *input, int8_t *output, int32_t y,
                           int32_t x_start, int32_t x_stop);
+void cg_conv2d_u8_dsp_pointwise(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
+                                void *workspace, const int8_t *input, int8_t *output);
 
 /*
  * One row of inputs, aligned to 4 bytes where in_len % 4 == 0. Workspace, aligned to 4 bytes:
@@ -148,16 +159,25 @@ void cg_conv2d_joined_s8_dsp(const cg_conv_params *params, const cg_conv_weights
 void cg_conv2d_joined_s8_dsp_row(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
                                  void *workspace, const cg_rows *input, int8_t *output, int32_t y,
                                  int32_t x_start, int32_t x_stop);
+void cg_conv2d_joined_s8_dsp_pointwise(const cg_conv_params *params,
+                                       const cg_conv_weights_dsp *weights, void *workspace,
+                                       const int8_t *input, int8_t *output);
 void cg_conv2d_2_joined_s8_dsp(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
                                void *workspace, const int8_t *input, int8_t *output);
 void cg_conv2d_2_joined_s8_dsp_row(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
                                    void *workspace, const cg_rows *input, int8_t *output, int32_t y,
                                    int32_t x_start, int32_t x_stop);
+void cg_conv2d_2_joined_s8_dsp_pointwise(const cg_conv_params *params,
+                                         const cg_conv_weights_dsp *weights, void *workspace,
+                                         const int8_t *input, int8_t *output);
 void cg_conv2d_1_joined_s8_dsp(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
                                void *workspace, const int8_t *input, int8_t *output);
 void cg_conv2d_1_joined_s8_dsp_row(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
                                    void *workspace, const cg_rows *input, int8_t *output, int32_t y,
                                    int32_t x_start, int32_t x_stop);
+void cg_conv2d_1_joined_s8_dsp_pointwise(const cg_conv_params *params,
+                                         const cg_conv_weights_dsp *weights, void *workspace,
+                                         const int8_t *input, int8_t *output);
 /*
  * 3x3, strides of 2, dilation 1, in.c == 3, no padding at the left, rows of a multiple of 4 bytes,
  * an image aligned to 4 bytes; weights and tables of offsets in the order of values 9 * row + 0 1 4
@@ -165,6 +185,16 @@ void cg_conv2d_1_joined_s8_dsp_row(const cg_conv_params *params, const cg_conv_w
  */
 void cg_conv2d_rgb_joined_s8_dsp(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
                                  void *workspace, const int8_t *input, int8_t *output);
+/*
+ * One input channel, windows of three or four columns, stride 2 across, dilation 1. Words of a
+ * channel: 256 * 2 * (bias - in_zero * sum(w)) plus the right shift less one (1 to 23), a word of
+ * bytes {w0, w2, w1, w3} for each row of the window, the multiplier. No activation clamps, no
+ * accumulator reaches 2^30. Workspace, aligned to 4 bytes: 24 * kernel_h bytes for every five
+ * result columns. Overlap: the windows of five pixels of a row are read before their first result
+ * is written.
+ */
+void cg_conv2d_mono_s8_dsp(const cg_conv_params *params, const int32_t *stream, void *workspace,
+                           const int8_t *input, int8_t *output);
 void cg_fully_connected_joined_s8_dsp(const cg_fc_params *params, const int32_t *stream,
                                       void *workspace, const int8_t *input, int8_t *output);
 void cg_fully_connected_widened_joined_s8_dsp(const cg_fc_params *params, const int32_t *stream,
@@ -181,6 +211,9 @@ void cg_qlinear_conv2d_s8_dsp(const cg_conv_params *params, const cg_conv_weight
 void cg_qlinear_conv2d_s8_dsp_row(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
                                   void *workspace, const cg_rows *input, int8_t *output, int32_t y,
                                   int32_t x_start, int32_t x_stop);
+void cg_qlinear_conv2d_s8_dsp_pointwise(const cg_conv_params *params,
+                                        const cg_conv_weights_dsp *weights, void *workspace,
+                                        const int8_t *input, int8_t *output);
 void cg_qlinear_fully_connected_s8_dsp(const cg_fc_params *params, const int32_t *stream,
                                        void *workspace, const int8_t *input, int8_t *output);
 void cg_qlinear_fully_connected_widened_s8_dsp(const cg_fc_params *params, const int32_t *stream,

@@ -132,6 +132,21 @@ void cg_gather1_bytes_s8_dsp(const int8_t *source, int32_t *pixels, int32_t grou
  */
 void cg_gather4_rgb_s8_dsp(const int8_t *source, int32_t row_bytes, int32_t *pixels);
 
+/* Of a tile of cg_conv2d_mono_s8_dsp; tile5_mono_s8_dsp.S knows these offsets. */
+enum {
+    CG_MONO_PIXELS_DSP = 5,
+    CG_MONO_VALUES_DSP = 12
+}; /* pixels, and what a row of windows covers */
+typedef struct {
+    int32_t steps[4];      /* from the first result pixel to the others, 0 where there is none */
+    const int32_t *pixels; /* rows of CG_MONO_VALUES_DSP doubled values */
+    const int32_t *stream_end;
+    int32_t rows;
+    int32_t zero; /* twice the zero point plus 1 */
+    const int32_t *stream;
+} cg_mono_tile_dsp;
+void cg_tile5_mono_s8_dsp(const cg_mono_tile_dsp *tile, int8_t *output);
+
 /* One row of `count` inputs; behind them zeros up to a whole group. */
 static inline void cg_widen_row_dsp(const int8_t *input, int32_t count, int32_t *pixels)
 {

@@ -49,24 +49,27 @@ static const int32_t *channel_words(stripe *self, int32_t c)
 }
 
 /*
- * The image rows of the band of result rows that begins with y, from its line `from` on. Rows are
- * computed in pairs: what is behind an odd last one counts for nothing and is padding.
+ * The image rows of the band of result rows that begins with y. Rows are computed in pairs: what is
+ * behind an odd last one counts for nothing. Not inlined and not unrolled, which would take more
+ * code than it saves.
  */
-static void find_rows(stripe *self, const int8_t *image, int32_t y, int32_t from, int32_t rows)
+__attribute__((noinline)) static void find_rows(stripe *self, const int8_t *image, int32_t y,
+                                                int32_t rows)
 {
     const cg_window *const window = &self->params->window;
     const int32_t left = window->out.h - y;
+    const int32_t row_bytes = window->in.w * window->in.c;
     self->job.rows = (left < rows) ? left : rows;
-    self->lines.count = 0;
     const int32_t lines = self->job.rows + 2;
-    for (int32_t line = from; line < (lines + (lines % 2)); line++) {
-        const int32_t at = y + line - window->pad_top;
-        const int8_t *row = NULL;
-        if ((at >= 0) && (at < window->in.h) && (line < lines)) {
-            row = &image[((at * window->in.w) + self->first) * window->in.c];
-        }
-        self->lines.rows[self->lines.count] = row;
-        self->lines.count++;
+    const int32_t count = lines + (lines & 1);
+    int32_t at = y - window->pad_top;
+    int32_t place = (at * row_bytes) + (self->first * window->in.c);
+    self->lines.count = count;
+#pragma GCC unroll 1
+    for (int32_t line = 0; line < count; line++) {
+        self->lines.rows[line] = ((at >= 0) && (at < window->in.h)) ? &image[place] : NULL;
+        at++;
+        place += row_bytes;
     }
 }
 
@@ -84,18 +87,40 @@ static void compute_band(stripe *self, int32_t *planes, int8_t *output, int32_t 
     DW3X3_PLANE6(&self->job, plane, channel_words(self, c), &output[c]);
 }
 
-/* Of a band of two rows, line `from` and those behind are still to be widened. */
-static void compute_in_place(stripe *self, int32_t *planes, int32_t from, int8_t *output, int32_t c)
+/* The channels with c of an image, two rows at a time: the last two of four lines serve the next.
+ */
+static void compute_in_place(stripe *self, int32_t *planes, int8_t *image, int32_t c)
 {
+    const cg_window *const window = &self->params->window;
     const int32_t start = group_start(self, c);
-    if ((self->lines.step % 4) == 0) {
-        cg_dw_widen4_words_dsp(&self->lines, start, &planes[from]);
-    } else {
-        cg_dw_widen4_bytes_dsp(&self->lines, start, &planes[from]);
-    }
+    const int32_t *const words = channel_words(self, c);
+    const int32_t *const plane = plane_of(self, planes, c, IN_PLACE_LINES);
+    const int32_t row_bytes = self->job.line_bytes;
+    int32_t place = 0; /* of the results, in the image */
+    int32_t from = 0;
+    find_rows(self, image, 0, IN_PLACE_ROWS);
     self->job.count = group_count(self, c);
-    int32_t *const plane = plane_of(self, planes, c, IN_PLACE_LINES);
-    DW3X3_PLANE4(&self->job, plane, channel_words(self, c), &output[c]);
+    for (int32_t left = window->out.h; left > 0; left -= IN_PLACE_ROWS) {
+        if (from > 0) {
+            cg_dw_keep_lines_dsp(planes, self->lines.pairs + self->lines.rest);
+            const int32_t far = left - IN_PLACE_ROWS + window->pad_top;
+            const int32_t row = place + ((IN_PLACE_ROWS - window->pad_top) * row_bytes);
+            self->lines.count = 2;
+            self->lines.rows[0] = (far > 0) ? &image[row] : NULL;
+            self->lines.rows[1] = (far > 1) ? &image[row + row_bytes] : NULL;
+            if (left < IN_PLACE_ROWS) {
+                self->job.rows = left;
+            }
+        }
+        if ((self->lines.step % 4) == 0) {
+            cg_dw_widen4_words_dsp(&self->lines, start, &planes[from]);
+        } else {
+            cg_dw_widen4_bytes_dsp(&self->lines, start, &planes[from]);
+        }
+        DW3X3_PLANE4(&self->job, plane, words, &image[place + c]);
+        place += IN_PLACE_ROWS * row_bytes;
+        from = 2;
+    }
 }
 
 void DW3X3(const cg_dw3x3_params *params, void *workspace, const int8_t *input, int8_t *output)
@@ -108,7 +133,7 @@ void DW3X3(const cg_dw3x3_params *params, void *workspace, const int8_t *input, 
             for (int32_t x = 0; x < window->out.w; x += params->band.columns) {
                 int8_t *const results = &output[((y * window->out.w) + x) * window->out.c];
                 start_stripe(&self, &params->band, x, window->out.w);
-                find_rows(&self, input, y, 0, BAND_ROWS);
+                find_rows(&self, input, y, BAND_ROWS);
                 for (int32_t c = 0; c < window->in.c; c += 4) {
                     compute_band(&self, workspace, results, c);
                 }
@@ -122,24 +147,14 @@ void DW3X3(const cg_dw3x3_params *params, void *workspace, const int8_t *input, 
 void DW3X3_IN_PLACE(const cg_dw3x3_params *params, void *workspace, int8_t *image)
 {
     const cg_window *const window = &params->window;
-    const int32_t row_bytes = window->in.w * window->in.c;
     stripe self; /* an initialiser would clear all of it */
     self.params = params;
     start_stripe(&self, &params->band, 0, window->out.w);
     for (int32_t b = 0; b < window->batch; b++) {
         for (int32_t c = 0; c < window->in.c; c += 4) {
-            int32_t from = 0;
-            for (int32_t y = 0; y < window->out.h; y += IN_PLACE_ROWS) {
-                if (from > 0) {
-                    cg_dw_keep_lines_dsp(workspace,
-                                         params->band.plane_bytes / (4 * IN_PLACE_LINES));
-                }
-                find_rows(&self, image, y, from, IN_PLACE_ROWS);
-                compute_in_place(&self, workspace, from, &image[y * row_bytes], c);
-                from = 2;
-            }
+            compute_in_place(&self, workspace, image, c);
         }
-        image += window->in.h * row_bytes;
+        image += window->in.h * window->in.w * window->in.c;
     }
 }
 

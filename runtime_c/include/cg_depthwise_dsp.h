@@ -17,10 +17,10 @@ extern "C" {
 /* ---- 3x3, stride 1 or 2, one output channel an input channel, at least four channels ----- */
 
 /*
- * Words of a channel: six of weights, bias, multiplier, right shift. Weights are doubled int16
- * pairs, per row of the window {w0, w1} and {w1, w2} (first one in the low half). The bias is
+ * Words of a channel: six of weights, bias, multiplier, right shift less one. Weights are doubled
+ * int16 pairs, per row of the window {w0, w1} and {w1, w2} (first one in the low half). The bias is
  * 2 * (bias - in_zero * sum(w)), and no accumulator reaches 2^30, so that the requantization is
- * exact. 1 <= right shift <= 31, the activation's range is all of int8.
+ * exact. 1 <= right shift <= 23, the activation's range is all of int8.
  */
 #define CG_DW3X3_WORDS 9
 
@@ -34,9 +34,9 @@ typedef struct {
     cg_window window;        /* pad_left <= 1, strides alike */
     const int32_t *channels; /* CG_DW3X3_WORDS of each */
     int32_t in_zero;
-    int32_t out_zero;
-    cg_dw_tile band; /* of six rows, of four where the result replaces its image */
-    cg_dw_tile line; /* of three rows */
+    int32_t out_zero; /* twice the zero point plus 1; rounded as ONNX does, the zero point */
+    cg_dw_tile band;  /* of six rows, of four where the result replaces its image */
+    cg_dw_tile line;  /* of three rows */
 } cg_dw3x3_params;
 
 /*
@@ -65,7 +65,7 @@ void cg_depthwise3x3_s8_dsp_row(const cg_dw3x3_params *params, void *workspace,
                                 const cg_rows *input, int8_t *output, int32_t y, int32_t x_start,
                                 int32_t x_stop);
 
-/* The same where out_zero is -128, the least result: an instruction less a result. */
+/* The same where the zero point is -128, the least result: an instruction less a result. */
 void cg_depthwise3x3_least_s8_dsp(const cg_dw3x3_params *params, void *workspace,
                                   const int8_t *input, int8_t *output);
 void cg_depthwise3x3_least_in_place_s8_dsp(const cg_dw3x3_params *params, void *workspace,
@@ -77,9 +77,9 @@ void cg_depthwise3x3_least_s8_dsp_row(const cg_dw3x3_params *params, void *works
                                       int32_t x_start, int32_t x_stop);
 
 /*
- * The same with int4 weights, also where out_zero is -128. Words of four channels: biases and
+ * The same with int4 weights, also where the zero point is -128. Words of four channels: biases and
  * multipliers as above, of each channel the first eight weights in nibbles (the first one lowest),
- * the right shifts in bytes, the ninth weights in nibbles.
+ * the right shifts less one in bytes, the ninth weights in nibbles.
  */
 #define CG_DW3X3_S4_WORDS 14
 
@@ -103,7 +103,8 @@ void cg_depthwise3x3_least_s4_dsp_row(const cg_dw3x3_params *params, void *works
 
 /*
  * The same, rounded as ONNX does: rint(float32(sum) * scale) + zero, on cores that have an FPU too.
- * Words of a channel: weights and bias are not doubled, the multiplier is a float32, the shift 1.
+ * Words of a channel: weights and bias are not doubled, the multiplier is a float32, the shift
+ * counts for nothing.
  */
 void cg_qlinear_depthwise3x3_s8_dsp(const cg_dw3x3_params *params, void *workspace,
                                     const int8_t *input, int8_t *output);
@@ -126,7 +127,7 @@ void cg_depthwise_plane_s8_dsp(const cg_dw3x3_params *params, void *workspace, c
 void cg_depthwise_plane_s8_dsp_row(const cg_dw3x3_params *params, void *workspace,
                                    const cg_rows *input, int8_t *output, int32_t y, int32_t x_start,
                                    int32_t x_stop);
-/* The same where out_zero is -128. */
+/* The same where the zero point is -128. */
 void cg_depthwise_plane_least_s8_dsp(const cg_dw3x3_params *params, void *workspace,
                                      const int8_t *input, int8_t *output);
 void cg_depthwise_plane_least_s8_dsp_row(const cg_dw3x3_params *params, void *workspace,
@@ -136,14 +137,15 @@ void cg_depthwise_plane_least_s8_dsp_row(const cg_dw3x3_params *params, void *wo
 /* ---- 5x5 or 7x7, stride 1, at least four channels ---------------------------------------- */
 
 /*
- * Words of a channel: bias, multiplier, right shift as above, then per row of the window {w0, w1},
- * {w1, w2}, ..., doubled int16 pairs: 23 words of 5x5, 45 of 7x7. No accumulator reaches 2^30.
+ * Words of a channel: bias, multiplier, right shift less one as above, then per row of the window
+ * {w0, w1}, {w1, w2}, ..., doubled int16 pairs: 23 words of 5x5, 45 of 7x7. No accumulator reaches
+ * 2^30.
  */
 typedef struct {
     cg_window window;        /* pad_left <= kernel_w / 2, dilation 1 */
     const int32_t *channels; /* words of each */
     int32_t in_zero;
-    int32_t out_zero;
+    int32_t out_zero; /* twice the zero point plus 1 */
 } cg_dw_wide_params;
 
 /*
@@ -235,7 +237,7 @@ typedef struct {
     int32_t rows;
     int32_t step;       /* bytes from result to result */
     int32_t line_bytes; /* bytes from a row of results to the next */
-    int32_t out_zero;
+    int32_t out_zero;   /* as the layer's parameters have it */
 } cg_dw_job;
 
 /*

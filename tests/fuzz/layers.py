@@ -82,6 +82,8 @@ def _for_one_kernel(op: str, seed: int) -> Layer | None:
         return _square_window(np.random.default_rng([seed, 1240]), 5 if seed % 12 == 2 else 7)
     if seed % 12 == 9 and op == "CONV_2D":
         return _rgb(np.random.default_rng([seed, 1241]))
+    if seed % 12 == 3 and op == "CONV_2D":
+        return _mono(np.random.default_rng([seed, 1243]))
     if seed % 12 == 6 and op == "CONV_2D":
         return _whole_vectors(np.random.default_rng([seed, 1242]))
     return None
@@ -167,6 +169,22 @@ def _rgb(rng: Generator) -> Layer:
         activation=ops.Activation.NONE,
     )
     return layer("CONV_2D", attrs, numbers.operands(image, (_count(rng, 20), 3, 3, 3), 0), numbers.result(27))
+
+
+def _mono(rng: Generator) -> Layer:
+    """A convolution on one channel, stride 2 across, windows of three or four columns: of sound, say."""
+    numbers = _Numbers(rng, plain=bool(rng.random() < 0.9))
+    kernel, stride = (integer(rng, 1, 11), integer(rng, 3, 4)), (integer(rng, 1, 3), 2)
+    pads = [integer(rng, 0, kernel[axis // 2] - 1) for axis in range(4)]
+    image = (integer(rng, 1, 2), integer(rng, kernel[0], 14), integer(rng, kernel[1], 24), 1)
+    attrs = ops.ConvAttrs(
+        stride=stride,
+        dilation=(1, 1),
+        padding=ops.Padding2D(top=pads[0], bottom=pads[1], left=pads[2], right=pads[3]),
+        activation=ops.Activation.NONE,
+    )
+    operands = numbers.operands(image, (_count(rng, 20), *kernel, 1), 0)
+    return layer("CONV_2D", attrs, operands, numbers.result(kernel[0] * kernel[1]))
 
 
 def _whole_vectors(rng: Generator) -> Layer:

@@ -5,11 +5,11 @@ from codegen.kernels.dsp import (
     convolution_s16,
     depthwise,
     elementwise,
+    first_layers,
     fully_connected,
     pairs,
     pooling,
     recurrent,
-    rgb,
     winograd,
 )
 
@@ -18,10 +18,10 @@ __all__ = [
     "convolution_s16",
     "depthwise",
     "elementwise",
+    "first_layers",
     "fully_connected",
     "pairs",
     "pooling",
     "recurrent",
-    "rgb",
     "winograd",
 ]

@@ -210,7 +210,7 @@ class DspTiled(TiledConv):
             name=name,
             let=let,
             kernel=self.name,
-            symbol=self.symbol,
+            symbol=f"{self.symbol}_pointwise" if found.is_one_row else self.symbol,
             sources=self.sources,
             headers=(HEADER,),
             argument_alignment=4 if by_words else 1,
@@ -296,7 +296,8 @@ for most, (suffix, tiles) in itertools.product(
             source=f"kernels/dsp/conv2d_{most}_{suffix}_dsp.c",
             without=frozenset(tiles[4]) - frozenset(tiles[most]),
             names={
-                f"cg_conv2d_{suffix}_dsp{end}": f"cg_conv2d_{most}_{suffix}_dsp{end}" for end in ("", "_row")
+                f"cg_conv2d_{suffix}_dsp{end}": f"cg_conv2d_{most}_{suffix}_dsp{end}"
+                for end in ("", "_row", "_pointwise")
             },
         )
     )

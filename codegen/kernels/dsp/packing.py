@@ -296,6 +296,28 @@ def right_shifts(multipliers: NDArray[np.int32], shifts: NDArray[np.int32]) -> N
     return np.where(multipliers == 0, 1, -shifts).astype(np.int32)
 
 
+MOST_SHIFT = 23
+"""Of a channel to the right: half of what sums are divided by, times twice the zero point, is below 2^30."""
+
+
+def near_scaling(scaling: Scaling, bias: NDArray[np.int64], weights: NDArray[np.int64]) -> Scaling | None:
+    """(multipliers, right shifts of at most `MOST_SHIFT`) of channels of [channel, tap] weights.
+
+    Beyond that shift every result is the zero point, as it is of a multiplier of 0, unless an accumulator
+    is large: None then.
+    """
+    multipliers, far = scaling[0], right_shifts(*scaling)
+    reach = np.abs(bias) + 128 * np.abs(weights).sum(axis=1)
+    scaled = (reach * multipliers.astype(np.int64) + (1 << 30)) >> 31
+    is_beyond = far > MOST_SHIFT
+    if bool((is_beyond & (scaled >= np.int64(1) << (far.astype(np.int64) - 1))).any()):
+        return None
+    return (
+        np.where(is_beyond, 0, multipliers).astype(np.int32),
+        np.where(is_beyond, 1, far).astype(np.int32),
+    )
+
+
 def folded_bias(
     bias: NDArray[np.int64], weights: NDArray[np.int64], zero_point: int
 ) -> NDArray[np.int64] | None:

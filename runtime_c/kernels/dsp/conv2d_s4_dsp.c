@@ -3,11 +3,12 @@
  * conv2d_s4_dsp.c -- 2-D convolution, int8 by int4 weights, DSP extension, in tiles of four pixels,
  * two and one: cg_conv2d_dsp_parts.h.
  */
-#define CONV2D      cg_conv2d_s4_dsp
-#define CONV2D_ROW  cg_conv2d_s4_dsp_row
-#define MOST_PIXELS 4
-#define TILE4       cg_tile4_s4_dsp
-#define TILE2       cg_tile2_s4_dsp
-#define TILE1       cg_tile1_s4_dsp
-#define STREAM_END  cg_stream_end_s4_dsp
+#define CONV2D           cg_conv2d_s4_dsp
+#define CONV2D_ROW       cg_conv2d_s4_dsp_row
+#define CONV2D_POINTWISE cg_conv2d_s4_dsp_pointwise
+#define MOST_PIXELS      4
+#define TILE4            cg_tile4_s4_dsp
+#define TILE2            cg_tile2_s4_dsp
+#define TILE1            cg_tile1_s4_dsp
+#define STREAM_END       cg_stream_end_s4_dsp
 #include "cg_conv2d_dsp_parts.h"

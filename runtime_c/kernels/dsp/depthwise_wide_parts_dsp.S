@@ -23,7 +23,7 @@
     .equ JOB_LINE, 20
     .equ JOB_ZERO, 24
 
-    .equ F_MULTIPLIER, 0        /* of this channel, with its shift and the zero point */
+    .equ F_MULTIPLIER, 0        /* of this channel, with its shift less one, and 2 zero + 1 */
     .equ F_ZERO, 8
     .equ F_OUTPUT, 12           /* where the next results go, columns to do */
     .equ F_BIAS, 20
@@ -154,7 +154,9 @@
     ldm     sp, {r6-r8}
     subs    r1, r1, #(4 * \taps * (\taps - 1))
     add     r0, r0, #(2 * PAIR)
-    requantize_all_doubled r6, r7, r8, r2, r3, r4, r5
+    lsl     r8, r8, r7
+    scale_away r6, r8, r9, r2, r3, r4, r5
+    divide  r7, r2, r3, r4, r5
     ldrd    r6, r7, [sp, #F_OUTPUT]
     ldr     r8, [sp, #F_ACROSS]
     strb    r2, [r6]

@@ -3,11 +3,12 @@
  * qlinear_conv2d_s8_dsp.c -- 2-D convolution, int8, rounded as ONNX does, DSP extension and FPU, in
  * tiles of four pixels, two and one: cg_conv2d_dsp_parts.h.
  */
-#define CONV2D      cg_qlinear_conv2d_s8_dsp
-#define CONV2D_ROW  cg_qlinear_conv2d_s8_dsp_row
-#define MOST_PIXELS 4
-#define TILE4       cg_tile4_even_s8_dsp
-#define TILE2       cg_tile2_even_s8_dsp
-#define TILE1       cg_tile1_even_s8_dsp
-#define STREAM_END  cg_stream_end_s8_dsp
+#define CONV2D           cg_qlinear_conv2d_s8_dsp
+#define CONV2D_ROW       cg_qlinear_conv2d_s8_dsp_row
+#define CONV2D_POINTWISE cg_qlinear_conv2d_s8_dsp_pointwise
+#define MOST_PIXELS      4
+#define TILE4            cg_tile4_even_s8_dsp
+#define TILE2            cg_tile2_even_s8_dsp
+#define TILE1            cg_tile1_even_s8_dsp
+#define STREAM_END       cg_stream_end_s8_dsp
 #include "cg_conv2d_dsp_parts.h"

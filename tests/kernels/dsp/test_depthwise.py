@@ -13,10 +13,11 @@ from codegen.kernels import kernels_for
 from codegen.kernels.base.overlap import striped_below
 from codegen.kernels.base.weighted import DEPTHWISE
 from codegen.kernels.base.window import WindowShape
+from codegen.kernels.dsp.depthwise.channels import channel_numbers
 from codegen.kernels.dsp.depthwise.stripes import band_tile, row_tile
 from codegen.kernels.dsp.depthwise.taps import DepthwiseNarrow, DepthwiseTaps
 from codegen.kernels.dsp.depthwise.window3x3 import Depthwise3x3, Depthwise3x3InPlace
-from codegen.kernels.dsp.packing import channel_multipliers
+from codegen.kernels.dsp.packing import MOST_SHIFT, channel_multipliers
 from codegen.kernels.primfunc import PrimFunc
 from tests.kernels.access import nearest
 from tests.kernels.builders import random_layer
@@ -180,6 +181,27 @@ def test_accumulators_out_of_range_run_portably(kernel: Depthwise3x3 | Depthwise
         bound = kernel.bind(found.let, found.constants, "dw")
         assert (bound.kernel == kernel.name) == fits, bias
         assert (bound.instructions is not None) == fits, bias
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
+def test_scales_too_small_for_any_result_count_as_zero(kernel: Depthwise3x3 | DepthwiseTaps) -> None:
+    """Beyond 23 bits to the right half of the divisor has no room in a register. What small sums give there
+    is the zero point; large ones, by their bias, run portably."""
+    for shift, bias, fits in ((23, 2**28, True), (24, 2**20, True), (28, 2**20, True), (24, 2**28, False)):
+        found = plain(3, bias=bias)
+        first = found.let.call.args[0]
+        assert first is not None
+        scale = (first.type.scale * 0.01 * 2.0**shift / 0.75,)
+        coarse = replace(found.let.var.type, quantization=Quantization(scales=scale, zero_points=(7,)))
+        let = replace(found.let, var=replace(found.let.var, type=coarse))
+        assert (channel_multipliers(let, DEPTHWISE)[1] == -shift).all()
+        numbers = channel_numbers(let, found.constants)
+        assert (
+            (numbers is not None) == fits == (kernel.bind(let, found.constants, "dw").kernel == kernel.name)
+        )
+        if numbers is not None:
+            assert (numbers.right_shifts == (shift if shift <= MOST_SHIFT else 1)).all()
+            assert (numbers.multipliers == 0).all() == (shift > MOST_SHIFT)
 
 
 def test_workspaces_stay_small_whatever_the_width() -> None:

@@ -20,7 +20,7 @@ from codegen.kernels.base.weighted import (
     weight_data,
 )
 from codegen.kernels.base.window import WindowShape
-from codegen.kernels.dsp.packing import channel_multipliers, folded_bias, long_reason, right_shifts
+from codegen.kernels.dsp.packing import channel_multipliers, folded_bias, long_reason, near_scaling
 from codegen.kernels.portable.convolution import DEPTHWISE_S8_OR_U8
 from codegen.targets.arm import DSP
 
@@ -87,12 +87,10 @@ def channel_numbers(let: Let, constants: Mapping[str, np.ndarray]) -> ChannelNum
     if folded is None:
         return None
     multipliers, shifts = channel_multipliers(let, DEPTHWISE)
-    return ChannelNumbers(
-        weights=weights,
-        bias=folded,
-        multipliers=multipliers,
-        right_shifts=right_shifts(multipliers, shifts),
-    )
+    near = near_scaling((multipliers, shifts), folded, weights)
+    if near is None:
+        return None
+    return ChannelNumbers(weights=weights, bias=folded, multipliers=near[0], right_shifts=near[1])
 
 
 def even_numbers(let: Let, constants: Mapping[str, np.ndarray]) -> ChannelNumbers:

@@ -53,7 +53,7 @@ class Depthwise3x3Int4(Depthwise3x3):
             role="channels",
             data=packed_int4(numbers),
             alignment=4,
-            layout="by four channels: biases, multipliers, weights in nibbles, right shifts, ninth weights",
+            layout="by four channels: biases, multipliers, weights in nibbles, shifts, ninth weights",
         )
 
     def predicted(self, let: Let, tile: ColumnTile, rows: int) -> int:
@@ -87,7 +87,7 @@ def packed_int4(numbers: ChannelNumbers) -> NDArray[np.int32]:
 
     nibbles = grouped(numbers.weights) & 15
     eight = (nibbles[:, :, :8] << 4 * np.arange(8)).sum(axis=2)
-    bytes_ = (grouped(numbers.right_shifts) << 8 * np.arange(GROUP)).sum(axis=1, keepdims=True)
+    bytes_ = (grouped(numbers.right_shifts - 1) << 8 * np.arange(GROUP)).sum(axis=1, keepdims=True)
     ninth = (nibbles[:, :, 8] << 4 * np.arange(GROUP)).sum(axis=1, keepdims=True)
     parts = (2 * grouped(numbers.bias), grouped(numbers.multipliers), eight, bytes_, ninth)
     return np.concatenate(parts, axis=1).reshape(-1).astype(np.uint32).view(np.int32)

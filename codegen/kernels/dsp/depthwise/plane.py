@@ -22,7 +22,7 @@ from codegen.kernels.portable.convolution import DEPTHWISE_S8
 from codegen.kernels.primfunc import PrimFunc
 from codegen.targets.arm import DSP
 
-_ROW, _LINE, _CHANNEL = 150, 22, 40
+_ROW, _LINE, _CHANNEL = 150, 22, 43
 """Instructions around each row of results, each of its lines, and each channel of it."""
 
 
@@ -61,7 +61,7 @@ class DepthwisePlane(FastKernel):
             workspaces=(space,),
             constants=(channels,),
             sharing=forward_sharing(let, 0, below),
-            structs=(params("cg_dw3x3_params", *fields(let, window, tile)),),
+            structs=(params("cg_dw3x3_params", *fields(let, window, tile, DEPTHWISE)),),
             call_args=(PARAMS, WorkspaceArg(name="lines"), ARGUMENT, RESULT),
             instructions=_instructions(window, tile, is_least=is_least),
             rows=None if rows is None else replace(rows, workspace=space, reads_row_last=True),
@@ -75,7 +75,7 @@ def _instructions(window: WindowShape, tile: ColumnTile, *, is_least: bool) -> i
     for left in range(0, width, tile.columns):
         columns = min(tile.columns, width - left)
         widened = ROW_LINES * (_LINE + 6 * words(columns, window.stride[1]))
-        total += _ROW + widened + depth * (_CHANNEL + -(-columns // 4) * (60 if is_least else 64))
+        total += _ROW + widened + depth * (_CHANNEL + -(-columns // 4) * (56 if is_least else 61))
     return batch * height * total
 
 

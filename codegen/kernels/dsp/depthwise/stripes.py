@@ -82,7 +82,7 @@ def widened(rows: int, pairs: int, depth: int, behind: int = 0) -> int:
 def _two_rows(columns: int, *, saved: bool) -> int:
     """Of two rows of results of a channel, two columns at a time, and an odd one; `saved`: an instruction a
     result."""
-    return 20 + columns // 2 * (57 if saved else 61) + columns % 2 * (28 if saved else 30)
+    return 20 + columns // 2 * (53 if saved else 58) + columns % 2 * (26 if saved else 29)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -122,11 +122,11 @@ def band_instructions(window: WindowShape, tile: ColumnTile, rows: int, *, saved
             lines, padding = end - first, (bottom - top - 1) * stride + 3 - (end - first)
             if rows > 1:
                 lined = widened(lines + padding, line.inside, depth, line.padding)
-                each = 16 + -(-(bottom - top) // 2) * _two_rows(columns, saved=saved)
+                each = 17 + -(-(bottom - top) // 2) * _two_rows(columns, saved=saved)
             else:
                 one = 36 + line.inside * (15 if depth % GROUP == 0 else 21) + 6 * line.padding
                 lined = lines * one + padding * (24 + 6 * every)
-                each = 26 + -(-columns // 2) * (30 if saved else 32)
+                each = 29 + -(-columns // 2) * (28 if saved else 31)
             total += 150 + groups * (50 + lined) + depth * each
     return batch * total
 

@@ -32,7 +32,7 @@ ROWS = {5: 4, 7: 2}
 """Result rows computed together, by the side of the window."""
 LIMIT_BYTES = 4096
 """Workspaces are no larger: wider images are computed tap by tap."""
-_QUAD = {5: 121, 7: 190}
+_QUAD = {5: 118, 7: 187}
 """Instructions of four results."""
 _BAND, _GROUP, _CHANNEL, _ROW = 190, 50, 17, 11
 """Of each band, group of four channels of it, channel, and row of that."""
@@ -75,7 +75,7 @@ class DepthwiseWide(DspDepthwise):
             ("window", window.fields),
             ("channels", ConstantPointer(role="channels")),
             ("in_zero", arg_type(let, 0).zero_point),
-            ("out_zero", let.var.type.zero_point),
+            ("out_zero", 2 * let.var.type.zero_point + 1),
         )
         return PrimFunc(
             name=name,
@@ -101,7 +101,7 @@ def packed(numbers: ChannelNumbers, taps: int) -> LinkedConstant:
     columns = (
         2 * numbers.bias[:, None],
         numbers.multipliers[:, None],
-        numbers.right_shifts[:, None],
+        numbers.right_shifts[:, None] - 1,
         pairs.reshape(len(rows), -1),
     )
     return LinkedConstant(

@@ -16,6 +16,7 @@ from codegen.kernels.base.walk import Fields, params
 from codegen.kernels.base.weighted import (
     DEPTHWISE,
     QLINEAR_DEPTHWISE,
+    WeightedOperator,
 )
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.block import RowKernel
@@ -122,7 +123,7 @@ class Depthwise3x3(DspDepthwise):
             workspaces=(Workspace(name="lines", size_bytes=tile.workspace_bytes),),
             constants=(channels,),
             sharing=forward_sharing(let, 0, below),
-            structs=(params("cg_dw3x3_params", *fields(let, window, band_tile(window))),),
+            structs=(params("cg_dw3x3_params", *fields(let, window, band_tile(window), self.operator)),),
             call_args=(*_LEADING, ARGUMENT, RESULT),
             instructions=self.predicted(let, tile, rows),
             rows=self.row(let, window),
@@ -157,7 +158,7 @@ class Depthwise3x3InPlace(Depthwise3x3):
             argument_alignment=alignment(window),
             workspaces=(Workspace(name="lines", size_bytes=tile.workspace_bytes),),
             constants=(channels,),
-            structs=(params("cg_dw3x3_params", *fields(let, window, tile)),),
+            structs=(params("cg_dw3x3_params", *fields(let, window, tile, self.operator)),),
             call_args=(*_LEADING, RESULT),
             instructions=self.predicted_in_place(let, tile),
             in_place=0,
@@ -221,18 +222,18 @@ def packed(numbers: ChannelNumbers | None) -> LinkedConstant | None:
     """CG_DW3X3_WORDS of every channel, None if an accumulator could grow too large."""
     if numbers is None:
         return None
-    return _table(2 * numbers.weights, 2 * numbers.bias, numbers.multipliers, numbers.right_shifts)
+    return _table(2 * numbers.weights, 2 * numbers.bias, numbers.multipliers, numbers.right_shifts - 1)
 
 
 def _table(
     weights: NDArray[np.int64],
     bias: NDArray[np.int64],
     multipliers: NDArray[np.int32],
-    right_shifts: NDArray[np.int32],
+    shifts: NDArray[np.int32],
 ) -> LinkedConstant:
     taps = weights.reshape(-1, 3, 3)
     pairs = np.stack((int16_pairs(taps[:, :, :2]), int16_pairs(taps[:, :, 1:])), axis=2)
-    columns = (pairs.reshape(-1, 6), bias[:, None], multipliers[:, None], right_shifts[:, None])
+    columns = (pairs.reshape(-1, 6), bias[:, None], multipliers[:, None], shifts[:, None])
     table = np.concatenate(columns, axis=1).astype(np.int32)
     return LinkedConstant(
         role="channels",
@@ -242,13 +243,14 @@ def _table(
     )
 
 
-def fields(let: Let, window: WindowShape, band: ColumnTile) -> Fields:
+def fields(let: Let, window: WindowShape, band: ColumnTile, operator: WeightedOperator) -> Fields:
     """Fields of a `cg_dw3x3_params`."""
+    zero = let.var.type.zero_point
     return (
         ("window", window.fields),
         ("channels", ConstantPointer(role="channels")),
         ("in_zero", arg_type(let, 0).zero_point),
-        ("out_zero", let.var.type.zero_point),
+        ("out_zero", zero if operator.rounds_even else 2 * zero + 1),
         ("band", band.fields),
         ("line", row_tile(window, planes=min(GROUP, window.image[3])).fields),
     )
