@@ -311,12 +311,13 @@ VWW = "mlperf_tiny/vww_96_int8"
 @pytest.mark.parametrize(
     ("key", "optimize", "flash", "slower_percent"),
     [
-        # There is no room for the depthwise kernels by lines, 1,088 bytes a layer more than the slowest ones.
-        (KWS, "speed", 28_672, 6),
-        (KWS, "balanced", 28_672, 8),
-        (KWS, "size", 28_672, 10),
+        # There is no room for the depthwise kernels by lines, 1,088 bytes a layer more than the slowest ones,
+        # which take 1.42 times the instructions.
+        (KWS, "speed", 28_672, 9),
+        (KWS, "balanced", 28_672, 11),
+        (KWS, "size", 28_672, 11),
         # In blocks, some of their constants compressed.
-        (VWW, "balanced", 44_000, 6),
+        (VWW, "balanced", 44_000, 7),
     ],
 )
 def test_smaller_kernels_compute_the_same(
