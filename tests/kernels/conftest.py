@@ -14,7 +14,7 @@ Compiled = Callable[..., Path]
 @pytest.fixture(scope="session")
 def compiled(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Compiled:
     """(name, *flags) -> the kernels as a shared object, compiled once for all processes of a run."""
-    chosen = [file for file in sources() if fnmatch(file.name, pytestconfig.getoption("--kernels"))]
+    chosen = [file for file in sources() if fnmatch(file.name, str(pytestconfig.getoption("--kernels")))]
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "kernel-libraries"
     folder.mkdir(exist_ok=True)
