@@ -309,21 +309,21 @@ VWW = "mlperf_tiny/vww_96_int8"
 
 @pytest.mark.qemu
 @pytest.mark.parametrize(
-    ("key", "optimize", "flash", "slower_percent"),
+    ("key", "optimize", "flash", "most"),
     [
         # There is no room for the depthwise kernels by lines, 1,088 bytes a layer more than the slowest ones,
         # which take 1.42 times the instructions.
-        (KWS, "speed", 28_672, 9),
-        (KWS, "balanced", 28_672, 11),
-        (KWS, "size", 28_672, 11),
+        (KWS, "speed", 28_672, 3_255_000),
+        (KWS, "balanced", 28_672, 3_305_000),
+        (KWS, "size", 28_672, 3_430_000),
         # In blocks, some of their constants compressed.
-        (VWW, "balanced", 44_000, 7),
+        (VWW, "balanced", 44_000, 5_480_000),
     ],
 )
 def test_smaller_kernels_compute_the_same(
-    key: str, optimize: Optimize, flash: int, slower_percent: int, tmp_path: Path
+    key: str, optimize: Optimize, flash: int, most: int, tmp_path: Path
 ) -> None:
-    """The plan is what is measured, instructions as many as predicted: little more than without a limit."""
+    """The plan is what is measured, with as few instructions as today, and not fewer than without a limit."""
     cases = golden_cases(key)[:2]
 
     def run(place: str, limits: dict[str, int]) -> tuple[int, int]:
@@ -339,4 +339,4 @@ def test_smaller_kernels_compute_the_same(
     free, _ = run("free", {})
     limited, size = run("limited", {"flash": flash})
     assert size <= flash
-    assert limited * 100 <= free * (100 + slower_percent)
+    assert free <= limited <= most

@@ -73,6 +73,10 @@ def instructions(program: Program) -> int:
     return sum(prim.instructions or 0 for prim in program.steps.prim_funcs)
 
 
+MOST_INSTRUCTIONS = {"speed": 3_250_000, "balanced": 3_300_000, "size": 3_400_000}
+"""Of kws within the limit: what it takes, and a little. Without the limit it is 2.97 to 3.07 million."""
+
+
 @pytest.mark.parametrize("optimize", LEVELS)
 def test_a_limit_of_flash_takes_smaller_kernels(optimize: str) -> None:
     """It was only missed: 28 KiB were enough as soon as one limited the RAM too, for then other kernels were
@@ -80,8 +84,7 @@ def test_a_limit_of_flash_takes_smaller_kernels(optimize: str) -> None:
     free, program = planned(None, optimize=optimize), planned(LIMIT, optimize=optimize, compress="off")
     assert free.constants.size_bytes > LIMIT >= program.constants.size_bytes
     assert unpredicted(program) <= unpredicted(free)
-    # Depthwise layers with few constants take 1.42 times those by lines.
-    assert instructions(program) <= instructions(free) * 1.11
+    assert instructions(program) <= MOST_INSTRUCTIONS[optimize]
     # A kernel of fewer constants may have a workspace where the one before it worked in place.
     assert program.memory.peak_bytes("sram") <= free.memory.peak_bytes("sram") * 1.2
 
