@@ -206,7 +206,7 @@ static uint32_t describe_entry(void)
     reply_bytes = CG_LINK_HEADER_BYTES;
     put(found.size_bytes);
     put(found.peak_bytes);
-    put(found.data != NULL);
+    put((uint32_t)(uintptr_t)found.data);
     put_name(found.name);
     return CG_LINK_OK;
 }

@@ -21,7 +21,7 @@
 
 #include "cg_runtime.h"
 
-#define CG_LINK_VERSION       4u
+#define CG_LINK_VERSION       5u
 #define CG_LINK_HEADER_BYTES  4u
 #define CG_LINK_SESSION_BYTES 4u
 #define CG_LINK_CRC_BYTES     4u
@@ -33,10 +33,10 @@ enum {
                                 ticks, calibration instructions, MPU regions, free link stack,
                                 u8 build_sha256[32], board name */
     CG_LINK_MODEL = 2,    /* model -> inputs, outputs, pools, steps, kept bytes, u8 sha256[32] */
-    CG_LINK_ENTRY = 3,    /* model, table, index -> size, peak, present, name */
-    CG_LINK_PAINT = 4,    /* model, value: pools, bytes around them, free stack -> */
-    CG_LINK_WRITE = 5,    /* model, input, offset, bytes -> */
-    CG_LINK_KEEP = 6,     /* model, offset, bytes: keeps them in unused memory -> */
+    CG_LINK_ENTRY = 3, /* model, table, index -> size, peak, address (0: it has no bytes), name */
+    CG_LINK_PAINT = 4, /* model, value: pools, bytes around them, free stack -> */
+    CG_LINK_WRITE = 5, /* model, input, offset, bytes -> */
+    CG_LINK_KEEP = 6,  /* model, offset, bytes: keeps them in unused memory -> */
     CG_LINK_RUN =
         7, /* model, flags, paint -> state, cg_status, step, ticks u64, and if it faulted: fault */
     CG_LINK_CONTINUE = 8, /* -> as RUN */

@@ -70,7 +70,7 @@ class LinkedTarget:
         progress: Progress = silent,
     ) -> None:
         """Identify the target; raises CodegenError E602, E606, E607, E614, E615. `memory`: a shorter way than
-        the link for inputs that the target keeps. `progress` hears of cases and of steps of a trace."""
+        the link for inputs and results. `progress` hears of cases and of steps of a trace."""
         self._progress = progress
         self._link, self._memory = link, memory
         self._image = image

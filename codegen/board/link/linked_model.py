@@ -25,6 +25,8 @@ from codegen.program.image import Image, RunRequest, Trace
 _KEPT = "__cg__free_start"
 """Where the test firmware keeps inputs, in the linker script."""
 _REBUILD = "build and load the firmware again"
+_SHORT_BYTES = 128
+"""What has no more goes over the link, even where there is a shorter way."""
 
 
 class Memory(Protocol):
@@ -32,6 +34,10 @@ class Memory(Protocol):
 
     def write(self, address: int, data: bytes) -> None:
         """Write `data` from `address` on. Raises CodegenError E601."""
+        ...
+
+    def read(self, address: int, count: int) -> bytes:
+        """`count` bytes from `address` on. Raises CodegenError E601."""
         ...
 
 
@@ -213,6 +219,10 @@ class TargetModel:
         """Write all inputs `but` some, by their indexes."""
         given = ((index, data) for index, data in enumerate(inputs) if index not in but)
         for index, data in given:
+            if self._memory and len(data) > _SHORT_BYTES:
+                self._memory.write(self._inputs[index].address, data)
+                self._ask(Kind.WRITE, index, 0)  # it has not seen them come
+                continue
             for offset, chunk in _chunks(data, self._payload_bytes - 12):
                 self._ask(Kind.WRITE, index, offset, data=chunk)
 
@@ -238,6 +248,9 @@ class TargetModel:
         return f"step {step} {self._entry(Table.STEPS, step).name}"
 
     def _read(self, table: Table, index: int, size_bytes: int) -> bytes:
+        if self._memory and size_bytes > _SHORT_BYTES:
+            entry = self._outputs[index] if table is Table.OUTPUTS else self._entry(table, index)
+            return self._memory.read(entry.address, size_bytes)
         parts: list[bytes] = []
         for offset in range(0, size_bytes, self._payload_bytes):
             count = min(self._payload_bytes, size_bytes - offset)

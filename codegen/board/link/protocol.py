@@ -8,7 +8,7 @@ import enum
 import struct
 from dataclasses import dataclass
 
-VERSION = 4
+VERSION = 5
 NO_STEP = 0xFFFF_FFFF
 
 
@@ -205,20 +205,19 @@ class ModelInfo:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Entry:
-    """One row of a table: sizes in bytes, whether it has bytes in memory, its name."""
+    """One row of a table: sizes in bytes, where its bytes are (0: it has none in memory), its name."""
 
     size_bytes: int
     peak_bytes: int
-    present: bool
+    address: int
     name: str
 
     @classmethod
     def parse(cls, payload: bytes) -> "Entry":
         """Raises Malformed."""
         reader = _ReplyReader("ENTRY", payload)
-        size, peak = reader.number("size"), reader.number("peak")
-        present = bool(reader.number("present", 0, 1))
-        return cls(size_bytes=size, peak_bytes=peak, present=present, name=reader.name("the name"))
+        size, peak, address = (reader.number(name) for name in ("size", "peak", "address"))
+        return cls(size_bytes=size, peak_bytes=peak, address=address, name=reader.name("the name"))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -6,7 +6,7 @@ Source: the GDB manual, appendix "Remote Serial Protocol" (packets, `c`, `m`, `M
 
 import socket
 from collections.abc import Callable, Generator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 
 from codegen.errors import CodegenError, Message
 
@@ -20,12 +20,8 @@ _STOPPED = (b"T", b"S")
 """How an answer begins that says why the machine stands."""
 
 
-def _nothing() -> None:
-    """For a machine that never sleeps."""
-
-
 class Debugger:
-    """A connection to the stub. The machine runs, except within `write` and `stopped`."""
+    """A connection to the stub. The machine runs, except within `write`, `read` and `stopped`."""
 
     def __init__(
         self,
@@ -33,12 +29,13 @@ class Debugger:
         port: int,
         *,
         name: str,
-        wake: Callable[[], None] = _nothing,
+        awake: Callable[[], AbstractContextManager[None]] = nullcontext,
         help: str = "see `codegen doctor`",
     ) -> None:
-        """Connect to a stub and wait until it knows: it stops the machine when it does, if that runs. `wake`:
-        in front of each use, as the emulator may sleep. Raises CodegenError E601, with `help`."""
-        self._name, self._received, self._wake, self._help = name, b"", wake, help
+        """Connect to a stub and wait until it knows: it stops the machine when it does, if that runs.
+
+        `awake`: around each use, as the emulator may sleep. Raises CodegenError E601, with `help`."""
+        self._name, self._received, self._awake, self._help = name, b"", awake, help
         self._requests: list[str] = []
         try:
             self._socket = socket.create_connection((host, port), timeout=_ANSWER_SECONDS)
@@ -55,19 +52,24 @@ class Debugger:
         with self.stopped():
             self.poke(address, data)
 
+    def read(self, address: int, count: int) -> bytes:
+        """Stop the machine, read from `address` on, let it run again. Raises CodegenError E601."""
+        with self.stopped():
+            return self.peek(address, count)
+
     @contextmanager
     def stopped(self) -> Generator[None]:
         """The machine stands still within, and runs behind. Raises CodegenError E601."""
-        self._wake()
-        try:
-            self._socket.sendall(_INTERRUPT)
-            self._expect(*_STOPPED)
-            yield
-        except OSError as error:
-            raise self._gone(str(error)) from error
-        finally:
-            with suppress(OSError):
-                self._send(b"c")
+        with self._awake():
+            try:
+                self._socket.sendall(_INTERRUPT)
+                self._expect(*_STOPPED)
+                yield
+            except OSError as error:
+                raise self._gone(str(error)) from error
+            finally:
+                with suppress(OSError):
+                    self._send(b"c")
 
     def go(self) -> None:
         """Let a machine run that the connection stopped; one that waits for an answer stays.

@@ -1,6 +1,6 @@
 """QEMU as a board: started paused, its UART on a TCP socket, asleep while nobody asks, stopped for sure.
 
-Its memory is written through the debugger stub, for a UART takes each byte by itself.
+Its memory is written and read through the debugger stub, for a UART moves each byte by itself.
 """
 
 import contextlib
@@ -160,7 +160,7 @@ def _connect(child: "subprocess.Popen[bytes]", board: Board) -> Emulator:
         devices: list[dict[str, Any]] = _execute(child, "query-chardev")
         host, number = _address(devices, "debug")
         sleeper = _Sleeper(child)
-        memory = Debugger(host, number, name=f"QEMU ({board.name})", wake=sleeper.wake)
+        memory = Debugger(host, number, name=f"QEMU ({board.name})", awake=sleeper.awake)
         try:
             port = _greeted(child, _address(devices, "link"), board)
         except BaseException:

@@ -249,6 +249,7 @@ class Stub:
 
     def __init__(self, replies: list[bytes], *, torn: bool = False) -> None:
         self.packets: list[bytes] = []
+        self.naps = 0
         self._replies, self._torn = list(replies), torn
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
@@ -295,9 +296,14 @@ class Stub:
 @contextmanager
 def stub(*replies: bytes, torn: bool = False) -> Generator[tuple[Stub, Debugger]]:
     served = Stub([b"T02thread:01;", *replies], torn=torn)
-    debugger = Debugger(
-        "127.0.0.1", served.port, name="QEMU (board)", wake=lambda: served.packets.append(b"")
-    )
+
+    @contextmanager
+    def awake() -> Generator[None]:
+        served.packets.append(b"")
+        yield
+        served.naps += 1
+
+    debugger = Debugger("127.0.0.1", served.port, name="QEMU (board)", awake=awake)
     try:
         yield served, debugger
     finally:
@@ -323,6 +329,15 @@ def test_memory_is_written_in_packets_while_the_machine_stands(torn: bool) -> No
     )
 
 
+def test_memory_is_read_in_packets_while_the_machine_stands() -> None:
+    data = bytes(range(256)) * 7
+    answers = (data[:1536].hex().encode(), data[1536:].hex().encode())
+    with stub(b"T02thread:01;", *answers) as (served, debugger):
+        assert debugger.read(0x2000_0000, len(data)) == data
+    assert served.packets == [b"?", b"", b"\x03", b"m20000000,600", b"m20000600,100", b"c"]
+    assert served.naps == 1
+
+
 def test_a_refused_packet_and_a_stub_that_leaves_are_errors() -> None:
     with stub(b"T02thread:01;", b"E14") as (_, debugger), pytest.raises(CodegenError) as refused:
         debugger.write(0, b"x")
@@ -339,15 +354,20 @@ def test_a_refused_packet_and_a_stub_that_leaves_are_errors() -> None:
 
 @pytest.mark.qemu
 @pytest.mark.parametrize("name", ["mps2-an386", "mps2-an505", "netduinoplus2", "microbit", "lm3s6965evb"])
-def test_inputs_past_the_link_give_what_those_through_it_give(name: str, tmp_path: Path) -> None:
+def test_bytes_past_the_link_are_those_through_it(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The same runs, instructions included: stopping the machine in between moves no count."""
+    monkeypatch.setattr("codegen.board.link.linked_model._SHORT_BYTES", 0)
     board = load_board(name)
     image = probe.firmware(tmp_path, board, address=0x6800_0000)
     pool = board.region(board.data_region).pool_name
     wanted = probe.request("none", "none", pool=pool)
     with running(board, image.path) as emulator:
         first, second, third = (
-            LinkedTarget(Link(emulator.port), image, board, runner="qemu", memory=memory).run(wanted)
+            LinkedTarget(
+                Link(emulator.port, awake=emulator.awake), image, board, runner="qemu", memory=memory
+            ).run(wanted)
             for memory in (None, emulator.memory, None)
         )
     assert [case.outputs for case in first.cases] == [case.outputs for case in second.cases]
