@@ -235,10 +235,10 @@ def check_apart(program: Program) -> None:
             if part.buffer == held.buffer and (output.field != state.output or part != held):
                 messages.add(
                     "E267",
-                    f"it is state {state.input} itself, under another name or shape",
+                    f"it lies in the bytes of state {state.input}, over which the new state is copied: "
+                    "no step (only RESHAPE and the like) makes it of them",
                     where=f"output {output.field}",
-                    help="take it out of the model's outputs: the application knows nothing by it, and the "
-                    "state would never change",
+                    help="take it out of the model's outputs, or let the model compute it (multiply it by 1)",
                 )
     messages.raise_if_any()
 

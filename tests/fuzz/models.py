@@ -147,6 +147,9 @@ def _written(file: File, layer: Layer) -> Iterator[int]:
         yield from _compared(file, layer)
         return
     argument = given(call.args[0]).dtype
+    if call.op.name in _ORDERS_OF_BOOL and argument is DType.BOOL:
+        yield _ordered(file, layer)
+        return
     otherwise = OTHERWISE.get((call.op.name, argument, layer.let.var.type.dtype))
     if otherwise is not None:
         yield otherwise(file, layer)
@@ -175,6 +178,17 @@ def _compared(file: File, layer: Layer) -> Iterator[int]:
     other = file.tensor(layer.let.var.type)
     file.model.op("LOGICAL_NOT", [result], [other])
     yield other
+
+
+_ORDERS_OF_BOOL = {"LESS": "LOGICAL_AND", "LESS_EQUAL": "LOGICAL_OR"}
+
+
+def _ordered(file: File, layer: Layer) -> int:
+    """Orders of bool, which no engine has: a < b is b and not a, a <= b is b or not a."""
+    opposite, result = file.tensor(given(layer.let.call.args[0])), file.tensor(layer.let.var.type)
+    file.model.op("LOGICAL_NOT", file.operands[:1], [opposite])
+    file.model.op(_ORDERS_OF_BOOL[layer.let.call.op.name], [opposite, file.operands[1]], [result])
+    return result
 
 
 def _padded(file: File, image: int, type_: TensorType, pads: ops.Padding2D) -> int:

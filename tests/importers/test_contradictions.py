@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 
 from codegen.importers.limits import MAX_TENSOR_BYTES
+from codegen.importers.tflite.translate import import_tflite
 from codegen.importers.tflite.writing.writer import ModelBuilder
+from codegen.ir.evaluate import evaluate
+from tests.engines import TFLITE_MICRO, Request
+from tests.engines import evaluate as ask
 from tests.importers.hostile import shared_tables
 from tests.importers.samples import Patch, chain, complaint, everything, one_op, quantised
 
@@ -175,6 +179,23 @@ def test_scales_that_mean_nothing(scale: float) -> None:
     assert complaint(patch.build()) == (
         'error[E304] op 0 QUANTIZE "y": tensor 1 "y" has a scale that is not a positive number'
     )
+
+
+def test_zeros_may_have_a_scale_of_zero() -> None:
+    """An unrolled LSTM begins with such a constant: it was refused. tflite-micro's factor is 0 there."""
+    model, dice = ModelBuilder(), np.random.default_rng(1)
+    x = model.tensor("x", (1, 9), "int16", scale=0.003)
+    zeros = model.tensor("zeros", (1, 9), "int16", scale=0.0, data=np.zeros((1, 9), np.int16))
+    y = model.tensor("y", (1, 9), "int16", scale=0.005)
+    model.op("MUL", [x, zeros], [y])
+    model.inputs(x)
+    model.outputs(y)
+    given = tuple((dice.integers(-30000, 30000, (1, 9)).astype(np.int16),) for _ in range(3))
+    [answer] = ask([Request(engine=TFLITE_MICRO, model=model.build(), inputs=given)])
+    module = import_tflite(model.build(), "m.tflite")
+    for inputs, [expected] in zip(given, answer.outputs, strict=True):
+        [found] = evaluate(module, module.main, inputs)
+        assert np.array_equal(found, expected)
 
 
 def test_zero_point_outside_its_type() -> None:

@@ -283,11 +283,7 @@ def cast(rng: Generator, dtype: DType) -> Layer:
 
 PAIRS = {
     **{name: (extreme(name), _ALL) for name in ("MAXIMUM", "MINIMUM")},
-    **{name: (compare(name), _ALL) for name in ("EQUAL", "NOT_EQUAL")},
-    **{
-        name: (compare(name), tuple(d for d in _ALL if d is not DType.BOOL))
-        for name in ("LESS", "LESS_EQUAL")
-    },
+    **{name: (compare(name), _ALL) for name in ("EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL")},
     "DIV": (div, (DType.INT8, DType.INT32, DType.FLOAT32)),
     "SQUARED_DIFFERENCE": (squared_difference, (*QUANTISED, DType.INT32, DType.FLOAT32)),
     **{name: (floor_of(name), (DType.INT32, DType.FLOAT32)) for name in ("FLOOR_DIV", "FLOOR_MOD")},

@@ -93,7 +93,12 @@ def test_an_output_that_is_the_state_itself(tmp_path: Path) -> None:
     options = Options(board="mps2-an386", states=(StateRule(who="state 1", input="past", output="sum"),))
     with pytest.raises(CodegenError) as caught:
         plan_model(_renamed(tmp_path), boards.load_board("mps2-an386"), options)
-    assert _texts(caught) == ["E267 output seen: it is state past itself, under another name or shape"]
+    assert _texts(caught) == [
+        "E267 output seen: it lies in the bytes of state past, over which the new state is copied: no step "
+        "(only RESHAPE and the like) makes it of them"
+    ]
+    help_ = "help: take it out of the model's outputs, or let the model compute it (multiply it by 1)"
+    assert str(caught.value).endswith(help_)
 
 
 def test_the_application_has_to_have_inputs_and_outputs(tmp_path: Path) -> None:

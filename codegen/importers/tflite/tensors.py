@@ -40,7 +40,7 @@ _CONSTANT_ONLY = (DType.FLOAT16, DType.INT4)
 _TYPE_NAMES = {code: name.lower() for name, code in vars(TypeCode).items() if isinstance(code, int)}
 
 _HANDLES = (TypeCode.RESOURCE, TypeCode.VARIANT)
-_STATIC_TYPES = (DType.INT32, DType.INT64)
+STATIC_TYPES = (DType.INT32, DType.INT64)
 
 
 GIVEN_STATE = ("CIRCULAR_BUFFER",)
@@ -153,7 +153,7 @@ class Tensors:
         """Values of a constant int32 or int64 tensor of at most `limit` elements (axes, a shape)."""
         tensor = self.tensor(index)
         dtype = _dtype(tensor)
-        if dtype not in _STATIC_TYPES:
+        if dtype not in STATIC_TYPES:
             raise _refused(tensor, "E303", f"is {dtype.value}, it has to be int32 or int64")
         shape = self.type(index).shape if self.is_folded(index) else _shape(tensor)
         if math.prod(shape) > limit:
@@ -192,13 +192,21 @@ class Tensors:
         if size_bytes > MAX_TENSOR_BYTES:
             text = f"of shape {list(shape)} has {size_bytes} bytes, the limit is {MAX_TENSOR_BYTES}"
             raise _refused(tensor, "E305", text)
-        found = TensorType(shape=shape, dtype=dtype, quantization=_quantization(tensor, dtype, shape))
+        quantization = _quantization(self._scaled(tensor), dtype, shape)
+        found = TensorType(shape=shape, dtype=dtype, quantization=quantization)
         if dtype is not DType.UINT8 or found.quantization is None:
             return found
         if len(tensor.scales) > 1:
             text = "is uint8 with a scale by channel, supported is one for the tensor"
             raise _refused(tensor, "E301", text, advice_for_type("uint8"))
         return moved(found)
+
+    def _scaled(self, tensor: FileTensor) -> FileTensor:
+        """With a scale that makes every factor 0, as TFLite has it, where exporters write 0 for zeros."""
+        if not (np.array_equal(tensor.scales, [0]) and np.array_equal(tensor.zero_points, [0])):
+            return tensor
+        is_zero = self.has_data(tensor.index) and not np.any(self._bytes(tensor))
+        return replace(tensor, scales=_SMALLEST) if is_zero else tensor
 
     def _checked_constant(self, tensor: FileTensor) -> Constant:
         kind = self.type(tensor.index)
@@ -231,6 +239,8 @@ def _refused(tensor: FileTensor, code: str, text: str, advice: str | None = None
     """What is wrong with a tensor; `text` follows its name, or the words `a tensor` of several."""
     return Refused(code, f"{tensor} {text}", advice, reason=f"a tensor {text}", subject=str(tensor))
 
+
+_SMALLEST = np.array([np.finfo(np.float32).tiny])
 
 SIGN_BIT = np.uint8(0x80)
 """Turned, it makes of a uint8 the int8 that is 128 less, and back."""

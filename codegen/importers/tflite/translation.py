@@ -27,7 +27,7 @@ from codegen.importers.tflite.operators.translators import (
     is_imported,
 )
 from codegen.importers.tflite.problems import unsupported
-from codegen.importers.tflite.tensors import Tensors, unknown_extent
+from codegen.importers.tflite.tensors import STATIC_TYPES, Tensors, unknown_extent
 from codegen.importers.tflite.unsigned import Edges, need_known
 from codegen.importers.tflite.variables import Variables
 from codegen.ir import Function, Let, StateValue, TensorType, Var
@@ -298,8 +298,8 @@ class Translation:
         for position, (index, kind) in enumerate(zip(operator.outputs, kinds, strict=True)):
             if self._values.is_computed(index):
                 continue
-            value = None
-            if kind is not None and not self._is_unsized:
+            value = None  # of what may be a shape nothing is said: the refusal is why it is not known
+            if kind is not None and not self._is_unsized and kind.dtype not in STATIC_TYPES:
                 value = Var(name=f"refused{operator.index}_{index}", type=kind)
             self._values.define(index, chains[position][-1].var if chains else value, from_inputs=from_inputs)
 

@@ -95,12 +95,9 @@ class Compare(_Pair):
     """EQUAL, NOT_EQUAL, LESS, LESS_EQUAL. int8 is brought to one scale, others are compared as stored."""
 
     types = (DType.INT8, DType.INT16, *PLAIN)
-    """LESS and LESS_EQUAL do not take bool."""
 
     def __init__(self, name: str, short: str, holds: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> None:
         self.name, self.short, self._holds = name, short, holds
-        if holds in (np.less, np.less_equal):
-            self.types = tuple(each for each in self.types if each is not DType.BOOL)
 
     def result_type(self, argument: DType) -> DType:
         """bool."""

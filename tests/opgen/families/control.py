@@ -9,7 +9,7 @@ import numpy as np
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from tests.opgen.dice import Dice
 from tests.opgen.families.rearranged import drawn_kind
-from tests.opgen.sketch import Affine, Drawn, Kind, Plain, Sketch
+from tests.opgen.sketch import Affine, Drawn, Kind, Plain, Sketch, Value
 
 Body = Callable[[ModelBuilder, int], int]
 _TRUTH = Plain(dtype="bool", low=0, high=1)
@@ -21,6 +21,8 @@ _STEPS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "int32": (("ADD", "SUB", "MAXIMUM", "MINIMUM"), ()),
     "int64": (("MAXIMUM", "MINIMUM"), ()),
     "bool": (("LOGICAL_AND", "LOGICAL_OR"), ("LOGICAL_NOT",)),
+    "uint8": (("MAXIMUM", "MINIMUM"), ()),
+    "uint32": (("MAXIMUM", "MINIMUM"), ()),
 }
 """By element type: steps of two values, and of one."""
 
@@ -33,6 +35,23 @@ def _tensor(
         return graph.tensor(name, shape, "float32" if kind is None else kind.dtype, data=data)
     scale, zero_point = kind.scale, kind.zero_point
     return graph.tensor(name, shape, kind.dtype, scale=scale, zero_point=zero_point, data=data)
+
+
+def _pair(graph: ModelBuilder, name: str, both: list[int], shape: tuple[int, ...], kind: Kind) -> int:
+    """The operator's result; of plain unsigned numbers, which it does not take, by way of int32."""
+    is_plain = isinstance(kind, Plain) and kind.dtype.startswith("uint")
+    wide = Plain(dtype="int32", low=0, high=1) if is_plain else kind
+    if is_plain:
+        both = [_cast(graph, value, shape, wide) for value in both]
+    result = _tensor(graph, f"p{graph.tensors}", shape, wide)
+    graph.op(name, both, [result])
+    return _cast(graph, result, shape, kind) if is_plain else result
+
+
+def _cast(graph: ModelBuilder, value: int, shape: tuple[int, ...], kind: Kind) -> int:
+    result = _tensor(graph, f"w{graph.tensors}", shape, kind)
+    graph.op("CAST", [value], [result])
+    return result
 
 
 def _some_steps(sketch: Sketch, shape: tuple[int, ...], kind: Kind) -> Body:
@@ -51,11 +70,11 @@ def _some_steps(sketch: Sketch, shape: tuple[int, ...], kind: Kind) -> Body:
     def write(graph: ModelBuilder, value: int) -> int:
         for pair, unary, data in steps:
             constant = _tensor(graph, f"c{graph.tensors}", shape, kind, data=data)
-            for name, inputs in ((pair, [value, constant]), (unary, [])):
-                if name:
-                    result = _tensor(graph, f"t{graph.tensors}", shape, kind)
-                    graph.op(name, inputs or [value], [result])
-                    value = result
+            value = _pair(graph, pair, [value, constant], shape, kind)
+            if unary:
+                result = _tensor(graph, f"t{graph.tensors}", shape, kind)
+                graph.op(unary, [value], [result])
+                value = result
         return value
 
     return write
@@ -75,10 +94,10 @@ def branch(dice: Dice, dtype: str = "float32") -> Drawn:
         graph.inputs(value)
         is_plain = number == 1 and dice.chance(20)
         graph.outputs(value if is_plain else _some_steps(sketch, shape, kind)(graph, value))
-    y, z = sketch.tensor(shape, kind), sketch.tensor(shape, kind)
+    y = sketch.tensor(shape, kind)
     sketch.op("IF", [chosen, x], y, then_subgraph_index=1, else_subgraph_index=2)
-    sketch.op("LOGICAL_OR" if dtype == "bool" else "MAXIMUM" if kind else "ADD", [y, x], z)
-    return sketch.finish(z)
+    name = "LOGICAL_OR" if dtype == "bool" else "MAXIMUM" if kind else "ADD"
+    return sketch.finish(_joined(sketch, name, [y, x], kind))
 
 
 def layers(dice: Dice) -> Drawn:
@@ -136,9 +155,8 @@ def decided(dice: Dice, dtype: str) -> Drawn:
             one = graph.tensor("one", (), "int32", data=np.array(1, np.int32))
             after = graph.tensor("after", (), "int32")
             graph.op("SUB" if is_down else "ADD", [count, one], [after])
-            last = _tensor(graph, "last", shape, kind)
             joint = "LOGICAL_OR" if dtype == "bool" else dice.pick(("MAXIMUM", "MINIMUM"))
-            graph.op(joint, [steps(graph, value), other], [last])
+            last = _pair(graph, joint, [steps(graph, value), other], shape, kind)
             # Values change places: what one becomes is what the other was.
             graph.outputs(after, *((other, last) if swaps else (last, other)), end)
             continue
@@ -165,9 +183,14 @@ def decided(dice: Dice, dtype: str) -> Drawn:
         cond_subgraph_index=1,
         body_subgraph_index=2,
     )
-    y = sketch.tensor(shape, kind)
-    sketch.op("LOGICAL_AND" if dtype == "bool" else "MINIMUM", list(results), y)
-    return sketch.finish(y)
+    return sketch.finish(_joined(sketch, "LOGICAL_AND" if dtype == "bool" else "MINIMUM", results, kind))
+
+
+def _joined(sketch: Sketch, name: str, both: list[Value], kind: Kind) -> Value:
+    """What the model gives of two values."""
+    first = both[0]
+    result = _pair(sketch.model, name, [each.index for each in both], first.shape, kind)
+    return Value(index=result, shape=first.shape, affine=first.affine)
 
 
 def _counting(

@@ -9,6 +9,7 @@ from tests.opgen.dice import Dice
 from tests.opgen.elementwise import draw_shape
 from tests.opgen.families.rearranged import drawn_kind
 from tests.opgen.sketch import Drawn, Plain, Sketch
+from tests.opgen.standing import standing
 
 _RANKS = (4, 3, 2, 1)
 
@@ -31,6 +32,15 @@ def zeros(dice: Dice, dtype: str) -> Drawn:
     return sketch.finish(sketch.op("MAXIMUM", [x, made], sketch.tensor(shape, kind)))
 
 
+def moved_zeros(dice: Dice, dtype: str) -> Drawn:
+    """An input and zeros behind one another."""
+    sketch, shape, kind = Sketch(dice), draw_shape(dice, ranks=_RANKS, most=60), drawn_kind(dice, dtype)
+    x = sketch.input(shape, kind)
+    made = sketch.op("ZEROS_LIKE", [x], sketch.tensor(shape, kind))
+    y = sketch.tensor((2 * shape[0], *shape[1:]), kind)
+    return sketch.finish(sketch.op("CONCATENATION", [x, made], y, axis=0))
+
+
 def broadcast(dice: Dice, dtype: str) -> Drawn:
     """An input in the shape that two shapes broadcast to."""
     sketch, kind, whole = Sketch(dice), drawn_kind(dice, "float32"), draw_shape(dice, ranks=_RANKS, most=60)
@@ -49,9 +59,15 @@ def broadcast(dice: Dice, dtype: str) -> Drawn:
 DRAWN: Mapping[str, Mapping[str, Callable[[Dice], Drawn]]] = {
     "SHAPE": {
         dtype: partial(shape_of, dtype=dtype)
-        for dtype in ("int8", "uint8", "int16", "int32", "int64", "float32", "bool")
+        for dtype in ("int8", "uint8", "int16", "int32", "int64", "uint32", "float32", "bool")
     },
-    "ZEROS_LIKE": {dtype: partial(zeros, dtype=dtype) for dtype in ("int32", "int64", "float32")},
+    "ZEROS_LIKE": {
+        **{dtype: partial(zeros, dtype=dtype) for dtype in ("int32", "int64", "float32")},
+        **{
+            dtype: standing(partial(moved_zeros, dtype=dtype), dtype, "int32")
+            for dtype in ("int8", "uint8", "int16", "uint32", "bool")
+        },
+    },
     "BROADCAST_ARGS": {dtype: partial(broadcast, dtype=dtype) for dtype in ("int32", "int64")},
 }
 """By operator and type."""

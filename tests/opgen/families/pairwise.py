@@ -68,6 +68,19 @@ def compare_int16(dice: Dice, *, asked: bool, name: str) -> Drawn:
     return sketch.finish(sketch.op(_TURNED[name], values[::-1], y))
 
 
+def compare_bool(dice: Dice, *, asked: bool, name: str) -> Drawn:
+    """Orders of bool, which no engine has; `asked`: of one argument and the opposite of the other."""
+    sketch, shapes = Sketch(dice), _shapes(dice)
+    values = _operands(sketch, (_BOOL, _BOOL), shapes)
+    y = sketch.tensor(broadcast_shape(*shapes), _BOOL)
+    if not asked:
+        return sketch.finish(sketch.op(name, values, y))
+    turned = 0 if name.startswith("LESS") else 1
+    opposite = sketch.tensor(values[turned].shape, _BOOL)
+    values[turned] = sketch.op("LOGICAL_NOT", [values[turned]], opposite)
+    return sketch.finish(sketch.op("LOGICAL_OR" if name.endswith("EQUAL") else "LOGICAL_AND", values, y))
+
+
 _TURNED = {"GREATER": "LESS", "LESS_EQUAL": "GREATER_EQUAL"}
 
 
@@ -199,7 +212,13 @@ DRAWN: Mapping[str, Mapping[str, Callable[[Dice], Drawn]]] = {
     },
     **{name: _each(extreme, ("bool",), name=name) for name in ("LOGICAL_AND", "LOGICAL_OR")},
     "EQUAL": _each(compare, ("bool", "int16", *_COMPARED), name="EQUAL"),
-    **{name: _each(compare, ("int16", *_COMPARED), name=name) for name in ("LESS", "GREATER_EQUAL")},
+    **{
+        name: {
+            **_each(compare, ("int16", *_COMPARED), name=name),
+            "bool": instead(partial(compare_bool, name=name)),
+        }
+        for name in ("LESS", "GREATER_EQUAL")
+    },
     "NOT_EQUAL": {
         **_each(compare, ("bool", *_COMPARED), name="NOT_EQUAL"),
         "int16": instead(partial(compare_int16, name="NOT_EQUAL")),
@@ -208,6 +227,7 @@ DRAWN: Mapping[str, Mapping[str, Callable[[Dice], Drawn]]] = {
         name: {
             **_each(compare, _COMPARED, name=name),
             "int16": instead(partial(compare_int16, name=name)),
+            "bool": instead(partial(compare_bool, name=name)),
         }
         for name in _TURNED
     },

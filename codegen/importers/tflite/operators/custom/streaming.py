@@ -217,8 +217,8 @@ def circular_buffer(site: Site, hold: Hold) -> Remembered:
     site.need_inputs(1, 1)
     value, outputs = site.arg(0), len(site.operator.outputs)
     shape, result = value.type.shape, site.results[0].shape
-    if value.type.dtype is not DType.INT8 or len(shape) != 4 or shape[:2] != (1, 1) or outputs > 2:
-        raise Refused("E301", f"takes {value.type}, supported is a row of int8: [1,1,H,C]")
+    if len(shape) != 4 or shape[:2] != (1, 1) or outputs > 2:
+        raise Refused("E301", f"takes {value.type}, supported is a row: [1,1,H,C]")
     if len(result) != 4 or (result[0], *result[2:]) != (1, *shape[2:]):
         raise Refused("E303", f"gives {site.results[0]}, which is not rows of {value.type}")
     stated = integer_options(site.operator).get("cycles_max", 0) if site.operator.custom_options else 0
