@@ -55,8 +55,9 @@ ONNX's own functions; those of several nodes count as `function`.
 _MODELS_HEAD = """## Model tests of the package
 
 `python benchmarks/onnx_nodes.py --models` does the same with whole models: PyTorch's operators, models
-converted from PyTorch, simple and light ones. What a file leaves open is fixed as the test has it, as
-`--dim` does. A row a test, with the reason: `benchmarks/results/onnx_models.csv`.
+converted from PyTorch, simple and light ones, these with `--model-limit 600M --constants external`. What a
+file leaves open is fixed as the test has it, as `--dim` does. A row a test, with the reason:
+`benchmarks/results/onnx_models.csv`.
 
 | tests | pass | of |
 |---|---|---|"""

@@ -31,6 +31,7 @@ from codegen.driver.report.product import product_report
 from codegen.driver.report.several import joint_report
 from codegen.driver.report.single import Measured, report, to_json
 from codegen.errors import Message
+from codegen.importers.limits import byte_limits
 from codegen.ir import Board, MemoryModel, Module
 from codegen.ir.ops import UserAttrs
 from codegen.kernels.base.forms import in_smallest_forms
@@ -149,7 +150,7 @@ def _closed(
     """`options` with the largest size that fits in place of an open upper end, and why it ends there."""
     if not any(dim.is_open for dim in options.dims):
         return options, None
-    dims = dims_of(path, options.dims)
+    dims = dims_of(path, options.dims, byte_limits(options.model_limit))
     assert dims is not None, "there is an open one"
     choices = search_choices(options, emulated=emulated)
     symbol = next(symbol for symbol in dims.symbols if symbol.name == dims.open_symbol)

@@ -58,6 +58,16 @@ class Options(SearchOptions):
             blamed=("E254",),
         ),
     )
+    model_limit: int | None = field(
+        default=None,
+        metadata=flagged(
+            SEARCH,
+            "Import models of up to so many bytes of values, and of constants (112M, 128M); planning takes "
+            "several times as much memory of this machine.",
+            metavar="BYTES",
+            decides=False,
+        ),
+    )
     seed: int = field(default=0, metadata=flagged(SEARCH, "Seed of searches and of made-up inputs."))
     kernels: tuple[UserKernel, ...] = ()
     """For operators that codegen lacks, from codegen.toml."""

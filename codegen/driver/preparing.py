@@ -11,6 +11,7 @@ from codegen.driver.inputs.models import model_name, places_of
 from codegen.driver.inputs.planned import macs_of
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message
+from codegen.importers.limits import byte_limits
 from codegen.ir import Module
 from codegen.ir.formulas import named
 from codegen.ir.rules import Place
@@ -66,10 +67,11 @@ def prepared(
     `among_others`: places without a model may be meant for another one (`check_missed`).
     Raises CodegenError as those stages do.
     """
-    dims = dims_of(path, options.dims)
+    limits = byte_limits(options.model_limit)
+    dims = dims_of(path, options.dims, limits)
     sizes = None if dims is None else sizes_of(path, options, dims)
     if sizes is None:
-        imported = importers.load(path, options.kernels)
+        imported = importers.load(path, options.kernels, limits=limits)
     else:
         sizes, imported = _at_largest(sizes)
     reductions: list[passes.Reduction] = []
@@ -122,8 +124,10 @@ def _at_largest(sizes: Sizes) -> tuple[Sizes, Module]:
 def sizes_of(path: Path, options: Options, dims: Dims) -> Sizes:
     """The model at `path` at any sizes."""
 
+    limits = byte_limits(options.model_limit)
+
     def reference(values: Mapping[str, int]) -> Module:
-        return importers.load(path, options.kernels, dims.extents(values))
+        return importers.load(path, options.kernels, dims.extents(values), limits)
 
     axes = {place: named(symbol) for place, symbol in dims.axes.items()}
     rewritten = _rewriting(options, reduces=True)

@@ -1,5 +1,6 @@
 """Rendering: a bundle in, the files of a folder out. Deterministic: no time, host, user or path."""
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import PurePosixPath
@@ -25,7 +26,6 @@ from codegen.emit.values.model_data import (
     ImageView,
     byte_rows,
     constant_views,
-    constants_file,
     digest_of,
     image_bytes,
     image_view,
@@ -64,12 +64,13 @@ def render(bundle: Bundle, level: str = "-O2", tools: str = "", firmware_kind: F
     kernels = kernel_files(programs)
     digest = _layout(bundle, kernels) if interface.external else None
     image = None if digest is None else image_view(bundle, digest)
+    constants = b"" if digest is None else image_bytes(bundle, digest)
     files = dict(_product_files(bundle, image))
     product = [path for path in files if path.endswith(".c")] + list(kernels)
     names = tuple(program.name for program in programs)
     firmware = {
         **{f"firmware/{program.name}_bench.c": _bench_file(bundle, program, image) for program in programs},
-        **_owned_files(bundle, digest),
+        **_owned_files(bundle, image, constants),
         "firmware/bench_models.c": fill("c/bench_models.c.j2", names=names),
         **_firmware(programs, firmware_kind),
     }
@@ -102,7 +103,7 @@ def render(bundle: Bundle, level: str = "-O2", tools: str = "", firmware_kind: F
         entry_functions=tuple(map(entry_function, programs)),
         other_functions=tuple(name for program in programs for name in other_functions(program)),
         core1_functions=tuple(name for program in programs for name in core1_functions(program)),
-        binaries={} if digest is None else {constants_file(bundle.prefix): image_bytes(bundle, digest)},
+        binaries={} if image is None else {image.file: constants},
         callbacks=tuple(reader_name(program.name) for program in programs if program.edge.streamed),
         prefix=bundle.prefix,
         build_sha256=identity.hex(),
@@ -153,19 +154,19 @@ def _layout(bundle: Bundle, kernels: Mapping[str, str]) -> bytes:
     return digest_of(read.items())
 
 
-def _owned_files(bundle: Bundle, digest: bytes | None) -> Mapping[str, str]:
+def _owned_files(bundle: Bundle, image: ImageView | None, constants: bytes) -> Mapping[str, str]:
     """What the test firmware has in place of the application: the pools, the image of constants."""
     files: dict[str, str] = {}
     if bundle.programs[0].interface.caller_pools:
         files["firmware/bench_pools.c"] = fill("c/bench_pools.c.j2", pools=pool_views(bundle))
-    if digest is not None:
+    if image is not None:
         largest = max(bundle.constants, key=lambda pool: pool.size_bytes)
-        files[f"firmware/{bundle.prefix}_constants.c"] = fill(
-            "c/bench_constants.c.j2",
+        files[f"firmware/{bundle.prefix}_constants.S"] = fill(
+            "c/bench_constants.S.j2",
             shared=set_view(bundle),
-            image=image_view(bundle, digest),
+            image=image,
             section=largest.section,
-            rows=byte_rows(image_bytes(bundle, digest)),
+            sha256=hashlib.sha256(constants).hexdigest(),
         )
     return files
 

@@ -5,7 +5,9 @@ from codegen.importers.limits import (
     MAX_PIXELS,
     MAX_PIXELS_TOGETHER,
     MAX_SIDE,
-    MAX_VALUES_BYTES,
+    RAISE,
+    STATED,
+    ByteLimits,
 )
 from codegen.importers.reporting import AlreadyReported, Refused
 from codegen.ir import Call, TensorType
@@ -15,7 +17,8 @@ from codegen.ir.ops.base.operands import effort
 class Budget:
     """Counts the values of one file, and the work of those of its steps that fold to constants."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: ByteLimits = STATED) -> None:
+        self._most_bytes = limits.values
         self._value_bytes = 0
         self._pixels = 0
         self._folded_effort = 0
@@ -24,18 +27,18 @@ class Budget:
         """Count a value that is an input or that an operator computes.
 
         Raises Refused E305 for an image beyond `MAX_SIDE` or `MAX_PIXELS`, and where the value brings the
-        file beyond `MAX_PIXELS_TOGETHER` or `MAX_VALUES_BYTES`, but only there.
+        file beyond `MAX_PIXELS_TOGETHER` or the limit of bytes, but only there.
         """
         if len(kind.shape) == 4:
             _need_small_image(*kind.shape[:3])
             self._pixels_of(*kind.shape[:3])
         before, self._value_bytes = self._value_bytes, self._value_bytes + kind.size_bytes
-        if before <= MAX_VALUES_BYTES < self._value_bytes:
+        if before <= self._most_bytes < self._value_bytes:
             raise Refused(
                 "E305",
                 f"the inputs and what operators compute have {self._value_bytes:,} bytes together with this "
-                f"one, up to {MAX_VALUES_BYTES:,} are imported",
-                "no microcontroller's memory comes near: give a model of smaller images or fewer layers",
+                f"one, up to {self._most_bytes:,} are imported",
+                f"give a model of smaller images or fewer layers; {RAISE}",
             )
 
     def _pixels_of(self, batch: int, rows: int, columns: int) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from codegen.errors import CodegenError, Message
 from codegen.importers.graph_inputs import NO_EXTENTS, Extents, InputSignature
-from codegen.importers.limits import MAX_FILE_BYTES
+from codegen.importers.limits import RAISE, STATED, ByteLimits
 from codegen.importers.onnx import graph_inputs, import_onnx, whole
 from codegen.importers.printable_names import printable
 from codegen.importers.tflite import import_tflite, input_signatures
@@ -31,7 +31,12 @@ _OTHER_FORMATS = {
 }
 
 
-def load(path: Path, kernels: Sequence[UserKernel] = (), extents: Extents = NO_EXTENTS) -> Module:
+def load(
+    path: Path,
+    kernels: Sequence[UserKernel] = (),
+    extents: Extents = NO_EXTENTS,
+    limits: ByteLimits = STATED,
+) -> Module:
     """Import the model file at `path` as a module with one function in the file's operator order.
 
     Operators of a TFLite file that no importer translates become calls of the declared `kernels`. `extents`:
@@ -40,16 +45,16 @@ def load(path: Path, kernels: Sequence[UserKernel] = (), extents: Extents = NO_E
     Raises CodegenError: E211 if the file cannot be read, E3xx (see this package) if it is not a model
     that can be imported, with every unsupported operator, type and option at once.
     """
-    data, name = model_bytes(path), printable(path.name)
+    data, name = model_bytes(path, limits), printable(path.name)
     if _is_onnx(path, data):
-        return import_onnx(data, name, extents)
-    return import_tflite(data, name, kernels, extents)
+        return import_onnx(data, name, extents, limits)
+    return import_tflite(data, name, kernels, extents, limits)
 
 
-def signatures(path: Path) -> tuple[InputSignature, ...]:
+def signatures(path: Path, limits: ByteLimits = STATED) -> tuple[InputSignature, ...]:
     """The graph inputs of the model file at `path`, in order. Raises CodegenError as `load` does."""
-    data, name = model_bytes(path), printable(path.name)
-    return graph_inputs(data, name) if _is_onnx(path, data) else input_signatures(data, name)
+    data, name = model_bytes(path, limits), printable(path.name)
+    return graph_inputs(data, name, limits) if _is_onnx(path, data) else input_signatures(data, name)
 
 
 def _is_onnx(path: Path, data: bytes) -> bool:
@@ -57,34 +62,29 @@ def _is_onnx(path: Path, data: bytes) -> bool:
     return path.suffix.lower() == _ONNX and data[4:8] != b"TFL3"
 
 
-def model_bytes(path: Path) -> bytes:
+def model_bytes(path: Path, limits: ByteLimits = STATED) -> bytes:
     """The bytes of a file of a format that is imported, constants that lie in files beside it brought in.
 
     Raises CodegenError: E211 if the file cannot be read, E300, E302, E305, E313 or E314 (see this package).
     """
-    data = _read(path)
+    data = _read(path, limits.constants)
     name = printable(path.name)
     if not data or (data[4:8] != b"TFL3" and not _is_onnx(path, data)):
         raise CodegenError(_unknown(path, data, name))
-    return whole(data, path.parent, name) if _is_onnx(path, data) else data
+    return whole(data, path.parent, name, limits) if _is_onnx(path, data) else data
 
 
-def _read(path: Path) -> bytes:
+def _read(path: Path, most_bytes: int) -> bytes:
     """Bytes of a regular file of bounded size; devices and pipes are refused before they are opened."""
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
             raise CodegenError(_unreadable(path, "it is not a regular file"))
-        if status.st_size > MAX_FILE_BYTES:
-            raise CodegenError(
-                Message(
-                    code="E305",
-                    where=printable(path.name),
-                    text=f"the file has {status.st_size} bytes, up to {MAX_FILE_BYTES} are imported",
-                )
-            )
+        if status.st_size > most_bytes:
+            text = f"the file has {status.st_size} bytes, up to {most_bytes} are imported"
+            raise CodegenError(Message(code="E305", where=printable(path.name), text=text, help=RAISE))
         with path.open("rb") as file:
-            return file.read(MAX_FILE_BYTES)
+            return file.read(most_bytes)
     except (OSError, ValueError) as error:  # ValueError: a null character in the path
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise CodegenError(_unreadable(path, reason)) from error

@@ -1,16 +1,39 @@
 """What is ever imported. A file may declare anything; these bounds keep time and memory small.
 
-They lie far above any network for a microcontroller: a hostile file meets them, a real one does not.
+They lie far above any network for a microcontroller: a hostile file meets them, a real one does not. Those of
+bytes can be moved by who knows the model (`--model-limit`).
 """
 
-MAX_FILE_BYTES = 128 << 20
-"""Bytes of a model file. The importer holds the file and one copy of its constants at most."""
+from dataclasses import dataclass
 
-MAX_TENSOR_BYTES = 128 << 20
-"""Bytes of one tensor, whether constant or computed."""
 
-MAX_VALUES_BYTES = 112 << 20
-"""Bytes of all values together: the graph's inputs and what its operators compute, folded or at run time."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ByteLimits:
+    """Bytes up to which a model is imported."""
+
+    values: int = 112 << 20
+    """All values together: the graph's inputs and what its operators compute, folded or at run time."""
+    constants: int = 128 << 20
+    """The file, the constants in files beside it, those that its tensors use together, and one tensor. The
+    importer holds the file and one copy of its constants at most."""
+
+    @property
+    def made(self) -> int:
+        """What nodes make of constants, 8 bytes a number."""
+        return self.constants * 2
+
+
+STATED = ByteLimits()
+"""Those where nobody says others."""
+
+RAISE = "`--model-limit BYTES` raises this, for several times as much memory of this machine"
+"""What to try where a model has more bytes."""
+
+
+def byte_limits(most: int | None) -> ByteLimits:
+    """The limits where values, and constants, have up to `most` bytes; None: the stated ones."""
+    return STATED if most is None else ByteLimits(values=most, constants=most)
+
 
 MAX_SIDE = 1 << 16
 """Rows or columns of an image (a value of four dimensions), rows of a FULLY_CONNECTED."""

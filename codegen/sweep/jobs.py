@@ -17,6 +17,7 @@ from codegen.driver.inputs.models import model_name
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message
 from codegen.importers import model_bytes
+from codegen.importers.limits import ByteLimits, byte_limits
 from codegen.ir.byte_sizes import size_bytes
 from codegen.settings import Optimize
 
@@ -70,7 +71,7 @@ def combinations(
     until: Until,
 ) -> tuple[Combination, ...]:
     """All of them: models, then boards, then what is favoured, then limits of pools."""
-    data = {path: _bytes_of(path) for path in models}
+    data = {path: _bytes_of(path, byte_limits(options.model_limit)) for path in models}
     pools = [dict(zip(limits, sizes, strict=True)) for sizes in itertools.product(*limits.values())]
     return tuple(
         Combination(
@@ -86,10 +87,10 @@ def combinations(
     )
 
 
-def _bytes_of(model: Path) -> bytes:
+def _bytes_of(model: Path, limits: ByteLimits) -> bytes:
     """What a worker gets, constants beside the model brought in; of no model its bytes: the job says why."""
     try:
-        return model_bytes(model)
+        return model_bytes(model, limits)
     except CodegenError:
         return model.read_bytes()
 

@@ -70,12 +70,14 @@ def planned(path: Path, board: str, interface: Interface, **settings: object) ->
     return plan_model(path, option_board(board, options.pools), options, emulated=True)
 
 
-def built(model: Planned, folder: Path, edit: Edit = dict) -> Built:
-    """The model with test firmware in which `edit` changed files."""
+def built(model: Planned, folder: Path, edit: Edit = dict, weights: Planned | None = None) -> Built:
+    """The model with test firmware in which `edit` changed files, with the constants of `weights`."""
     board = model.program.board
     bundle = together((model.program,))
     sources = emit.render(bundle)
     changed = replace(sources, files=edit(sources.files))
+    if weights is not None:
+        changed = replace(changed, binaries=emit.render(together((weights.program,))).binaries)
     with emit.staged(changed, folder) as staging:
         image = toolchain.build(changed, staging, board)
     moved = replace(image, path=folder / image.path.relative_to(staging))
@@ -108,9 +110,7 @@ def test_new_weights_for_old_code(board: str, tmp_path: Path) -> None:
     """The code of one model with the image of another of the same graph: the outputs are the other's."""
     old = planned(network(tmp_path / "old", 1), board, OWNED)
     new = planned(network(tmp_path / "new", 2), board, OWNED)
-    file = "firmware/net_constants.c"
-    updated = emit.render(together((new.program,))).files[file]
-    done = built(old, tmp_path / "build", lambda files: {**files, file: updated})
+    done = built(old, tmp_path / "build", weights=new)
     given = cases(old.program)
     expected = [replace(case, expected=reference(new, case)) for case in given]
     check(done, expected)
@@ -123,9 +123,7 @@ def test_weights_for_other_code_are_refused(tmp_path: Path) -> None:
     """Another scale at the edges: the application's own quantisation would be wrong. 11: the layout."""
     old = planned(network(tmp_path / "old", 1), "mps2-an386", EXTERNAL)
     new = planned(network(tmp_path / "new", 1, scale=0.06), "mps2-an386", EXTERNAL)
-    file = "firmware/net_constants.c"
-    updated = emit.render(together((new.program,))).files[file]
-    done = built(old, tmp_path / "build", lambda files: {**files, file: updated})
+    done = built(old, tmp_path / "build", weights=new)
     with pytest.raises(CodegenError, match=r"E611\].* status 11"):
         execute(done, cases(old.program, 1))
 
@@ -134,9 +132,7 @@ def test_weights_that_are_packed_otherwise_are_refused(tmp_path: Path) -> None:
     """On a Cortex-M3 the weights decide how many products share a word: 8, another size, or 11."""
     old = planned(network(tmp_path / "old", 1), "mps2-an385", OWNED)
     new = planned(network(tmp_path / "new", 2), "mps2-an385", OWNED)
-    file = "firmware/net_constants.c"
-    updated = emit.render(together((new.program,))).files[file]
-    done = built(old, tmp_path / "build", lambda files: {**files, file: updated})
+    done = built(old, tmp_path / "build", weights=new)
     with pytest.raises(CodegenError, match=r"E611\].* status (8|11)"):
         execute(done, cases(old.program, 1))
 

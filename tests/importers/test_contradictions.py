@@ -3,8 +3,12 @@
 import numpy as np
 import pytest
 
+<<<<<<< HEAD
 from codegen.importers.limits import MAX_TENSOR_BYTES
 from codegen.importers.tflite.translate import import_tflite
+=======
+from codegen.importers.limits import STATED
+>>>>>>> 830db4c8 (--model-limit raises the limits of bytes; images by .incbin)
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir.evaluate import evaluate
 from tests.engines import TFLITE_MICRO, Request
@@ -163,7 +167,7 @@ def test_buffer_number_out_of_range() -> None:
 
 def test_absurd_shapes() -> None:
     for extent, reason in (
-        (2**31 - 1, f"bytes, the limit is {MAX_TENSOR_BYTES}"),
+        (2**31 - 1, f"bytes, the limit is {STATED.constants}"),
         (-7, "extents cannot be negative"),
         (0, "no elements"),
     ):

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from codegen.errors import CodegenError
 from codegen.importers import STATE_OPS, imported_ops, load
-from codegen.importers.limits import MAX_FILE_BYTES
+from codegen.importers.limits import RAISE, STATED
 from codegen.importers.printable_names import identifiers, printable
 from codegen.importers.tflite import import_tflite
 from codegen.ir import Module, Var
@@ -98,9 +98,9 @@ def test_null_character_in_the_path() -> None:
 def test_file_beyond_the_limit_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "big.tflite"
     with path.open("wb") as file:
-        file.truncate(MAX_FILE_BYTES + 1)
-    size = f"{MAX_FILE_BYTES + 1} bytes, up to {MAX_FILE_BYTES}"
-    expected = f"error[E305] big.tflite: the file has {size} are imported"
+        file.truncate(STATED.constants + 1)
+    size = f"{STATED.constants + 1} bytes, up to {STATED.constants}"
+    expected = f"error[E305] big.tflite: the file has {size} are imported\nhelp: {RAISE}"
     assert _refusal(path) == (3, expected)
 
 

@@ -174,6 +174,7 @@ def _by_type(hint: Any) -> tuple[KeyKind, dict[str, Any]]:
         str: (TEXT, {}),
         str | None: (TEXT, {}),
         int: (INTEGER, {"type": int}),
+        int | None: (SIZE, {"type": Size()}),
         float | None: (NUMBER, {"type": _Seconds(min=0, min_open=True)}),
     }
     return plain[hint]

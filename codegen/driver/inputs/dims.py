@@ -8,6 +8,7 @@ from pathlib import Path
 from codegen import importers
 from codegen.errors import Messages
 from codegen.importers import InputSignature
+from codegen.importers.limits import STATED, ByteLimits
 from codegen.ir.c_names import identifier, unique
 from codegen.ir.formulas import Symbol
 from codegen.ir.text import LITERALS
@@ -106,14 +107,14 @@ def parsed(words: Sequence[str]) -> tuple[GivenDim, ...]:
     return tuple(found.values())
 
 
-def dims_of(path: Path, given: Sequence[GivenDim]) -> Dims | None:
+def dims_of(path: Path, given: Sequence[GivenDim], limits: ByteLimits = STATED) -> Dims | None:
     """The sizes that `given` say of the model at `path`; None where nothing is given.
 
     Raises CodegenError as `importers.load` does, E282 for an input, axis or symbol that there is not.
     """
     if not given:
         return None
-    signatures = importers.signatures(path)
+    signatures = importers.signatures(path, limits)
     fields = unique([identifier(each.name, f"input{i}") for i, each in enumerate(signatures)])
     messages = Messages()
     axes: dict[tuple[int, int], str] = {}

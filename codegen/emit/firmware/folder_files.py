@@ -331,7 +331,8 @@ def build_files(
     """
     board = bundle.programs[0].board
     names = [program.name for program in bundle.programs]
-    languages = "C ASM" if any(path.endswith(".S") for path in (*kernels, *firmware)) else "C"
+    compiled = (*kernels, *(firmware if script else ()))
+    languages = "C ASM" if any(path.endswith(".S") for path in compiled) else "C"
     models = [(_target(name), name) for name in names]
     views = {
         "board": board.name,

@@ -111,7 +111,7 @@ def _size_macro(bundle: Bundle, pool: ConstantPool) -> str:
 # ---- constant pools ---------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class MemberView:
     """A linked constant in the struct of its pool, or padding."""
 
@@ -128,8 +128,13 @@ class MemberView:
     """Who reads a part of it."""
     order: str = ""
     """What follows what in it."""
-    rows: str = ""
+    data: np.ndarray | None = None
     """Its values."""
+
+    @property
+    def rows(self) -> str:
+        """The same as text, where they are a table of C."""
+        return "" if self.data is None else "\n".join(table_rows(numbers(self.data)))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -228,7 +233,7 @@ def _member(member: ConstantMember, packed: _Packed, layouts: _Layouts) -> Membe
         shared=tuple(dict.fromkeys(user for user, _ in whole)) if len(member.parts) - len(parts) > 1 else (),
         parts=tuple(parts),
         order=next((layouts[user] for user in whole if layouts.get(user)), ""),
-        rows="\n".join(table_rows(numbers(member.data))),
+        data=member.data,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from codegen.importers.graph_inputs import NO_EXTENTS, Extents
+from codegen.importers.limits import STATED, ByteLimits
 from codegen.importers.onnx.composed import REPEATED, SEQUENCES
 from codegen.importers.onnx.file.reader import FileBody, FileGraph, FileNode, FileValue, read_graph
 from codegen.importers.onnx.integer import (
@@ -45,7 +46,9 @@ _INTEGER = (
 )
 
 
-def import_onnx(data: bytes, file_name: str, extents: Extents = NO_EXTENTS) -> Module:
+def import_onnx(
+    data: bytes, file_name: str, extents: Extents = NO_EXTENTS, limits: ByteLimits = STATED
+) -> Module:
     """Import the bytes of an ONNX file; `file_name` serves messages and the module's metadata.
 
     `extents`: (graph input, axis) -> extent, where it is another than the file's.
@@ -53,7 +56,7 @@ def import_onnx(data: bytes, file_name: str, extents: Extents = NO_EXTENTS) -> M
     Raises CodegenError E301..E306, E313 (see `codegen.importers`): a damaged file at once, otherwise
     everything that is wrong or unsupported together.
     """
-    translation = _Translation(read_graph(data, file_name), file_name, extents)
+    translation = _Translation(read_graph(data, file_name, limits), file_name, extents, limits)
     function = translation.run()
     return Module(
         functions={function.name: function},
@@ -68,10 +71,10 @@ def import_onnx(data: bytes, file_name: str, extents: Extents = NO_EXTENTS) -> M
 class _Translation:
     """State of one import: values defined so far, problems so far."""
 
-    def __init__(self, graph: FileGraph, file_name: str, extents: Extents) -> None:
+    def __init__(self, graph: FileGraph, file_name: str, extents: Extents, limits: ByteLimits) -> None:
         self._graph, self._extents = graph, extents
         self._report = ImportReport(file_name)
-        self.steps = StepList()
+        self.steps = StepList(limits)
         self._values: dict[str, Given | None] = {
             name: Known(data=data) for name, data in graph.constants.items()
         }

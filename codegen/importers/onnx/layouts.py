@@ -14,7 +14,7 @@ from types import MappingProxyType
 import numpy as np
 
 from codegen.importers.budget import Budget
-from codegen.importers.limits import MAX_OPERATORS, MAX_TENSOR_BYTES
+from codegen.importers.limits import MAX_OPERATORS, RAISE, STATED, ByteLimits
 from codegen.importers.reporting import Refused
 from codegen.ir import Arg, Call, Constant, ConstRef, DType, Let, Quantization, Source, TensorType, Var
 from codegen.ir.evaluate import evaluate_let
@@ -106,7 +106,8 @@ def moved(data: np.ndarray, axes: Axes) -> np.ndarray:
 class StepList:
     """The steps of a model so far, and its constants."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: ByteLimits = STATED) -> None:
+        self.limits = limits
         self.body: list[Let] = []
         self._constants: dict[str, Constant] = {}
         self._by_digest: dict[str, Constant] = {}
@@ -117,7 +118,7 @@ class StepList:
         self._shared: set[str] = set()
         self._known_bytes = 0
         self._unrolled = 0
-        self.budget = Budget()
+        self.budget = Budget(limits)
         self.source = Source(op_index=0, op_name="")
         """The node that is translated."""
         self.left_in_float: list[str] = []
@@ -127,9 +128,9 @@ class StepList:
         """Count numbers that a node makes of what the file states, before they are made. Raises Refused E305
         beyond what is imported of one file."""
         self._known_bytes += math.prod(shape) * 8
-        if self._known_bytes > MAX_TENSOR_BYTES * 2:
-            text = f"makes constants of more than {MAX_TENSOR_BYTES * 2} bytes, together with nodes before it"
-            raise Refused("E305", text)
+        if self._known_bytes > self.limits.made:
+            text = f"makes constants of more than {self.limits.made} bytes, together with nodes before it"
+            raise Refused("E305", text, RAISE)
 
     def count_unrolled(self, before: int) -> int:
         """Count the steps from number `before` on as a moment of an unrolled layer; the number of the next.
@@ -160,9 +161,9 @@ class StepList:
             text = f"a constant is {data.dtype}, supported are {_FLOAT_OR_INT}"
             raise Refused("E301", text, "export the model with float32 or int8 weights") from None
         dense = np.array(data, order="C")
-        digest = hashlib.sha256(
-            f"{dtype.value}{dense.shape}{quantization or ''}".encode() + dense.tobytes()
-        ).hexdigest()
+        hashed = hashlib.sha256(f"{dtype.value}{dense.shape}{quantization or ''}".encode())
+        hashed.update(dense.reshape(-1).data)
+        digest = hashed.hexdigest()
         found = self._by_digest.get(digest)
         if found is None:
             kind = TensorType(shape=dense.shape, dtype=dtype, quantization=quantization)

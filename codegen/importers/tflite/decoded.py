@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 from tflite.TensorType import TensorType as TypeCode
 
-from codegen.importers.limits import MAX_TENSOR_BYTES
+from codegen.importers.limits import STATED, ByteLimits
 from codegen.importers.reporting import ImportProblem, Refused
 from codegen.importers.tflite.control import InlinedGraph
 from codegen.importers.tflite.file.reader import FileModel, FileTensor
@@ -32,7 +32,7 @@ _LOOK_UP_TABLE = 0
 _UNCOMPRESSED = "use the file from before the compression"
 
 
-def decoded(model: FileModel) -> InlinedGraph:
+def decoded(model: FileModel, limits: ByteLimits = STATED) -> InlinedGraph:
     """`model` without TFLM_DECODE; one that cannot go stays, with the reason."""
     tensors, buffers = list(model.tensors), list(model.buffers)
     refusals: dict[int, ImportProblem] = {}
@@ -44,7 +44,7 @@ def decoded(model: FileModel) -> InlinedGraph:
             raise Refused("E303", "reads or gives a tensor that the file does not have")
         given = [_content(tensors[index], buffers) for index in inputs]
         found = [
-            _looked_up(indices, tables, tensors[output])
+            _looked_up(indices, tables, tensors[output], limits.constants)
             for indices, tables, output in zip(given[::2], given[1::2], outputs, strict=True)
         ]
         for output, data in zip(outputs, found, strict=True):
@@ -72,7 +72,7 @@ def _content(tensor: FileTensor, buffers: Sequence[np.ndarray]) -> np.ndarray:
     return found
 
 
-def _looked_up(indices: np.ndarray, tables: np.ndarray, result: FileTensor) -> np.ndarray:
+def _looked_up(indices: np.ndarray, tables: np.ndarray, result: FileTensor, most_bytes: int) -> np.ndarray:
     """The bytes of `result`: its elements are found in a table, or in one for each channel."""
     size = _ELEMENT_BYTES.get(result.type_code)
     if size is None:
@@ -85,7 +85,7 @@ def _looked_up(indices: np.ndarray, tables: np.ndarray, result: FileTensor) -> n
         raise Refused("E301", text, _UNCOMPRESSED)
     width, stride = int(tables[_WIDTH]) & 7, int(tables[_STRIDE])
     count = math.prod(result.shape) if min(result.shape, default=1) > 0 else 0
-    if not width or not 0 < count <= min(8 * len(indices) // width, MAX_TENSOR_BYTES // size):
+    if not width or not 0 < count <= min(8 * len(indices) // width, most_bytes // size):
         raise Refused("E303", f"{result} of shape {list(result.shape)} has {len(indices)} bytes of indices")
     bits = np.unpackbits(indices, count=count * width).reshape(count, width)
     places = bits @ (1 << np.arange(width - 1, -1, -1)) + _channels(result, count) * stride

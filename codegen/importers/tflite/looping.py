@@ -11,6 +11,7 @@ from tflite.WhileOptions import WhileOptions
 
 from codegen.errors import CodegenError
 from codegen.importers.graph_inputs import Extents
+from codegen.importers.limits import ByteLimits
 from codegen.importers.reporting import AlreadyReported, ImportProblem, Refused
 from codegen.importers.tflite.control import InlinedGraph
 from codegen.importers.tflite.file.reader import FileModel, FileOperator
@@ -41,11 +42,12 @@ class LoopTranslation(Translation):
         kernels: Sequence[UserKernel],
         subgraph: Callable[[int], FileModel],
         extents: Extents,
+        limits: ByteLimits,
         graph: Graph,
         number: int = 0,
     ) -> None:
         """`graph`: what loops run; `number`: of this subgraph."""
-        super().__init__(flat, kernels, subgraph, extents)
+        super().__init__(flat, kernels, subgraph, extents, limits)
         self._loops, self._graph, self._number = flat.loops, graph, number
         self._is_inner = number != 0
         self._inner_constants: dict[str, Constant] = {}

@@ -11,7 +11,9 @@ from tflite.TensorType import TensorType as TypeCode
 from codegen.importers.limits import (
     MAX_RANK,
     MAX_SIDE,
-    MAX_TENSOR_BYTES,
+    RAISE,
+    STATED,
+    ByteLimits,
 )
 from codegen.importers.printable_names import printable
 from codegen.importers.reporting import AlreadyReported, Refused
@@ -53,8 +55,9 @@ class Tensors:
     All methods raise `Refused` for a tensor that cannot be imported, `AlreadyReported` the second time.
     """
 
-    def __init__(self, model: FileModel) -> None:
+    def __init__(self, model: FileModel, limits: ByteLimits = STATED) -> None:
         self._model = model
+        self._most_bytes = limits.constants
         self._types: dict[int, TensorType] = {}
         self._constants: dict[int, Constant] = {}
         self._copies: dict[tuple[int, int], np.ndarray] = {}
@@ -189,11 +192,18 @@ class Tensors:
         if 0 in shape:
             raise _refused(tensor, "E303", f"has shape {list(shape)}, which has no elements")
         size_bytes = TensorType(shape=shape, dtype=dtype).size_bytes
+<<<<<<< HEAD
         if size_bytes > MAX_TENSOR_BYTES:
             text = f"of shape {list(shape)} has {size_bytes} bytes, the limit is {MAX_TENSOR_BYTES}"
             raise _refused(tensor, "E305", text)
         quantization = _quantization(self._scaled(tensor), dtype, shape)
         found = TensorType(shape=shape, dtype=dtype, quantization=quantization)
+=======
+        if size_bytes > self._most_bytes:
+            text = f"of shape {list(shape)} has {size_bytes} bytes, the limit is {self._most_bytes}"
+            raise _refused(tensor, "E305", text, RAISE)
+        found = TensorType(shape=shape, dtype=dtype, quantization=_quantization(tensor, dtype, shape))
+>>>>>>> 830db4c8 (--model-limit raises the limits of bytes; images by .incbin)
         if dtype is not DType.UINT8 or found.quantization is None:
             return found
         if len(tensor.scales) > 1:
@@ -229,8 +239,9 @@ class Tensors:
         found = self._copies.get(key)
         if found is None:
             self._copied_bytes += len(stored)
-            if self._copied_bytes > MAX_TENSOR_BYTES:
-                raise Refused("E305", f"constants have more than {MAX_TENSOR_BYTES} bytes together")
+            if self._copied_bytes > self._most_bytes:
+                text = f"constants have more than {self._most_bytes} bytes together"
+                raise Refused("E305", text, RAISE)
             found = self._copies[key] = stored.copy()
         return found
 

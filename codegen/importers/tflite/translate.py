@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from codegen.errors import CodegenError
 from codegen.importers.graph_inputs import NO_EXTENTS, Extents
+from codegen.importers.limits import STATED, ByteLimits
 from codegen.importers.reporting import Refused
 from codegen.importers.tflite.control import InlinedGraph, inlined
 from codegen.importers.tflite.control.inlining import FEW_VISITS, MAX_VISITS
@@ -17,7 +18,11 @@ from codegen.ir.ops import UserKernel
 
 
 def import_tflite(
-    data: bytes, file_name: str, kernels: Sequence[UserKernel] = (), extents: Extents = NO_EXTENTS
+    data: bytes,
+    file_name: str,
+    kernels: Sequence[UserKernel] = (),
+    extents: Extents = NO_EXTENTS,
+    limits: ByteLimits = STATED,
 ) -> Module:
     """Import the bytes of a TFLite file; `file_name` serves messages and the module's metadata.
 
@@ -29,18 +34,18 @@ def import_tflite(
     """
 
     def subgraph(number: int) -> FileModel:
-        return decoded(read(data, file_name, number)).model
+        return decoded(read(data, file_name, number), limits).model
 
-    flat = decoded(opened(data, file_name, kernels))
+    flat = decoded(opened(data, file_name, kernels), limits)
     graph = flat if extents or flat.refusals else inlined(flat.model, subgraph, FEW_VISITS)
     try:
-        function, constants = _translated(graph, kernels, subgraph, extents, FEW_VISITS)
+        function, constants = _translated(graph, kernels, subgraph, extents, limits, FEW_VISITS)
     except CodegenError:
         if not graph.loops:
             raise
         # What cannot be one step may still be unrolled.
         graph = inlined(flat.model, subgraph, MAX_VISITS)
-        function, constants = _translated(graph, kernels, subgraph, extents, MAX_VISITS)
+        function, constants = _translated(graph, kernels, subgraph, extents, limits, MAX_VISITS)
     return Module(
         functions={function.name: function},
         constants=constants,
@@ -56,6 +61,7 @@ def _translated(
     kernels: Sequence[UserKernel],
     subgraph: Callable[[int], FileModel],
     extents: Extents,
+    limits: ByteLimits,
     most: int,
 ) -> _Found:
     """The function of a file and its constants, loops of more than `most` operators as steps."""
@@ -68,11 +74,11 @@ def _translated(
                 raise Refused("E305", f"subgraph {number} runs itself")
             begun.add(number)
             inner = inlined(subgraph(number), subgraph, most)
-            other = LoopTranslation(inner, kernels, subgraph, NO_EXTENTS, graph, number)
+            other = LoopTranslation(inner, kernels, subgraph, NO_EXTENTS, limits, graph, number)
             function = other.iteration()
             graphs[number] = function, other.constants
         return graphs[number]
 
-    translation = LoopTranslation(flat, kernels, subgraph, extents, graph)
+    translation = LoopTranslation(flat, kernels, subgraph, extents, limits, graph)
     function = translation.run()
     return function, translation.constants

@@ -6,6 +6,7 @@ import numpy as np
 
 from codegen.importers.budget import Budget
 from codegen.importers.graph_inputs import Extents
+from codegen.importers.limits import ByteLimits
 from codegen.importers.printable_names import identifiers, printable
 from codegen.importers.reporting import AlreadyReported, ImportProblem, ImportReport, Refused
 from codegen.importers.tflite.control import InlinedGraph
@@ -46,6 +47,7 @@ class Translation:
         kernels: Sequence[UserKernel],
         subgraph: Callable[[int], FileModel],
         extents: Extents,
+        limits: ByteLimits,
     ) -> None:
         """`subgraph`: any one of the file, by its number."""
         self._model, self._subgraph, self._refusals = flat.model, subgraph, flat.refusals
@@ -56,7 +58,7 @@ class Translation:
         self._inputs = frozenset(model.inputs)
         self._kernels = {kernel.op: kernel for kernel in kernels}
         self._report = ImportReport(model.file_name)
-        self.tensors = Tensors(model)
+        self.tensors = Tensors(model, limits)
         if extents:
             self.tensors.declare_open()
         producers: dict[int, int] = {}
@@ -66,7 +68,7 @@ class Translation:
         self._values = Values(self.tensors, producers)
         self._body: list[Let] = []
         self._edges = Edges(len(model.operators))
-        self._budget = Budget()
+        self._budget = Budget(limits)
         self._variables = Variables(model.operators)
         self._identifiers: Mapping[str, str] = {}
         """C identifiers of variables."""

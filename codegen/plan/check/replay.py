@@ -235,7 +235,7 @@ def _most_owners(function: Function, prim_funcs: Sequence[PrimFunc], staged: int
 
 class _Memory:
     """Owner tags of every byte; 0 is nobody. Two bytes each but where owners are very many: a file may
-    declare values of `importers.limits.MAX_VALUES_BYTES`, all alive at once."""
+    declare as many bytes of values as are imported, all alive at once."""
 
     def __init__(self, extents: Mapping[str, int], owners: int) -> None:
         kind = np.int16 if owners <= np.iinfo(np.int16).max else np.int32

@@ -24,11 +24,13 @@ from codegen.driver.options import Options
 from codegen.driver.report.output_check import array
 from codegen.driver.run import request
 from codegen.errors import CodegenError
+from codegen.importers.limits import byte_limits
 from codegen.importers.onnx import import_onnx
 from codegen.ir import Module
 from codegen.ir.evaluate import evaluate
 from codegen.ir.verify import verify
 from codegen.plan.models.joint import together
+from codegen.program.interface import ConstantsMode, Interface
 from tests.joining import joined
 
 onnx: Any = importlib.import_module("onnx")
@@ -63,6 +65,8 @@ class NodeTest:
     """The same, beside that part."""
     bound: tuple[str, ...] = ()
     """Inputs that became constants of the file."""
+    model_limit: int | None = None
+    """What `--model-limit` says; such a model is built alone, its constants in an image of their own."""
 
     @property
     def is_static(self) -> bool:
@@ -151,7 +155,8 @@ def outcome(test: NodeTest) -> Outcome:
     """Import, with constants where the importer asks for them, and evaluate in NumPy."""
     while True:
         try:
-            module = verify(import_onnx(test.model.SerializeToString(), f"{test.name}.onnx"))
+            data, limits = test.model.SerializeToString(), byte_limits(test.model_limit)
+            module = verify(import_onnx(data, f"{test.name}.onnx", limits=limits))
             break
         except CodegenError as error:
             asked = {found["name"] for each in error.messages for found in _RUNNING.finditer(each.text)}
@@ -204,12 +209,18 @@ BATCH = 60
 
 def on_board(outcomes: Sequence[Outcome], folder: Path, name: str = "host") -> Iterator[Outcome]:
     """The outcomes of those that are imported, as C on a board gives them; many share a program."""
-    for start in range(0, len(outcomes), BATCH):
-        yield from _on_board(outcomes[start : start + BATCH], folder / f"b{start}", name)
+    small = [each for each in outcomes if each.test.model_limit is None]
+    batches = [small[start : start + BATCH] for start in range(0, len(small), BATCH)]
+    batches += [[each] for each in outcomes if each.test.model_limit is not None]
+    for number, batch in enumerate(batches):
+        yield from _on_board(batch, folder / f"b{number}", name)
 
 
 def _on_board(outcomes: Sequence[Outcome], folder: Path, name: str) -> Iterator[Outcome]:
-    board, options = boards.load_board(name), Options(board=name, optimize="size")
+    board, limit = boards.load_board(name), outcomes[0].test.model_limit
+    constants = ConstantsMode.LINKED if limit is None else ConstantsMode.EXTERNAL
+    interface = Interface(constants=constants)
+    options = Options(board=name, optimize="size", model_limit=limit, interface=interface)
     folder.mkdir()
     planned: dict[int, Planned] = {}
     for number, each in enumerate(outcomes):

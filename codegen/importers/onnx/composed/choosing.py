@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from codegen.importers.limits import MAX_TENSOR_BYTES
+from codegen.importers.limits import RAISE
 from codegen.importers.onnx.arithmetic import convert, pair, reduced
 from codegen.importers.onnx.composed.element_functions import choice
 from codegen.importers.onnx.layouts import Known, Value
@@ -168,8 +168,8 @@ def _one_hot(site: Site) -> Value:
     depth = int(site.known(1, "the depth").reshape(-1)[0])
     if depth < 1:
         raise Refused("E303", f"a depth of {depth}")
-    if depth * math.prod(site.value(0).shape) > MAX_TENSOR_BYTES:
-        raise Refused("E305", f"a depth of {depth} makes too large a value")
+    if depth * math.prod(site.value(0).shape) > site.steps.limits.constants:
+        raise Refused("E305", f"a depth of {depth} makes too large a value", RAISE)
     indices, values = convert(site, site.value(0), "int32"), site.value(2)
     rank = len(indices.shape) + 1
     axis = site.axis(site.integer("axis", -1), rank)
@@ -213,8 +213,9 @@ def _tile(site: Site) -> Value:
     value, repeats = site.value(0), site.numbers(1, "the repeats")
     if len(repeats) != len(value.shape) or min(repeats, default=1) < 1:
         raise Refused("E303", f"repeats {list(repeats)} do not fit {list(value.shape)}")
-    if math.prod((*value.shape, *repeats)) > MAX_TENSOR_BYTES:
-        raise Refused("E305", f"repeats {list(repeats)} of {list(value.shape)} make too large a value")
+    if math.prod((*value.shape, *repeats)) > site.steps.limits.constants:
+        text = f"repeats {list(repeats)} of {list(value.shape)} make too large a value"
+        raise Refused("E305", text, RAISE)
     for axis, count in enumerate(repeats):
         value = taken(site, value, np.tile(np.arange(value.shape[axis]), count), axis)
     return value

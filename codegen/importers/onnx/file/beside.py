@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from codegen.errors import CodegenError, Message
-from codegen.importers.limits import MAX_FILE_BYTES, MAX_TENSORS
+from codegen.importers.limits import MAX_TENSORS, RAISE, STATED, ByteLimits
 from codegen.importers.onnx.file.reader import Unreadable, parsed
 from codegen.importers.printable_names import printable
 
@@ -22,7 +22,7 @@ _HELP = (
 _CUT_SHORT = "the file is cut short, or another model's: export the model again"
 
 
-def whole(data: bytes, folder: Path, file_name: str) -> bytes:
+def whole(data: bytes, folder: Path, file_name: str, limits: ByteLimits = STATED) -> bytes:
     """The bytes of an ONNX file with all constants inside; `data` itself where nothing lies outside.
 
     Raises CodegenError E314 for constants that cannot be brought in, E305 for too many bytes, and what
@@ -32,7 +32,7 @@ def whole(data: bytes, folder: Path, file_name: str) -> bytes:
         return data
     onnx, model = parsed(data, file_name)
     try:
-        found = _Folder(folder).bring_in(onnx, model)
+        found = _Folder(folder, limits).bring_in(onnx, model)
     except Unreadable as problem:
         message = Message(code=problem.code, where=file_name, text=str(problem), help=problem.help)
         raise CodegenError(message) from problem
@@ -42,7 +42,8 @@ def whole(data: bytes, folder: Path, file_name: str) -> bytes:
 class _Folder:
     """The model's folder; counts what was read of it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, limits: ByteLimits) -> None:
+        self._most_bytes = limits.constants
         self._folder = folder.resolve()
         self._bytes = 0
 
@@ -81,9 +82,9 @@ class _Folder:
                 text = f"{what} is {length} bytes of {named} from byte {offset} on, it has {status.st_size}"
                 raise Unreadable("E314", text, _CUT_SHORT)
             self._bytes += length
-            if self._bytes > MAX_FILE_BYTES:
-                text = f"constants in other files have more than {MAX_FILE_BYTES} bytes together"
-                raise Unreadable("E305", text)
+            if self._bytes > self._most_bytes:
+                text = f"constants in other files have more than {self._most_bytes} bytes together"
+                raise Unreadable("E305", text, RAISE)
             return os.pread(descriptor, length, offset)
         finally:
             os.close(descriptor)

@@ -16,8 +16,10 @@ from codegen.importers.limits import (
     MAX_OPERATORS,
     MAX_OPTION_BYTES,
     MAX_RANK,
-    MAX_TENSOR_BYTES,
     MAX_TENSORS,
+    RAISE,
+    STATED,
+    ByteLimits,
 )
 from codegen.importers.printable_names import printable
 
@@ -101,7 +103,7 @@ class FileGraph:
     functions: Functions
 
 
-def read_graph(data: bytes, file_name: str) -> FileGraph:
+def read_graph(data: bytes, file_name: str, limits: ByteLimits = STATED) -> FileGraph:
     """The graph of a file.
 
     Raises CodegenError: E313 without the `onnx` package, E302 for what is no such file, E301, E303 or E305
@@ -109,7 +111,7 @@ def read_graph(data: bytes, file_name: str) -> FileGraph:
     """
     onnx, model = parsed(data, file_name)
     try:
-        return Reader(onnx).graph(model)
+        return Reader(onnx, limits=limits).graph(model)
     except Unreadable as found:
         message = Message(code=found.code, where=file_name, text=str(found), help=found.help)
         raise CodegenError(message) from found
@@ -128,11 +130,11 @@ def parsed(data: bytes, file_name: str) -> tuple[Any, Any]:
         raise CodegenError(Message(code="E302", where=file_name, text=text, help=help_)) from error
 
 
-def graph_inputs(data: bytes, file_name: str) -> tuple[InputSignature, ...]:
+def graph_inputs(data: bytes, file_name: str, limits: ByteLimits = STATED) -> tuple[InputSignature, ...]:
     """The graph inputs of a file, in order. Raises CodegenError as `read_graph` does."""
     return tuple(
         InputSignature(name=each.name, shape=each.shape or (), symbols=each.symbols)
-        for each in read_graph(data, file_name).inputs
+        for each in read_graph(data, file_name, limits).inputs
     )
 
 
@@ -162,9 +164,9 @@ class Unreadable(Exception):
 class Reader:
     """Turns messages into records; counts what it has read so far."""
 
-    def __init__(self, onnx: Any, opset: int = 1) -> None:
+    def __init__(self, onnx: Any, opset: int = 1, limits: ByteLimits = STATED) -> None:
         self._onnx = onnx
-        self._constant_elements = 0
+        self._constant_elements, self._most_elements = 0, limits.constants
         self._nodes = 0
         self._nesting = 0
         self._opset = opset
@@ -308,8 +310,9 @@ class Reader:
         if len(shape) > MAX_RANK or any(extent < 0 for extent in shape):
             raise Unreadable("E303", f'constant "{name}" has shape {list(shape)}')
         self._constant_elements += math.prod(shape)
-        if self._constant_elements > MAX_TENSOR_BYTES:
-            raise Unreadable("E305", f"constants have more than {MAX_TENSOR_BYTES} elements together")
+        if self._constant_elements > self._most_elements:
+            text = f"constants have more than {self._most_elements} elements together"
+            raise Unreadable("E305", text, RAISE)
         try:
             found = np.asarray(self._onnx.numpy_helper.to_array(tensor))
         except (ValueError, TypeError, KeyError, OverflowError) as error:

@@ -13,7 +13,7 @@ from onnx import helper, numpy_helper
 from codegen.driver.options import Options
 from codegen.errors import CodegenError
 from codegen.importers import load, model_bytes
-from codegen.importers.limits import MAX_FILE_BYTES
+from codegen.importers.limits import STATED
 from codegen.ir import Module
 from codegen.ir.evaluate import evaluate
 from codegen.sweep.jobs import combinations
@@ -154,8 +154,8 @@ def test_a_wrong_number_of_bytes_and_too_many(tmp_path: Path) -> None:
     with pytest.raises(CodegenError, match=r"E303\].*data of constant \"w\" do not fit its type and shape"):
         load(path)
     with (tmp_path / "w.bin").open("wb") as file:
-        file.truncate(MAX_FILE_BYTES + 1)  # a hole: it takes no room
-    with pytest.raises(CodegenError, match=rf"E305\].*other files have more than {MAX_FILE_BYTES} bytes"):
+        file.truncate(STATED.constants + 1)  # a hole: it takes no room
+    with pytest.raises(CodegenError, match=rf"E305\].*other files have more than {STATED.constants} bytes"):
         load(path)
 
 
