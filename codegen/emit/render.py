@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 
 import codegen
 from codegen import resources
+from codegen.emit.c.c_tables import byte_rows
 from codegen.emit.c.c_text import fill, starred
 from codegen.emit.c.spelling import needs_math, reader_name
 from codegen.emit.firmware.bench import bench_view
@@ -24,7 +25,6 @@ from codegen.emit.model.header import entry_function, figures, header_view, othe
 from codegen.emit.values.locations import Places
 from codegen.emit.values.model_data import (
     ImageView,
-    byte_rows,
     constant_views,
     digest_of,
     image_bytes,

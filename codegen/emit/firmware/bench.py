@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from codegen.emit.c.c_tables import byte_rows
 from codegen.emit.c.c_text import quoted
 from codegen.emit.c.spelling import base_macro, c_name, pool_array, pool_macro
 from codegen.emit.firmware.folder_files import GUARD_BYTES
 from codegen.emit.values.locations import CallerBytes, Places, PoolBytes, TensorView, io_views, used_pools
-from codegen.emit.values.model_data import byte_rows
 from codegen.ir import Runner, Var
 from codegen.ir.formulas import constant_of
 from codegen.program.interface import IoTensor

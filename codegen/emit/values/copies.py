@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from codegen.emit.c.c_tables import byte_rows
 from codegen.emit.c.c_text import statement
 from codegen.emit.c.spelling import array_type
 from codegen.emit.values.locations import Places, PoolBytes
-from codegen.emit.values.model_data import byte_rows, hash_words
+from codegen.emit.values.model_data import hash_words
 from codegen.ir.formulas import constant_of
 from codegen.kernels.call import Split
 from codegen.program.constants import Staged, Unpacking

@@ -6,18 +6,16 @@ And the image of constants, which an application hands over.
 import hashlib
 import struct
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from codegen.emit.c.c_text import COLUMNS
+from codegen.emit.c.c_tables import numbers, table_rows
 from codegen.emit.c.spelling import (
     array_type,
     c_name,
     constant_pool,
-    float32s,
-    integer,
     pool_array,
     pool_macro,
 )
@@ -34,13 +32,9 @@ _HEADER = struct.Struct("<3I16sI")
 CHECK_SOURCE = "support/check_constants.c"
 """Below runtime_c: what looks at an image."""
 
-_INDENT = "    "
 _Packed = Mapping[tuple[str, str], Unpacking]
 _Layouts = Mapping[tuple[str, str], str]
 """Of (user of the bundle's constants, role): how it is stored compressed, and what follows what in it."""
-
-_ROW_COUNTS = (32, 16, 12, 8, 6, 4, 3, 2, 1)
-"""Values a row of a table: powers of two where they fit, else what comes close."""
 
 
 # ---- what models share ------------------------------------------------------------------
@@ -253,43 +247,6 @@ def part_address(c_object: str, member: ConstantMember, part: ConstantPart) -> s
     # Characters may read any object.
     characters = f"(const {array_type(part.dtype)} *){whole}"
     return f"&({characters})[{part.offset_bytes}]" if part.offset_bytes else characters
-
-
-def numbers(data: np.ndarray) -> list[str]:
-    """Every element as a C constant."""
-    if data.dtype.kind == "f":
-        return float32s(data)
-    if data.dtype.kind == "b":
-        return ["1" if value else "0" for value in data]
-    # Most values fit an int and need no suffix: formatting them one by one is the slow part.
-    if data.dtype.itemsize == 1:
-        return list(map(_TEXTS.__getitem__, data.tolist()))
-    plain = data.dtype.itemsize < 4
-    return list(map(str, data.tolist())) if plain else [integer(value) for value in data.tolist()]
-
-
-_TEXTS = {value: str(value) for value in range(-128, 256)}
-"""Of every byte, signed or not: weights are millions of them."""
-
-
-def byte_rows(data: bytes) -> tuple[str, ...]:
-    """Rows of a table of bytes."""
-    return tuple(table_rows([f"0x{byte:02x}" for byte in data]))
-
-
-def table_rows(cells: Sequence[str]) -> list[str]:
-    """Cells right-aligned in columns, as many a row as fit into COLUMNS."""
-    width = max(map(len, cells))
-    count = next(n for n in _ROW_COUNTS if len(_INDENT) + n * (width + 2) - 1 <= COLUMNS or n == 1)
-    count = min(count, len(cells))
-    different = set(cells)
-    # Bytes are few different texts, in millions of cells.
-    repeated = len(different) * 2 < len(cells)
-    known = {cell: cell.rjust(width) for cell in different} if repeated else {}
-    padded = list(map(known.__getitem__, cells)) if repeated else [cell.rjust(width) for cell in cells]
-    deeper = len(_INDENT) + len(_INDENT) + count * (width + 2) - 1 <= COLUMNS
-    indent = _INDENT + _INDENT if deeper else _INDENT
-    return [f"{indent}{', '.join(padded[i : i + count])}," for i in range(0, len(padded), count)]
 
 
 # ---- the image of constants -------------------------------------------------------------
