@@ -3,12 +3,8 @@
 import numpy as np
 import pytest
 
-<<<<<<< HEAD
-from codegen.importers.limits import MAX_TENSOR_BYTES
-from codegen.importers.tflite.translate import import_tflite
-=======
 from codegen.importers.limits import STATED
->>>>>>> 830db4c8 (--model-limit raises the limits of bytes; images by .incbin)
+from codegen.importers.tflite.translate import import_tflite
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir.evaluate import evaluate
 from tests.engines import TFLITE_MICRO, Request

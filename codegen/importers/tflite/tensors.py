@@ -192,18 +192,11 @@ class Tensors:
         if 0 in shape:
             raise _refused(tensor, "E303", f"has shape {list(shape)}, which has no elements")
         size_bytes = TensorType(shape=shape, dtype=dtype).size_bytes
-<<<<<<< HEAD
-        if size_bytes > MAX_TENSOR_BYTES:
-            text = f"of shape {list(shape)} has {size_bytes} bytes, the limit is {MAX_TENSOR_BYTES}"
-            raise _refused(tensor, "E305", text)
-        quantization = _quantization(self._scaled(tensor), dtype, shape)
-        found = TensorType(shape=shape, dtype=dtype, quantization=quantization)
-=======
         if size_bytes > self._most_bytes:
             text = f"of shape {list(shape)} has {size_bytes} bytes, the limit is {self._most_bytes}"
             raise _refused(tensor, "E305", text, RAISE)
-        found = TensorType(shape=shape, dtype=dtype, quantization=_quantization(tensor, dtype, shape))
->>>>>>> 830db4c8 (--model-limit raises the limits of bytes; images by .incbin)
+        quantization = _quantization(self._scaled(tensor), dtype, shape)
+        found = TensorType(shape=shape, dtype=dtype, quantization=quantization)
         if dtype is not DType.UINT8 or found.quantization is None:
             return found
         if len(tensor.scales) > 1:
