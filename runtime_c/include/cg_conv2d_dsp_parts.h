@@ -4,9 +4,7 @@
  * padding. The text of conv2d_s8_dsp.c, conv2d_2_s8_dsp.c and conv2d_1_s8_dsp.c, which say by
  * CONV2D, CONV2D_ROW and CONV2D_POINTWISE what their functions are called, and by MOST_PIXELS how
  * large a tile may be; conv2d_s4_dsp.c, which also says whose tiles these are and where their
- * stream ends; conv2d_u8_dsp.c, whose weights have a zero point (OF_UINT8);
- * conv2d_rgb_joined_s8_dsp.c, which has no rows by themselves and gathers tiles inside the image in
- * its own way (OF_RGB).
+ * stream ends; conv2d_u8_dsp.c, whose weights have a zero point (OF_UINT8).
  *
  * This brings the windows of up to four pixels into the workspace; tile{4,2,1}_s8_dsp.S do the
  * rest. Pixels of a multiple of four channels are read by words, a row of taps at a time where no
@@ -225,7 +223,6 @@ APART static void widen_inside(const conv_layer *layer, int32_t x, int32_t count
     }
 }
 
-#ifndef OF_RGB
 /* Where the values of a window lie in the lines of a ring, seen from its first one. */
 static void find_offsets(const conv_layer *layer)
 {
@@ -250,8 +247,6 @@ static void find_offsets(const conv_layer *layer)
         layer->table[cg_place_dsp(k)] = 0;
     }
 }
-
-#endif
 
 /* ---- windows that reach into the padding ---------------------------------------------- */
 
@@ -337,25 +332,6 @@ APART static void find_row(conv_layer *layer, const cg_rows *input, int32_t y)
     row->is_inside = (view.rows.stop - view.rows.first) == window->kernel_h;
 }
 
-#ifdef OF_RGB
-/* The tiles of four pixels of a row whose windows lie inside the image: the pixels of these. */
-static int32_t run_tiles_inside(const conv_layer *layer, int8_t *output)
-{
-    const cg_window *const window = &layer->params->window;
-    const int32_t stop = (layer->in_stop < window->out.w) ? layer->in_stop : window->out.w;
-    const int32_t step = window->out.c;
-    const int8_t *source = layer->row.rows.first;
-    int32_t x = 0;
-    for (; (x + 4) <= stop; x += 4) {
-        OF_RGB(source, layer->row.rows.step, layer->pixels);
-        TILE4(&layer->tile, output, step, step);
-        source += 4 * layer->step;
-        output += 4 * step;
-    }
-    return x;
-}
-#endif
-
 static void run_row(conv_layer *layer, int8_t *output, int32_t x_start, int32_t x_stop)
 {
     const cg_conv_row *const row = &layer->row;
@@ -383,7 +359,6 @@ static void run_row(conv_layer *layer, int8_t *output, int32_t x_start, int32_t 
     }
 }
 
-#ifndef OF_RGB
 void CONV2D_ROW(const cg_conv_params *params, const cg_conv_weights_dsp *weights, void *workspace,
                 const cg_rows *input, int8_t *output, int32_t y, int32_t x_start, int32_t x_stop)
 {
@@ -395,9 +370,7 @@ void CONV2D_ROW(const cg_conv_params *params, const cg_conv_weights_dsp *weights
     }
     run_row(&layer, output, x_start, x_stop);
 }
-#endif
 
-#ifndef OF_RGB
 /* Window and strides 1, by words: all pixels, of all images, are one row. */
 void CONV2D_POINTWISE(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
                       void *workspace, const int8_t *input, int8_t *output)
@@ -421,7 +394,6 @@ void CONV2D_POINTWISE(const cg_conv_params *params, const cg_conv_weights_dsp *w
         run_tile(&layer, output, left);
     }
 }
-#endif
 
 void CONV2D(const cg_conv_params *params, const cg_conv_weights_dsp *weights, void *workspace,
             const int8_t *input, int8_t *output)
@@ -432,15 +404,8 @@ void CONV2D(const cg_conv_params *params, const cg_conv_weights_dsp *weights, vo
     for (int32_t b = 0; b < window->batch; b++) {
         const cg_rows rows = cg_all_rows(&window->in, input);
         for (int32_t y = 0; y < window->out.h; y++) {
-            int32_t x = 0;
             find_row(&layer, &rows, y);
-#ifdef OF_RGB
-            if (layer.row.is_inside) {
-                place_tile(&layer, 4);
-                x = run_tiles_inside(&layer, output);
-            }
-#endif
-            run_row(&layer, &output[x * window->out.c], x, window->out.w);
+            run_row(&layer, output, 0, window->out.w);
             output += window->out.w * window->out.c;
         }
         input += cg_shape_elements(&window->in);

@@ -179,12 +179,16 @@ void cg_conv2d_1_joined_s8_dsp_pointwise(const cg_conv_params *params,
                                          const cg_conv_weights_dsp *weights, void *workspace,
                                          const int8_t *input, int8_t *output);
 /*
- * 3x3, strides of 2, dilation 1, in.c == 3, no padding at the left, rows of a multiple of 4 bytes,
- * an image aligned to 4 bytes; weights and tables of offsets in the order of values 9 * row + 0 1 4
- * 5 2 3 6 7 for each row of a window, then 8 26 17.
+ * 3x3, strides of 2, dilation 1, in.c == 3, no padding at the left, rows of a multiple of 4 pixels,
+ * at most half as many in the result, an image aligned to 4 bytes. Words of a channel: 2 * (bias -
+ * in_zero * sum(w)); for each row of the window 2 * w as int16, {w2 w0} {w3 w1} {w4 w5} {w8 w6} {0
+ * w7}; the multiplier; 2 * out_zero + 1, shifted to the left by the next word; the right shift less
+ * one (0 to 22). No activation clamps, no accumulator reaches 2^30. Workspace, aligned to 4 bytes:
+ * 168 bytes. Overlap: the windows of four pixels of a row are read before their first result is
+ * written.
  */
-void cg_conv2d_rgb_joined_s8_dsp(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
-                                 void *workspace, const int8_t *input, int8_t *output);
+void cg_conv2d_rgb_s8_dsp(const cg_conv_params *params, const int32_t *stream, void *workspace,
+                          const int8_t *input, int8_t *output);
 /*
  * One input channel, windows of three or four columns, stride 2 across, dilation 1. Words of a
  * channel: 256 * 2 * (bias - in_zero * sum(w)) plus the right shift less one (1 to 23), a word of

@@ -125,12 +125,27 @@ void cg_gather4_bytes_s8_dsp(const int8_t *source, int32_t *pixels, int32_t grou
 void cg_gather1_bytes_s8_dsp(const int8_t *source, int32_t *pixels, int32_t groups,
                              int32_t tile_bytes, const int16_t *offsets);
 
+/* Of a tile of cg_conv2d_rgb_s8_dsp; tile4_rgb_s8_dsp.S knows these offsets. */
+enum {
+    CG_RGB_PIXELS_DSP = 4,
+    CG_RGB_WORDS_DSP = 14, /* what a row of their windows covers, widened */
+    CG_RGB_CHANNEL_WORDS_DSP = 19
+};
+typedef struct {
+    int32_t steps[3];      /* from the first result pixel to the others, 0 where there is none */
+    const int32_t *pixels; /* three rows of CG_RGB_WORDS_DSP */
+    const int32_t *stream_end;
+    const int32_t *stream;
+} cg_rgb_tile_dsp;
+void cg_tile4_rgb_s8_dsp(const cg_rgb_tile_dsp *tile, int8_t *output);
 /*
- * The 3x3 windows, stride 2, of four pixels of an image of three channels, the first one at
- * `source`, aligned to 4 bytes as `row_bytes` is. Values of a window in the order of
- * cg_conv2d_rgb_joined_s8_dsp.
+ * The `rows` of the windows, NULL behind the last, to `pixels`: of each six bytes b0 to b5 the
+ * words {b2 b0} {b3 b1} {b4 b5}. They are aligned to 4 bytes, and their first 12 bytes are read. 12
+ * more are if `behind` is not negative, 4 more if it is positive; four bytes of `padding` stand for
+ * those that are not.
  */
-void cg_gather4_rgb_s8_dsp(const int8_t *source, int32_t row_bytes, int32_t *pixels);
+void cg_widen_rgb_s8_dsp(const int8_t *const *rows, int32_t *pixels, int32_t padding,
+                         int32_t behind);
 
 /* Of a tile of cg_conv2d_mono_s8_dsp; tile5_mono_s8_dsp.S knows these offsets. */
 enum {

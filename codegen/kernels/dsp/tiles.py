@@ -61,10 +61,3 @@ def _offsets(window: WindowShape, line_bytes: int) -> NDArray[np.int16]:
     found = np.zeros(groups(count) * GROUP, np.int16)
     found[:count] = (lines[:, None, None] + taps[None, :, None] + np.arange(window.image[3])).reshape(-1)
     return found.reshape(-1, 2, 2).transpose(0, 2, 1).reshape(-1)
-
-
-def reordered(table: NDArray[np.int16], order: tuple[int, ...]) -> NDArray[np.int16]:
-    """A table of offsets of values that are read in another order."""
-    values = table.reshape(-1, 2, 2).transpose(0, 2, 1).reshape(-1).copy()
-    values[: len(order)] = values[list(order)]
-    return values.reshape(-1, 2, 2).transpose(0, 2, 1).reshape(-1)

@@ -82,7 +82,7 @@ def widened(rows: int, pairs: int, depth: int, behind: int = 0) -> int:
 def _two_rows(columns: int, *, saved: bool) -> int:
     """Of two rows of results of a channel, two columns at a time, and an odd one; `saved`: an instruction a
     result."""
-    return 20 + columns // 2 * (53 if saved else 58) + columns % 2 * (26 if saved else 29)
+    return 20 + columns // 2 * (53 if saved else 57) + columns % 2 * (27 if saved else 29)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -126,7 +126,7 @@ def band_instructions(window: WindowShape, tile: ColumnTile, rows: int, *, saved
             else:
                 one = 36 + line.inside * (15 if depth % GROUP == 0 else 21) + 6 * line.padding
                 lined = lines * one + padding * (24 + 6 * every)
-                each = 29 + -(-columns // 2) * (28 if saved else 31)
+                each = 29 + -(-columns // 2) * (28 if saved else 30.5)
             total += 150 + groups * (50 + lined) + depth * each
     return batch * total
 
@@ -137,6 +137,6 @@ def in_place_instructions(window: WindowShape, tile: ColumnTile, *, saved: bool)
     groups, line = -(-depth // GROUP), _line_words(window, 0, width, width)
     bands = -(-height // IN_PLACE_ROWS)
     lined = widened(2 * (bands + 1), line.inside, depth, line.padding)
-    each = 16 + _two_rows(width, saved=saved)
+    each = 7 + _two_rows(width, saved=saved)
     kept = 75 + 10 * (line.inside + line.padding)
     return batch * groups * (lined + bands * (kept + GROUP * each))
