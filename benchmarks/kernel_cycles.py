@@ -1,7 +1,8 @@
 """What predicted instructions do not say of a kernel's cycles, recorded for `--memory-model`.
 
 python benchmarks/kernel_cycles.py             # writes codegen/search/kernels/kernel_cycles.csv anew
-python benchmarks/kernel_cycles.py --compare   # beside that the error on each layer and kernel
+python benchmarks/kernel_cycles.py --compare   # nothing written: the error on each layer and kernel
+python benchmarks/kernel_cycles.py --kernels conv2d_rgb_s8_dsp   # these alone, other lines as they are
 
 Layers of many shapes run by each kernel in turn, on a Cortex-M4 under QEMU, through models of flash with
 caches of several sizes (docs/cycles.md). Of each kernel: cycles of an instruction, readings of the flash for
@@ -14,8 +15,9 @@ import argparse
 import csv
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -161,44 +163,68 @@ def model(folder: Path, chains: Sequence[Sequence[Layer]]) -> Prepared:
     return prepared(path, Options(board=BOARD.name, reduce=False))
 
 
-def in_turn(ready: Prepared) -> Iterator[frozenset[tuple[str, str]]]:
-    """What to exclude so that each kernel has each layer once; portable ones are left out."""
+def able_kernels(ready: Prepared, wanted: Collection[str]) -> dict[str, tuple[list[str], list[str]]]:
+    """By step: the kernels that can do it, and which of them are measured."""
     data = {id_: constant.data for id_, constant in ready.module.constants.items()}
     binder = Binder(data, BOARD.target)
-    able = {
-        step_key(let): [
+    found: dict[str, tuple[list[str], list[str]]] = {}
+    for let in ready.module.main.body:
+        able = [
             kernel.name
             for kernel in binder.able(let)
             if binder.bind(kernel, let, let.var.name).kernel == kernel.name
         ]
-        for let in ready.module.main.body
-    }
-    own = {step: [name for name in names if not name.endswith("_portable")] for step, names in able.items()}
-    for turn in range(max(len(names) for names in own.values())):
-        kept = {step: names[min(turn, len(names) - 1)] for step, names in own.items() if names}
+        found[step_key(let)] = able, [name for name in able if is_measured(name, wanted)]
+    return found
+
+
+def is_measured(kernel: str, wanted: Collection[str]) -> bool:
+    """One of `wanted`; where none are, any that is not portable."""
+    return kernel in wanted if wanted else not kernel.endswith("_portable")
+
+
+def in_turn(ready: Prepared, wanted: Collection[str]) -> Iterator[frozenset[tuple[str, str]]]:
+    """What to exclude so that each measured kernel has each layer once."""
+    able = able_kernels(ready, wanted)
+    for turn in range(max(len(names) for _, names in able.values())):
+        kept = {step: names[min(turn, len(names) - 1)] for step, (_, names) in able.items() if names}
         yield frozenset(
             (step, name)
-            for step, names in able.items()
+            for step, (names, _) in able.items()
             if step in kept
             for name in names
             if name != kept[step]
         )
 
 
-def measured(folder: Path) -> list[Sample]:
-    """Every kernel on every layer once."""
+def takes(layer: Layer, folder: Path, wanted: Collection[str]) -> bool:
+    """Whether a measured kernel can do it."""
+    return any(names for _, names in able_kernels(model(folder, [[layer]]), wanted).values())
+
+
+def measured(folder: Path, wanted: Collection[str]) -> list[Sample]:
+    """Every kernel, or those of `wanted`, on every layer once."""
     found: dict[tuple[str, str], Sample] = {}
-    ready = model(folder, [[layer] for layer in LAYERS])
-    for turn, excluded in enumerate(in_turn(ready)):
+    layers = [layer for layer in LAYERS if takes(layer, folder, wanted)]
+    ready = model(folder, [[layer] for layer in layers])
+    for turn, excluded in enumerate(in_turn(ready, wanted)):
         for sample in samples(ready, excluded, folder / f"turn{turn}", "none"):
             found.setdefault((sample.prim.kernel, sample.prim.name), sample)
+    if is_measured("depthwise3x3_s8_dsp_in_place", wanted):
+        found |= measured_in_place(folder)
+    return list(found.values())
+
+
+def measured_in_place(folder: Path) -> dict[tuple[str, str], Sample]:
+    """Depthwise layers whose results replace their images."""
+    found: dict[tuple[str, str], Sample] = {}
     for index, image in enumerate(IN_PLACE):
         layer = Layer(image=image, relu=True)
         pair = model(folder, [[layer, layer]])
         for sample in samples(pair, frozenset(), folder / f"pair{index}", "overlap"):
             if sample.prim.in_place is not None:
                 found[sample.prim.kernel, f"{index}{sample.prim.name}"] = sample
-    return list(found.values())
+    return found
 
 
 def fitted(matrix: NDArray[np.float64], wanted: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -240,14 +266,19 @@ def main() -> None:
     layout = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=layout)
     parser.add_argument("--compare", action="store_true", help="print each layer's error, write nothing")
+    parser.add_argument("--kernels", nargs="+", default=(), help="these alone")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="codegen-cycles-") as folder:
-        found = measured(Path(folder))
+        found = measured(Path(folder), given.kernels)
     if given.compare:
         compare(found)
         return
     kernels = sorted({each.prim.kernel for each in found})
     lines = [row(kernel, [each for each in found if each.prim.kernel == kernel]) for kernel in kernels]
+    if given.kernels:
+        with RECORDED.open(newline="", encoding="utf-8") as file:
+            lines += [line for line in csv.DictReader(file) if line["kernel"] not in kernels]
+    lines.sort(key=itemgetter("kernel"))
     with RECORDED.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(lines[0]), lineterminator="\n")
         writer.writeheader()

@@ -101,6 +101,28 @@ def walked(
     return write
 
 
+def pooled(window: int) -> Write:
+    """AVERAGE_POOL_2D of windows side by side."""
+
+    def write(model: ModelBuilder) -> tuple[int, str]:
+        x = _value(model, "x", IMAGE)
+        y = _value(model, "y", (1, 12 // window, 12 // window, 16))
+        model.op(
+            "AVERAGE_POOL_2D",
+            [x],
+            [y],
+            padding="VALID",
+            filter_width=window,
+            filter_height=window,
+            stride_w=window,
+            stride_h=window,
+        )
+        _ends(model, (x,), y)
+        return 12 * 12 * 16, "element"
+
+    return write
+
+
 def matmul(rows: int, depth: int, columns: int, batches: int, *, adj_y: bool) -> Write:
     """Two matrices that are computed at run time."""
 
@@ -194,6 +216,7 @@ CASES: dict[str, Write] = {
     "MAXIMUM": pair("MAXIMUM", same=True),
     "MAXIMUM scalar": pair("MAXIMUM", second=(1,), same=True, constant=True),
     "MINIMUM by channel": pair("MINIMUM", second=(1, 1, 1, 16), same=True, constant=True),
+    "ADD": pair("ADD"),
     "SUB": pair("SUB"),
     "ADD by channel": pair("ADD", second=(1, 1, 1, 16), constant=True),
     "MUL": pair("MUL"),
@@ -205,6 +228,8 @@ CASES: dict[str, Write] = {
     "MUL by three channels": pair("MUL", image=(1, 24, 24, 3), second=(3,), constant=True),
     "PAD": walked("PAD", (1, 14, 14, 16), [[0, 0], [1, 1], [1, 1], [0, 0]]),
     "PAD channels": walked("PAD", (1, 12, 12, 24), [[0, 0], [0, 0], [0, 0], [4, 4]]),
+    "AVERAGE_POOL_2D 2x2": pooled(2),
+    "AVERAGE_POOL_2D 12x12": pooled(12),
     "MEAN rows": walked("MEAN", (1, 16), [1, 2]),
     "MEAN channels": walked("MEAN", (1, 12, 12), [3]),
     "SUM rows": walked("SUM", (1, 16), [1, 2]),

@@ -55,7 +55,7 @@ def test_packed_words_give_twice_the_accumulators(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", RGB_SEEDS)
 def test_three_channels_are_packed_as_stated(seed: int) -> None:
-    """Read as cg_conv_dsp.h states it; half of the divisor and the zero point are twice 2^shift times them."""
+    """Read as cg_conv_dsp.h states it; what is rounded by is 2 * zero + 1, shifted as sums are less one."""
     found = taken(seed, RGB)
     if found is None:
         return
