@@ -96,14 +96,19 @@ BATCH_MATMUL_S8 = BatchMatMul(DType.INT8)
 
 
 class FastMatMul(FastKernel):
-    """BATCH_MATMUL on int8, `cg_batch_matmul_s8_<folder>`, with a workspace. Its C and assembly are
-    `batch_matmul_s8_<folder>.c` and `batch_matmul_parts_s8_<folder>.S`."""
+    """BATCH_MATMUL on int8, `cg_batch_matmul_s8_<folder>`, with a workspace. Its C is
+    `batch_matmul_s8_<folder>.c`."""
 
     portable, op, takes_constants = BATCH_MATMUL_S8, BATCH_MATMUL_S8.op, True
 
     def __init__(self, kernel_set: KernelSet) -> None:
         self.kernel_set = kernel_set
         self.name = f"batch_matmul_s8_{kernel_set.folder}"
+
+    @property
+    def parts(self) -> str:
+        """The file of its assembly."""
+        return f"batch_matmul_parts_s8_{self.kernel_set.folder}.S"
 
     @abstractmethod
     def workspace_bytes(self, let: Let) -> int:
@@ -136,7 +141,7 @@ class FastMatMul(FastKernel):
             prim,
             kernel=self.name,
             symbol=f"cg_{self.name}",
-            sources=(f"kernels/{folder}/{self.name}.c", f"kernels/{folder}/batch_matmul_parts_s8_{folder}.S"),
+            sources=(f"kernels/{folder}/{self.name}.c", f"kernels/{folder}/{self.parts}"),
             headers=(f"cg_matmul_{folder}.h",),
             argument_alignment=4,
             workspaces=(space,),
