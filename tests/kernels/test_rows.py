@@ -26,7 +26,7 @@ from codegen.kernels.rows import (
     schedule,
     simulate,
 )
-from codegen.search.blocks.block_costs import LineFloor
+from codegen.search.blocks.line_floor import LineFloor
 from tests.kernels.access import nearest
 from tests.kernels.calling import ANY_TARGET, Library, bind
 from tests.kernels.layers import Layer, Operand, fill, layer

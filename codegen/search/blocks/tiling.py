@@ -59,7 +59,8 @@ class Tiler:
         images = [param.type.shape[:1] for param in function.params if param.name == streamed]
         self._is_one_image = images == [(1,)]
         self._readers = frozenset(readers)
-        self._floors = BlockFloors(BlockRuns(function, steps), steps, lifetimes, streamed, self._readers)
+        runs = BlockRuns(function, steps)
+        self._floors = BlockFloors(runs, steps, lifetimes, streamed, self._readers, self._costs)
         self._blocks: dict[tuple[int, int, int], Unit] = {}
         """By start, stop and stripes: simulated, or as far as it is known."""
         self._leasts: dict[bool, Tiling] = {}

@@ -24,7 +24,9 @@ from codegen.program.problem import BufferKind, Pool
 from codegen.program.program import Program
 from codegen.program.shortage import DoesNotFit
 from codegen.search import Choices, search
-from codegen.search.blocks.row_blocks import Segment, apply, row_steps
+from codegen.search.blocks.block_costs import STRIPES, BlockCosts
+from codegen.search.blocks.line_floor import LineFloor
+from codegen.search.blocks.row_blocks import BlockRuns, Segment, apply, row_steps
 from codegen.search.blocks.tiling import Tiler
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.selection import select
@@ -99,6 +101,27 @@ def test_a_tiling_within_a_limit_needs_no_more(seed: int) -> None:
     plain = tiler.within(tiler.plain_bytes, recompute=True)
     assert plain is not None
     assert plain.segments == ()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_lines_take_is_found_once_for_blocks_that_begin_alike(seed: int) -> None:
+    """A block that goes on where another one stopped has the floors of one that is looked at alone."""
+    case, costs, longest = _Case(seed), BlockCosts(), 0
+    runs = BlockRuns(case.function, case.steps)
+    for stop in range(1, len(case.prims) + 1):
+        starts = list(runs.starts(stop))
+        for length in range(1, len(starts) + 1):
+            block, lines = costs.growing(None), LineFloor(None, STRIPES)
+            for start in starts[:length]:
+                prim = case.steps[start]
+                assert prim is not None
+                lines.grow(prim)
+                grown = block.grow(prim)
+                assert (grown.arguments, grown.lines_bytes) == (lines.arguments, lines.bytes)
+                alone = {argument.name: lines.overlap_bytes(argument) for argument in lines.arguments}
+                assert grown.overlap_bytes == alone
+            longest = max(longest, length)
+    assert longest > 1 or len(case.prims) < 3
 
 
 @pytest.mark.parametrize("core", [0, 1])
