@@ -21,6 +21,7 @@ from tests.fuzz.reference import Name, Reference, read
 from tests.fuzz.rounded import ROUNDED
 from tests.fuzz.running import Runner
 from tests.fuzz.trials import trials
+from tests.kernels.arm_objects import IN_TURN, NEARLY_ALIKE
 
 EACH = ("microbit", "mps2-an385", "mps2-an386", "mps2-an500", "mps2-an505", "mps3-an547")
 """A board of each core: Cortex-M0, M3, M4, M7, M33, M55."""
@@ -37,8 +38,6 @@ _ONLY_ON: Mapping[str, Sequence[str]] = {
     "mve": _DSP[-1:],  # Helium
 }
 """Word in a kernel's name -> the boards it can run on. Kernels without such a word run on each of `EACH`."""
-_IN_TURN = ("mps2-an385", "mps2-an386", "mps2-an500", "mps2-an505")
-"""Of `EACH`, those that run nearly the same code: M3, M4, M7, M33."""
 _TOGETHER = 4
 """Groups of kernels in one program, in the suite."""
 NO_CODE = frozenset({"reshape_view"})
@@ -58,9 +57,9 @@ def boards_of(kernel: str) -> tuple[str, ...]:
 def boards_in_turn(kernels: Sequence[Kernel]) -> tuple[str, ...]:
     """`boards_of` kernels that are `alike`, of the cores with nearly the same code one: each has its turn."""
     boards = boards_of(kernels[0].name)
-    alike_ = [board for board in boards if board in _IN_TURN]
+    alike_ = [board for board in boards if board in NEARLY_ALIKE]
     kept = alike_[_turn(kernels[0].name) % len(alike_)] if alike_ else None
-    return tuple(board for board in boards if board == kept or board not in _IN_TURN)
+    return tuple(board for board in boards if board == kept or board not in NEARLY_ALIKE)
 
 
 def _turn(kernel: str) -> int:
@@ -83,14 +82,13 @@ def alike(kernels: Sequence[Kernel]) -> list[tuple[Kernel, ...]]:
     return [tuple(group) for group in groups.values()]
 
 
-def together(kernels: Sequence[Kernel], task: "Task") -> list[tuple[tuple[Kernel, ...], ...]]:
-    """Groups of `alike` whose calls go into the same programs, up to `_TOGETHER`: on the same boards, at the
-    same levels. Compiling calls, linking and the start of QEMU take a third of a kernel's time."""
+def together(kernels: Sequence[Kernel]) -> list[tuple[tuple[Kernel, ...], ...]]:
+    """Groups of `alike` whose calls go into the same programs, up to `_TOGETHER`: on the same boards.
+    Compiling calls, linking and the start of QEMU take a third of a kernel's time."""
     found: dict[object, list[tuple[Kernel, ...]]] = {}
     for group in alike(kernels):
-        boards, name = boards_in_turn(group), group[0].name
-        levels = tuple(task.levels_on(boards, _turn(name)).items())
-        found.setdefault((boards_of(name), levels), []).append(group)
+        boards = boards_in_turn(group)
+        found.setdefault((boards_of(group[0].name), boards), []).append(group)
     return [
         tuple(groups[first : first + _TOGETHER])
         for groups in found.values()
@@ -109,7 +107,8 @@ class Task:
     """`layers` layers from number `seed` on of each group of kernels (`alike`) and board.
 
     `live`: put each layer to its reference engine, also where the engine's answer is recorded. `is_whole`:
-    on each board C is compiled at each of `levels`, for as many layers each; else boards take them in turn.
+    on each board C is compiled at each of `levels`, for as many layers each; else only where a kernel runs on
+    one board; of others each file has one of two levels on a board.
     """
 
     layers: int
@@ -118,13 +117,10 @@ class Task:
     levels: tuple[str, ...] = tuple(dict.fromkeys((LEVELS["speed"], LEVELS["size"])))
     is_whole: bool = False
 
-    def levels_on(self, boards: Sequence[str], turn: int) -> dict[str, tuple[str, ...]]:
-        """Levels by board; kernels with another `turn` begin with another level."""
-        if self.is_whole or len(boards) < len(self.levels):
-            return dict.fromkeys(boards, self.levels)
-        first = turn // len(_IN_TURN)
-        taken = (self.levels[(first + index) % len(self.levels)] for index in range(len(boards)))
-        return {board: (level,) for board, level in zip(boards, taken, strict=True)}
+    def levels_on(self, boards: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Levels by board."""
+        is_whole = self.is_whole or len(boards) == 1
+        return dict.fromkeys(boards, self.levels if is_whole else (IN_TURN,))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -219,7 +215,7 @@ def fuzz_together(names: Sequence[str], boards: Sequence[str], task: Task, objec
     all of these are there, and compiled objects stay in `objects`."""
     kernels = [kernel for kernel in every_kernel() if kernel.name in names]
     loaded = {board: _loaded(board) for board in boards_of(names[0]) if board in boards}
-    levels = task.levels_on(tuple(loaded), _turn(names[0]))
+    levels = task.levels_on(tuple(loaded))
     counts: Counter[tuple[str, str]] = Counter()
     reference = Reference(read(), live=task.live)
     with Runner(levels=levels, layers=task.layers, objects=objects) as runner:

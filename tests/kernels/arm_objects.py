@@ -4,14 +4,28 @@ import os
 import shutil
 import subprocess
 import tempfile
+import zlib
 from pathlib import Path
 
 import pytest
 
 from codegen.ir import Board
+from codegen.toolchain import LEVELS
 from tests.kernels.calling import RUNTIME, WARNINGS
 
 OPTIONS = ("-std=c11", "-fno-strict-aliasing", "-ffunction-sections", f"-I{RUNTIME / 'include'}")
+
+IN_TURN = "in turn"
+"""Instead of a level: each file's own, as `level_in_turn` has it."""
+_LEVELS_IN_TURN = (LEVELS["speed"], LEVELS["size"])
+NEARLY_ALIKE = ("mps2-an385", "mps2-an386", "mps2-an500", "mps2-an505")
+"""Boards whose cores run nearly the same code: M3, M4, M7, M33."""
+
+
+def level_in_turn(source: Path, board: Board) -> str:
+    """A level for a file on a board, the same for all tests, so that they share the object: for speed or for
+    size, on those that are nearly alike the other one than on the rest."""
+    return _LEVELS_IN_TURN[(zlib.crc32(source.stem.encode()) + (board.name in NEARLY_ALIKE)) % 2]
 
 
 def shared_folder(factory: pytest.TempPathFactory) -> Path:
@@ -31,8 +45,9 @@ def compiler() -> str:
 
 
 def compiled(source: Path, board: Board, level: str, objects: Path, *more: str) -> Path:
-    """The object of a file, in `objects`; a warning is an error. `more` options are always the file's own.
-    Raises RuntimeError with what the compiler said."""
+    """The object of a file at a level or `IN_TURN`, in `objects`; a warning is an error. `more` options are
+    always the file's own. Raises RuntimeError with what the compiler said."""
+    level = level_in_turn(source, board) if level == IN_TURN else level
     target = objects / f"{board.name}_{source.name}{level}.o"
     if not target.exists():
         flags = [*OPTIONS, *WARNINGS, *board.target.compiler_flags, *board.target.level_flags(level), *more]
