@@ -1,7 +1,7 @@
 """Blocks: several layers computed together, row by row, as one step."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from codegen.ir import DType
 from codegen.ir.formulas import Formula
@@ -30,6 +30,10 @@ class RowKernel:
     reads_row_last: bool = False
     """It reads a row's windows until its last write, as by groups of channels. Otherwise a pixel's window is
     read before the pixel is written, and pixels are written in order."""
+
+    def renamed(self, names: Mapping[str, str]) -> "RowKernel":
+        """The same with other C functions in place of some."""
+        return replace(self, symbol=names.get(self.symbol, self.symbol))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -84,6 +88,31 @@ class Block:
     """Of arguments and result, one behind the other; lines serve one after the other."""
     streamed: str | None = None
     """The argument that is delivered row by row, by stage 0."""
+
+    @property
+    def call_args(self) -> tuple[CallArg, ...]:
+        """What the function of the block is called with: arguments, result, lines, and what its row kernels
+        work in."""
+        count = len(self.stages)
+        images = (line.place for line in (*self.lines[count:], *reversed(self.lines[:count])))
+        leading = (arg for stage in self.stages for arg in stage.leading)
+        spaces = dict.fromkeys(arg for arg in leading if isinstance(arg, WorkspaceArg))
+        return (*images, *spaces)
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """C functions of the runtime that it calls."""
+        return tuple(stage.kernel.symbol for stage in self.stages if stage.kernel)
+
+    def renamed(self, names: Mapping[str, str]) -> "Block":
+        """The same with other C functions in place of some."""
+        stages = (replace(each, kernel=each.kernel and each.kernel.renamed(names)) for each in self.stages)
+        return replace(self, stages=tuple(stages))
+
+    def called_with(self, told: Callable[[CallArg], CallArg]) -> "Block":
+        """The same with what `told` makes of what its row kernels are given in front of the images."""
+        stages = (replace(each, leading=tuple(map(told, each.leading))) for each in self.stages)
+        return replace(self, stages=tuple(stages))
 
     @property
     def formulas(self) -> Iterator[Formula]:

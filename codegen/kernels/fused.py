@@ -260,6 +260,9 @@ def bind_fused(
     structs = [layer_struct(prim, struct, prim is prims[-1]) for prim in prims for struct in prim.structs]
     shared = workspace(prims)
     spaces = () if shared is None else (shared,)
+    block = Block(
+        stages=stages, lines=lines, stripes=planned.stripes, images=planned.images, streamed=streamed
+    )
     return PrimFunc(
         name=let.var.name,
         let=let,
@@ -287,16 +290,11 @@ def bind_fused(
         constants=tuple(constants),
         sharing=sharing(prims, planned),
         structs=tuple(structs),
-        call_args=(
-            *(line.place for line in (*lines[len(values) :], *reversed(lines[: len(values)]))),
-            *(WorkspaceArg(name=space.name) for space in spaces),
-        ),
+        call_args=block.call_args,
         macs=macs(prims, planned),
         instructions=_predicted(prims, [prim.instructions for prim in prims], planned),
         cycles=_predicted(prims, [prim.cycles for prim in prims], planned),
-        block=Block(
-            stages=stages, lines=lines, stripes=planned.stripes, images=planned.images, streamed=streamed
-        ),
+        block=block,
     )
 
 

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import cast
 
 from codegen.ir.formulas import Formula
+from codegen.kernels.block import Block
 from codegen.kernels.call import ArrayArg, CallArg, ConstantArg, ResultArg, StructArg, ValueArg, WorkspaceArg
 
 LOOP_WORKSPACE = "values"
@@ -32,6 +34,19 @@ class InnerCall:
     args: tuple[InnerArg, ...]
     arrays: tuple[tuple[InnerArg, ...], ...] = ()
     """Arrays of addresses; argument `ArrayArg` number i passes the i-th."""
+    block: Block | None = None
+    """The layers, if it is a block: `symbol` is then a function rendered for it, with this end of a name."""
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """C functions of the runtime or the user that it calls."""
+        return (self.symbol,) if self.block is None else self.block.symbols
+
+    def renamed(self, names: Mapping[str, str]) -> "InnerCall":
+        """The same with other C functions in place of some."""
+        if self.block is not None:
+            return replace(self, block=self.block.renamed(names))
+        return replace(self, symbol=names.get(self.symbol, self.symbol))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,7 +76,7 @@ class LoopBody:
     @property
     def symbols(self) -> tuple[str, ...]:
         """C functions that it calls."""
-        return tuple(call.symbol for call in (*self.deciding, *self.calls))
+        return tuple(symbol for call in (*self.deciding, *self.calls) for symbol in call.symbols)
 
     @property
     def is_once(self) -> bool:
@@ -73,8 +88,8 @@ class LoopBody:
         """The same with other C functions in place of some."""
         return replace(
             self,
-            deciding=tuple(replace(c, symbol=names.get(c.symbol, c.symbol)) for c in self.deciding),
-            calls=tuple(replace(c, symbol=names.get(c.symbol, c.symbol)) for c in self.calls),
+            deciding=tuple(call.renamed(names) for call in self.deciding),
+            calls=tuple(call.renamed(names) for call in self.calls),
         )
 
     @property
@@ -91,7 +106,8 @@ class LoopBody:
 
         def call(own: InnerCall) -> InnerCall:
             arrays = tuple(tuple(map(told, each)) for each in own.arrays)
-            return replace(own, args=tuple(map(argument, own.args)), arrays=arrays)
+            block = own.block and own.block.called_with(lambda arg: cast("CallArg", told(arg)))
+            return replace(own, args=tuple(map(argument, own.args)), arrays=arrays, block=block)
 
         return replace(self, deciding=tuple(map(call, self.deciding)), calls=tuple(map(call, self.calls)))
 

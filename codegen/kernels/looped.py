@@ -250,5 +250,21 @@ def _call(prim: PrimFunc, placed: PlacedIteration) -> InnerCall:
 
     args = tuple(told(arg) for arg in prim.call_args)
     return InnerCall(
-        name=prim.name, op=prim.let.call.op.name, symbol=prim.symbol, args=args, arrays=tuple(arrays)
+        name=prim.name,
+        op=prim.let.call.op.name,
+        symbol=prim.symbol,
+        args=args,
+        arrays=tuple(arrays),
+        block=prim.block and prim.block.called_with(lambda arg: _leading(prim, arg)),
     )
+
+
+def _leading(prim: PrimFunc, arg: CallArg) -> CallArg:
+    """What a row kernel of an inner block is given in front of the images."""
+    match arg:
+        case StructArg(suffix=suffix):
+            return StructArg(suffix=_inner(prim, suffix))
+        case ConstantArg(role=role):
+            return ConstantArg(role=_inner(prim, role))
+        case _:
+            return arg

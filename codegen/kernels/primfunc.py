@@ -151,7 +151,7 @@ class PrimFunc:
         others = tuple(symbol for each in self.elsewhere for symbol in each.symbols)
         if self.block is None:
             return (self.symbol, *others) if self.symbol else ()
-        return (*(stage.kernel.symbol for stage in self.block.stages if stage.kernel), *others)
+        return (*self.block.symbols, *others)
 
     @property
     def others(self) -> "tuple[PrimFunc, ...]":

@@ -139,8 +139,10 @@ def function_name(model: str, prim: PrimFunc) -> str:
 
 def needs_sizes(prim: PrimFunc, constants: Addresses, sizes: SizeText | None) -> bool:
     """Whether a step is a block whose function is told the sizes of the call."""
+    if prim.block is None or sizes is None:
+        return False
     late = late_constants(prim, constants, sizes, external=False)
-    return prim.block is not None and (bool(late) or any(True for _ in prim.formulas))
+    return bool(late) or any(True for _ in prim.formulas)
 
 
 def _said(count: Count) -> str:

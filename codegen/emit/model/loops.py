@@ -1,7 +1,7 @@
 """Loops in C: a function of this model that runs the steps of an iteration again and again."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codegen.emit.c.c_text import fill
 from codegen.emit.c.spelling import TakenNames, local_names, scalar
@@ -76,7 +76,29 @@ def functions_of(prim: PrimFunc, around: Around) -> Iterator[str]:
         if each.block is not None:
             yield block_text(each, each.block, around)
         if each.loop is not None:
+            yield from _blocks_of(each, each.loop, around)
             yield _loop_text(each, each.loop, around)
+
+
+def _blocks_of(prim: PrimFunc, loop: LoopBody, around: Around) -> Iterator[str]:
+    """The functions of blocks that a loop calls, all of whose numbers are fixed."""
+    for call in (*loop.deciding, *loop.calls):
+        if call.block is not None:
+            let = replace(prim.let, var=replace(prim.let.var, name=call.name))
+            own = replace(
+                prim,
+                let=let,
+                symbol=_block_symbol(prim, call),
+                call_args=call.block.call_args,
+                block=call.block,
+                loop=None,
+            )
+            yield block_text(own, call.block, replace(around, sizes=None))
+
+
+def _block_symbol(prim: PrimFunc, call: InnerCall) -> str:
+    """The end of the name of the function of a block that a loop calls."""
+    return f"{prim.symbol}_{call.symbol}"
 
 
 def _loop_text(prim: PrimFunc, loop: LoopBody, around: Around) -> str:
@@ -147,12 +169,11 @@ class _LoopFunction:
                 arguments.append(name)
             else:
                 arguments.append(self._argument(arg))
-        return InnerCallView(
-            note=f"{call.op} {call.name}",
-            arrays=tuple(arrays),
-            symbol=call.symbol,
-            arguments=tuple(arguments),
-        )
+        symbol, note = call.symbol, f"{call.op} {call.name}"
+        if call.block is not None:
+            symbol, note = f"{self._model}_{_block_symbol(self._prim, call)}", f"{call.name}, row by row"
+            arguments = [*(name for _, name in self._given or ()), *arguments]
+        return InnerCallView(note=note, arrays=tuple(arrays), symbol=symbol, arguments=tuple(arguments))
 
     def _argument(self, arg: InnerArg) -> str:
         match arg:

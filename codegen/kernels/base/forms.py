@@ -8,7 +8,6 @@ form; which one a build takes is known when all its steps are.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from codegen.kernels.block import Block, RowKernel
 from codegen.kernels.primfunc import PrimFunc
 
 
@@ -54,7 +53,7 @@ def _renamed(prim: PrimFunc, forms: Mapping[str, SourceForm], names: Mapping[str
         prim,
         symbol=names.get(prim.symbol, prim.symbol),
         sources=_sources(prim.sources, forms),
-        rows=None if prim.rows is None else _row(prim.rows, names),
+        rows=prim.rows and prim.rows.renamed(names),
         elsewhere=tuple(each.renamed(names) for each in prim.elsewhere),
         reverse=reverse
         and replace(
@@ -62,22 +61,10 @@ def _renamed(prim: PrimFunc, forms: Mapping[str, SourceForm], names: Mapping[str
             symbol=names.get(reverse.symbol, reverse.symbol),
             sources=_sources(reverse.sources, forms),
         ),
-        block=None if prim.block is None else _block(prim.block, names),
-        loop=None if prim.loop is None else prim.loop.renamed(names),
+        block=prim.block and prim.block.renamed(names),
+        loop=prim.loop and prim.loop.renamed(names),
     )
 
 
 def _sources(sources: Sequence[str], forms: Mapping[str, SourceForm]) -> tuple[str, ...]:
     return tuple(forms[source].source if source in forms else source for source in sources)
-
-
-def _row(kernel: RowKernel, names: Mapping[str, str]) -> RowKernel:
-    return replace(kernel, symbol=names.get(kernel.symbol, kernel.symbol))
-
-
-def _block(block: Block, names: Mapping[str, str]) -> Block:
-    stages = (
-        stage if stage.kernel is None else replace(stage, kernel=_row(stage.kernel, names))
-        for stage in block.stages
-    )
-    return replace(block, stages=tuple(stages))

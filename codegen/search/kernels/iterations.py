@@ -37,6 +37,8 @@ _LITTLE = 8
 """Arguments and result of layers stay apart from their bytes where they are this part of them at most: where
 they lie over each other, offsets are more code."""
 _OWN = WorkspaceArg(name=LOOP_WORKSPACE)
+_Within = tuple[tuple[PrimFunc, ...], PlacedIteration, tuple[WorkspaceSharing, ...]]
+"""Inner steps, where all of them is, and how what has a place of its own may lie over that."""
 Select = Callable[[Function], tuple[PrimFunc, ...]]
 """The kernels of the steps of a function."""
 
@@ -150,10 +152,11 @@ def _within(
     front_bytes: int,
     planner: Planner,
     edge: Edge = _EDGE,
-) -> tuple[tuple[PrimFunc, ...], PlacedIteration, tuple[WorkspaceSharing, ...]]:
+    highest: str = "",
+) -> _Within:
     """Inner steps, each in one direction, and where all of them is: what has no place yet lies behind the
     first bytes of the step's own. Of values that have a place, as far as they are planned with the others,
-    how they lie over these bytes: argument i, or the result."""
+    how they lie over these bytes: argument i, or the result. Value `highest` is planned above all others."""
     live = liveness(
         prims,
         function,
@@ -162,7 +165,7 @@ def _within(
         minimum_alignment=1,
     )
     problem = live.problem((_POOL,))
-    plan = planner(problem)
+    plan = planner(_with_highest(problem, highest))
     buffers = [buffer for buffer in problem.buffers if buffer.id not in places]
     starts = {buffer.id: plan.placements[buffer.id].offset for buffer in buffers}
     base = min(starts.values(), default=0)
@@ -183,6 +186,20 @@ def _within(
         firsts={},
     )
     return directed(prims, live.slices, plan), placed, tuple(_over(problem, places, offsets))
+
+
+def _with_highest(problem: Problem, name: str) -> Problem:
+    """The same where what is in conflict with buffer `name` lies below it."""
+    far = sum(round_up(buffer.size_bytes, buffer.alignment) for buffer in problem.buffers)
+    conflicts = (
+        replace(
+            each,
+            first_below=far if each.first == name else each.first_below,
+            second_below=far if each.second == name else each.second_below,
+        )
+        for each in problem.conflicts
+    )
+    return replace(problem, conflicts=tuple(conflicts))
 
 
 def _over(
@@ -234,13 +251,26 @@ def layers_of(
     places = {arg.name: InnerPlace(base=ValueArg(index=index)) for index, arg in variables}
     places[result.name] = InnerPlace(base=RESULT)
     found, placed, over = _within(function, prims, places, 0, planner)
-    given_bytes = sum(var.type.size_bytes for var in (*function.params, result))
-    if not is_given and given_bytes * _LITTLE > placed.size_bytes:
-        found, placed, over = _within(function, prims, places, 0, planner, Edge())
+    sizes = {name: types.get(name, result).type.size_bytes for name in places}
+    if not is_given and sum(sizes.values()) * _LITTLE > placed.size_bytes:
+        ways = (_within(function, prims, places, 0, planner, Edge(), each) for each in ("", *places))
+        names = {None: result.name, **{index: arg.name for index, arg in variables}}
+        found, placed, over = min(ways, key=lambda way: _all_bytes(way, names, sizes))
     is_aligned = placed.alignment <= max(most_aligned(block).alignment, minimum_alignment)
     if not is_aligned or any(prim.argument_alignment > block.argument_alignment for prim in prims):
         return None
     return bind_layers(block, result, found, placed, over)
+
+
+def _all_bytes(way: _Within, names: Mapping[int | None, str], sizes: Mapping[str, int]) -> int:
+    """Bytes of a plan and of what lies over them, as far as its rules let it: each as the nearest it may."""
+    _, placed, over = way
+    total = placed.size_bytes
+    for rule in over:
+        assert rule.below is not None and rule.above is not None
+        end = rule.above + sizes[names[rule.argument]]
+        total += min(max(rule.below, 0), max(end - placed.size_bytes, 0))
+    return total
 
 
 def _carried(attrs: LoopAttrs, alignment: int) -> tuple[dict[str, InnerPlace], int]:

@@ -9,6 +9,7 @@ import numpy as np
 from codegen.ir import Let, Var
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.inserted import FusedAttrs
+from codegen.ir.ranged import Unlike
 from codegen.kernels.base.registry import kernels_for
 from codegen.kernels.block import Block
 from codegen.kernels.primfunc import PrimFunc
@@ -16,6 +17,7 @@ from codegen.plan.place.planners import Planner
 from codegen.program.program import Program
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.iterations import layers_of
+from codegen.search.ranges.block_members import block_at
 from codegen.search.ranges.late_tables import Data, may_be_late
 from codegen.search.ranges.sizes import REVERSE
 
@@ -59,8 +61,8 @@ def with_functions_of(program: Program, other: Program, binder: Binder) -> Progr
 
 
 def with_layers_of(program: Program, other: Program, binder: Binder, planner: Planner) -> Program:
-    """`program`, at the size of `other` alone, with the layers of each block one after the other, as `other`
-    runs them where no block of its own has any, if that needs fewer bytes and not too many constants."""
+    """`program`, at the size of `other` alone, with the layers of each block as `other` runs them: one after
+    the other, or in shorter blocks, if that needs fewer bytes and not too many constants."""
     layouts = (program.constants, other.constants)
     copied = {copy.user[0] for each in layouts for copy in (*each.staged, *each.unpacked)}
     prims = (
@@ -70,6 +72,11 @@ def with_layers_of(program: Program, other: Program, binder: Binder, planner: Pl
     return replace(program, steps=replace(program.steps, prim_funcs=tuple(prims)))
 
 
+def _layer_names(prim: PrimFunc) -> list[str]:
+    """The layers of a step: of a block, or itself."""
+    return [prim.name] if prim.block is None else [stage.name for stage in prim.block.stages]
+
+
 def _workspace_bytes(prim: PrimFunc) -> int:
     return sum(space.size_bytes for space in prim.workspaces)
 
@@ -77,15 +84,16 @@ def _workspace_bytes(prim: PrimFunc) -> int:
 def _layers(
     prim: PrimFunc, program: Program, other: Program, copied: Set[str], binder: Binder, planner: Planner
 ) -> PrimFunc | None:
-    """The layers of a block, as `other` has them, as one step; None where it has a block or other steps."""
+    """The layers of a block, as `other` has them, as one step; None where it has other steps, or a block that
+    goes on beyond them."""
     if prim.block is None or prim.block.streamed is not None or not prim.device.is_free:
         return None
     names = {stage.name for stage in prim.block.stages}
-    found = [each for each in other.steps.prim_funcs if each.let.var.name in names]
+    found = [each for each in other.steps.prim_funcs if not names.isdisjoint(_layer_names(each))]
     if (
-        {each.name for each in found} != names
+        {name for each in found for name in _layer_names(each)} != names
         or found[-1].name != prim.name
-        or any(each.is_rendered or each.memory or not each.device.is_free for each in found)
+        or any(each.loop is not None or each.memory or not each.device.is_free for each in found)
         or any(each.name in copied for each in found)
     ):
         return None
@@ -115,9 +123,21 @@ def _pays(prim: PrimFunc, bound: PrimFunc) -> bool:
 def _with_constants_of(block: PrimFunc, prim: PrimFunc, binder: Binder) -> PrimFunc:
     """A layer by the kernel that it has in its block, where another one brings constants of its own."""
     assert block.block is not None
-    [binding] = [stage.binding for stage in block.block.stages if stage.name == prim.name]
+    if not _more_constant_bytes(block, prim):
+        return prim
+    own = {stage.name: stage for stage in block.block.stages}
+    if prim.block is not None:
+        stages = tuple(
+            replace(each, binding=own[each.name].binding, kernel=own[each.name].kernel)
+            for each in prim.block.stages
+        )
+        try:
+            return block_at(prim.let, replace(prim.block, stages=stages), binder)
+        except Unlike:
+            return prim
+    binding = own[prim.name].binding
     [kernel] = [kernel for kernel in kernels_for(prim.let.call.op.name) if kernel.name == binding]
-    if not _more_constant_bytes(block, prim) or binder.refusal(kernel, prim.let, at_size=True) is not None:
+    if binder.refusal(kernel, prim.let, at_size=True) is not None:
         return prim
     return binder.bind(kernel, prim.let, prim.name)
 
