@@ -16,7 +16,7 @@ from codegen.program.interface import ConstantsMode, EntryMode, Interface, IoMod
 from codegen.program.program import Program
 from codegen.program.size_ranges import breakpoints, looked_at
 from tests import engines
-from tests.search.ranges.networks import NETWORKS, Network, narrow, overlapping, rows
+from tests.search.ranges.networks import NETWORKS, Net, Network, narrow, overlapping, rows
 from tests.testdata import model_path
 
 BOARDS = ("host", "mps2-an386", "mps3-an547", "mps2-an385")
@@ -144,6 +144,32 @@ def test_batches_go_row_by_row_image_by_image(board: str, tmp_path: Path) -> Non
     [block] = [prim.block for prim in found[-1].planned.program.steps.prim_funcs if prim.block]
     assert not isinstance(block.images, int)
     check_engine(path.read_bytes(), found)
+
+
+def shortening() -> bytes:
+    """Images; the layers of several are best one block, which ends in a pixel each."""
+    net = Net(7)
+    image = x = net.tensor((1, 16, 16, 3), frozenset({0}), "x0")
+    x = net.conv(net.conv(net.conv(x, 16, (3, 3)), 32, (3, 3), (2, 2)), 32, (3, 3))
+    return net.finish([image], [net.max_pool(x, (8, 8), (8, 8))])
+
+
+@needs_engine
+@pytest.mark.parametrize("way", ["pools", "external"])
+def test_one_image_ends_its_block_earlier(way: str, tmp_path: Path) -> None:
+    """One image took the lines of the block that pays for several. Two layers as a block need 8x8x32 bytes of
+    result, over the image, and three rows of 16x16; what follows lies over them."""
+    path = tmp_path / "shortening.tflite"
+    path.write_bytes(shortening())
+    found = ran_file(path, "host", ["x0.0=1..3"], tmp_path, random=3, **WAYS[way])
+    check_engine(path.read_bytes(), found)
+    program = found[-1].planned.program
+    [other] = [call for prim in program.steps.prim_funcs for call in prim.elsewhere]
+    assert other.loop is not None and other.loop.is_once
+    assert [len(call.block.stages) if call.block else 1 for call in other.loop.calls] == [2, 1, 1]
+    assert program.ranges is not None
+    [one, *_] = program.ranges.peaks["sram"]
+    assert one.planned_bytes == 8 * 8 * 32 + 3 * 16 * 16
 
 
 BATCHED = ("mlperf_tiny/kws_ref_model", "tflm/hello_world_int8", "tflm/hello_world_float")
