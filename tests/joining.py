@@ -19,7 +19,8 @@ _REQUIRED = re.compile(r"^CG_REQUIRE\(\w+\);$", re.MULTILINE)
 
 def joined(sources: Sources) -> Sources:
     """The same program, compiled from one file with the code of all models and one with what the test
-    firmware knows of them. Only names that no other file sees are other ones."""
+    firmware knows of them. Only names that no other file sees are other ones. No step of them is traced: then
+    test firmware and product are of the same objects."""
     models = [match["model"] for path in sources.c_files if (match := _BENCH.fullmatch(path))]
     code = {f"{model}.c": model for model in models}
     bench = {f"firmware/{model}_bench.c": model for model in models}
@@ -31,6 +32,7 @@ def joined(sources: Sources) -> Sources:
     return replace(
         sources,
         files=files,
+        is_traced=False,
         c_files=(*rest, "joined.c", "firmware/joined_bench.c"),
         model_files=("joined.c", *(path for path in sources.model_files if path not in code)),
     )
