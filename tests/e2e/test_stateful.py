@@ -7,6 +7,7 @@ NumPy; every fifth (of types whose bytes alone are moved the first) as C on the 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -293,10 +294,17 @@ DRAWN: Mapping[tuple[str, str], _Draw] = {
 
 
 def test_operators_with_state_give_the_engines_results(tmp_path: Path) -> None:
+    drawn = {
+        kind: [draw(np.random.default_rng(seed)) for seed in range(MODELS)] for kind, draw in DRAWN.items()
+    }
+    answers = iter(engines.evaluate([each.request() for models in drawn.values() for each in models]))
     given: dict[Path, Path] = {}
-    for (name, dtype), draw in DRAWN.items():
+    for (name, dtype), models in drawn.items():
+        own = list(islice(answers, MODELS))
         every = MODELS if name == "READ_VARIABLE" or (name == "CIRCULAR_BUFFER" and dtype != "int8") else 5
-        given |= _checked(draw, f"{name.removeprefix('Signal').lower()[:16]}_{dtype}", tmp_path, every)
+        given |= _checked(
+            models, own, tmp_path / f"{name.removeprefix('Signal').lower()[:16]}_{dtype}", every
+        )
     built = build(list(given), Options(board="host"), tmp_path / "build")
     sources = [ArraySource(path=path) for path in given.values()]
     cases = [
@@ -308,15 +316,17 @@ def test_operators_with_state_give_the_engines_results(tmp_path: Path) -> None:
         assert complaints(model, own, measured, built.image.sizes.stack_bound_bytes) == []
 
 
-def _checked(draw: _Draw, name: str, folder: Path, every: int) -> dict[Path, Path]:
-    """Models and what they are given and give: in NumPy the engine's results; one of `every` for the host."""
-    models = [draw(np.random.default_rng(seed)) for seed in range(MODELS)]
-    requests = [each.request() for each in models]
+def _checked(
+    models: Sequence[Drawn], answers: Sequence[engines.Answer], start: Path, every: int
+) -> dict[Path, Path]:
+    """Models and what they are given and give: in NumPy the engine's results; one of `every` for the host.
+
+    Names of files begin as `start`."""
     given: dict[Path, Path] = {}
     defined = 0
-    for number, (drawn, answer) in enumerate(zip(models, engines.evaluate(requests), strict=True)):
-        assert not answer.error, (name, answer.error)
-        path = folder / f"{name}_{number}.tflite"
+    for number, (drawn, answer) in enumerate(zip(models, answers, strict=True)):
+        assert not answer.error, (start.name, answer.error)
+        path = start.with_name(f"{start.name}_{number}.tflite")
         found = _in_sequence(drawn, path)
         for mine, outputs in zip(found, answer.outputs, strict=True):
             wanted = drawn.wanted(outputs, mine[0])
@@ -327,7 +337,7 @@ def _checked(draw: _Draw, name: str, folder: Path, every: int) -> dict[Path, Pat
                 assert np.array_equal(mine[1], wanted[1]), path.stem
         if number % every == 0:
             arrays = {f"y{i}": np.stack([each[i] for each in found]) for i in range(len(found[0]))}
-            given[path] = folder / f"{name}_{number}.npz"
+            given[path] = path.with_suffix(".npz")
             np.savez(given[path], x0=drawn.inputs, **arrays)  # type: ignore[arg-type]
     assert defined > MODELS * STEPS // 3
     return given
