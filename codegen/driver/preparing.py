@@ -106,19 +106,30 @@ def prepared(
     )
 
 
-_OF_SHAPES = {"E305", "E306"}
-"""What an importer says of shapes: too large, or not what an operator takes."""
+_OF_SHAPES = {"E306"}
+"""What an importer says of shapes that an operator does not take: such ends of a range are left out."""
 
 
 def _at_largest(sizes: Sizes) -> tuple[Sizes, Module]:
-    """The model at its largest sizes that are possible. Raises CodegenError as import and `looked_at` do."""
+    """The model at its largest sizes that are possible. Raises CodegenError as import and `looked_at` do:
+    what is too large to be imported is no end that an operator forbids."""
     try:
         return sizes, sizes.reference(sizes.largest)
     except CodegenError as error:
-        if not {message.code for message in error.messages} <= _OF_SHAPES:
+        codes = {message.code for message in error.messages}
+        if "E305" in codes:
+            raise CodegenError([_of_upper_end(each, sizes) for each in error.messages]) from error
+        if not codes <= _OF_SHAPES:
             raise
         sizes, _ = looked_at("", sizes, silent)
         return sizes, sizes.reference(sizes.largest)
+
+
+def _of_upper_end(message: Message, sizes: Sizes) -> Message:
+    """What is refused at the largest sizes says at which."""
+    at = ", ".join(f"{name}={value}" for name, value in sizes.largest.items())
+    ways = ["give --dim a smaller upper end", *([message.help] if message.help else [])]
+    return replace(message, text=f"at {at}: {message.text}", help="; or ".join(ways))
 
 
 def sizes_of(path: Path, options: Options, dims: Dims) -> Sizes:

@@ -25,7 +25,20 @@ def told(error: pytest.ExceptionInfo[CodegenError]) -> list[tuple[str, str | Non
 
 def test_words_that_say_no_range() -> None:
     with pytest.raises(CodegenError) as caught:
-        parsed(["T", "T=5", "T=9..2", "x.1=0..4", "U=T", "x.1=2..3", "x.1=2..4", "a=1..", "b=1.."])
+        parsed(
+            [
+                "T",
+                "T=5",
+                "T=9..2",
+                "x.1=0..4",
+                "U=T",
+                "x.1=2..3",
+                "x.1=2..4",
+                "a=1..",
+                "b=1..",
+                "c=1..2147483648",
+            ]
+        )
     empty = "is an empty range: sizes begin at 1 and the lower end comes first"
     assert told(caught) == [
         ("E281", "--dim T", "says no range of a size"),
@@ -34,6 +47,11 @@ def test_words_that_say_no_range() -> None:
         ("E281", "--dim x.1=0..4", f"0..4 {empty}"),
         ("E281", "--dim U=T", "says no range of a size"),
         ("E281", "--dim x.1=2..4", "--dim x.1=2..3 says it already"),
+        (
+            "E281",
+            "--dim c=1..2147483648",
+            "2147483648 does not fit the 32 bits in which firmware computes offsets",
+        ),
         ("E281", "--dim b=1..", "a second open range: the sizes that fit are not one largest size then"),
     ]
     assert caught.value.messages[0].help == HELP

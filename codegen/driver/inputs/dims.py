@@ -15,11 +15,14 @@ from codegen.ir.text import LITERALS
 
 _WORD = re.compile(
     r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?:\.(?P<axis>[0-9]{1,2}))?="
-    r"(?:(?P<low>[0-9]{1,9})\.\.(?P<high>[0-9]{1,9})?"
+    r"(?:(?P<low>[0-9]{1,20})\.\.(?P<high>[0-9]{1,20})?"
     r"|(?P<symbol>[A-Za-z][A-Za-z0-9_]*))"
 )
 LARGEST = 1 << 16
 """Up to here the end of an open range is looked for."""
+
+_BEYOND = 1 << 31
+"""No size reaches this: offsets are int32."""
 
 _HELP = "for example --dim T=10..200, --dim input_1.1=10..200 (axis 1 of input_1), or --dim input_1.1=T"
 
@@ -83,6 +86,10 @@ def parsed(words: Sequence[str]) -> tuple[GivenDim, ...]:
         high = max(low, LARGEST) if is_open else int(match["high"] or 1)
         if not 1 <= low <= high:
             text = f"{low}..{high} is an empty range: sizes begin at 1 and the lower end comes first"
+            messages.add("E281", text, where=f"--dim {word}", help=_HELP)
+            continue
+        if high >= _BEYOND:
+            text = f"{high} does not fit the 32 bits in which firmware computes offsets"
             messages.add("E281", text, where=f"--dim {word}", help=_HELP)
             continue
         given = GivenDim(

@@ -30,6 +30,10 @@ _FLASH_WORTH = 4
 have at least so many times as much flash as RAM."""
 
 
+_BLOCKS_WORTH = 1 / 16
+"""Of the bytes of a block, what shorter blocks in its place have to save: each is a C function more."""
+
+
 _FORWARD_WORTH = 9 / 8
 """Times the bytes that are taken for layers that all go forward: to go backwards takes C functions more."""
 
@@ -109,15 +113,18 @@ def _layers(
         for kernels in (same, either)
         for layers in ([*map(_forward, kernels)], kernels)
     )
-    able = [each for each in ways if each is not None and _pays(prim, each)]
+    worth = _BLOCKS_WORTH if any(each.block is not None for each in found) else 0.0
+    able = [each for each in ways if each is not None and _pays(prim, each, worth)]
     least = min(map(_workspace_bytes, able), default=0)
     return next((each for each in able if _workspace_bytes(each) <= least * _FORWARD_WORTH), None)
 
 
-def _pays(prim: PrimFunc, bound: PrimFunc) -> bool:
-    """Whether the constants that layers bring are worth the bytes that they save."""
-    saved_bytes = _workspace_bytes(prim) - _workspace_bytes(bound)
-    return _more_constant_bytes(prim, bound) < _FLASH_WORTH * saved_bytes
+def _pays(prim: PrimFunc, bound: PrimFunc, worth: float) -> bool:
+    """Whether the constants that layers bring are worth the bytes that they save, which are `worth` of the
+    block's at least."""
+    own_bytes = _workspace_bytes(prim)
+    saved_bytes = own_bytes - _workspace_bytes(bound)
+    return _more_constant_bytes(prim, bound) < _FLASH_WORTH * saved_bytes and saved_bytes >= worth * own_bytes
 
 
 def _with_constants_of(block: PrimFunc, prim: PrimFunc, binder: Binder) -> PrimFunc:

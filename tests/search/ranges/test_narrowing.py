@@ -84,6 +84,20 @@ def test_a_contradiction_is_told_with_the_operators_that_lead_to_it(tmp_path: Pa
     assert message.help == "no size of the range is possible: look at the model's strides and windows"
 
 
+def test_an_upper_end_that_nothing_imports_is_told_at_once(tmp_path: Path) -> None:
+    """`--dim x0.1=10..100000000` looked for the largest size that is imported, and at all up to there: it
+    gave no answer in 19 minutes."""
+    with pytest.raises(CodegenError) as caught:
+        planned(added("VALID"), tmp_path, "host", "x0.1=10..100000000", "x1.1=5..9")
+    message = caught.value.messages[0]
+    assert (message.code, message.where) == ("E305", 'op 0 CONV_2D "v4"')
+    assert message.text.startswith(
+        "at x0_dim1=100000000, x1_dim1=9: an image of 49,999,999 x 1 pixels, up to "
+    )
+    assert message.help is not None
+    assert message.help.startswith("give --dim a smaller upper end; or give a model of smaller images")
+
+
 def test_what_is_no_end_and_no_equality_is_told(tmp_path: Path) -> None:
     """Where one frame is broadcast, any number of the others will do: no formula says which sizes fit."""
     with pytest.raises(CodegenError) as caught:
