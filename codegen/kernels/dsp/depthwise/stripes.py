@@ -126,7 +126,7 @@ def band_instructions(window: WindowShape, tile: ColumnTile, rows: int, *, saved
             else:
                 one = 36 + line.inside * (15 if depth % GROUP == 0 else 21) + 6 * line.padding
                 lined = lines * one + padding * (24 + 6 * every)
-                each = 29 + -(-columns // 2) * (28 if saved else 30.5)
+                each = 29 + -(-columns // 2) * (56 if saved else 61) // 2
             total += 150 + groups * (50 + lined) + depth * each
     return batch * total
 
