@@ -19,8 +19,7 @@ _REQUIRED = re.compile(r"^CG_REQUIRE\(\w+\);$", re.MULTILINE)
 
 def joined(sources: Sources) -> Sources:
     """The same program, compiled from one file with the code of all models and one with what the test
-    firmware knows of them. Only names that no other file sees are other ones. No step of them is traced: then
-    test firmware and product are of the same objects."""
+    firmware knows of them. Only names that no other file sees are other ones."""
     models = [match["model"] for path in sources.c_files if (match := _BENCH.fullmatch(path))]
     code = {f"{model}.c": model for model in models}
     bench = {f"firmware/{model}_bench.c": model for model in models}
@@ -32,7 +31,6 @@ def joined(sources: Sources) -> Sources:
     return replace(
         sources,
         files=files,
-        is_traced=False,
         c_files=(*rest, "joined.c", "firmware/joined_bench.c"),
         model_files=("joined.c", *(path for path in sources.model_files if path not in code)),
     )

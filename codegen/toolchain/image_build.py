@@ -202,7 +202,7 @@ class _Arm:
 
         def unit(index: int, path: str, *, hooks: bool) -> gcc.CompileUnit:
             level = self.board.target.level_flags(self.level if path in model_files else "-Os")
-            name = f"{index:03}_{Path(path).stem}{'_hooked' if hooks else ''}.o"
+            name = f"{index:03}_{Path(path).stem}{'' if hooks else '_product'}.o"
             # The assembler says nothing of stack: callgraph reads its instructions.
             stack_usage = ("-fstack-usage",) if path.endswith(".c") else ()
             defines = ("-DCG_STEP_HOOKS",) if hooks else ()
@@ -210,11 +210,10 @@ class _Arm:
             return gcc.CompileUnit(source=path, object=self.place.objects / name, options=options)
 
         firmware = [
-            unit(index, path, hooks=self.sources.is_traced and path in hooked)
-            for index, path in enumerate(self.sources.c_files)
+            unit(index, path, hooks=self.sources.is_traced) for index, path in enumerate(self.sources.c_files)
         ]
         product = [
-            unit(index, path, hooks=False)
+            unit(index, path, hooks=self.sources.is_traced and path not in hooked)
             for index, path in enumerate(self.sources.c_files)
             if path in model_files
         ]
