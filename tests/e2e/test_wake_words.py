@@ -49,8 +49,8 @@ def with_logits(monkeypatch: pytest.MonkeyPatch) -> None:
     """The outputs saturate: models show the argument of their last LOGISTIC as output 1."""
     load = importers.load
 
-    def shown(*args: Any) -> Module:
-        module = load(*args)
+    def shown(*args: Any, **named: Any) -> Module:
+        module = load(*args, **named)
         function = module.main
         [logistic] = [let for let in function.body if let.call.op.name == "LOGISTIC"]
         logit = logistic.call.args[0]

@@ -23,6 +23,7 @@ _EXAMPLES: Mapping[str, str] = {
     "dim": '{ T = "10..200" }',
     "lock": '"codegen.lock"',
     "memory-model": '"stm32l4r5"',
+    "model-limit": '"600M"',
     "name": '{ model = "prefix" }',
     "pool": '{ sram = "32K" }',
     "port": '"/dev/ttyACM0"',

@@ -170,6 +170,20 @@ def test_a_resize_to_more_than_an_image_may_have() -> None:
     assert "resizes to 4 x 117,440,517, up to 65,536 are imported" in complaint(model.build())
 
 
+def test_scales_whose_product_float32_cannot_hold() -> None:
+    """A mutant with weights of scale 1e-44 ended in a traceback."""
+    model = ModelBuilder()
+    x = model.tensor("x", (1, 1, 1, 1), "uint8", scale=1e-3)
+    data = np.full((1, 1, 1, 1), 9, np.uint8)
+    w = model.tensor("w", (1, 1, 1, 1), "uint8", scale=1e-44, data=data)
+    y = model.tensor("y", (1, 1, 1, 1), "uint8", scale=0.5)
+    model.op("CONV_2D", [x, w], [y], padding="VALID")
+    model.inputs(x)
+    model.outputs(y)
+    text = "the scales of its image and its weights, 0.001 and 9.80909e-45, have 0 as product in float32"
+    assert text in complaint(model.build())
+
+
 def test_a_convolution_is_requantized_by_a_product_in_float32() -> None:
     """A public MobileNet's fifth layer was wrong by one in 25 of 401,408 numbers: TFLite multiplies the
     scales of image and weights in float32 on uint8, in double on int8 (GetQuantizedConvolutionMultipler)."""

@@ -31,12 +31,15 @@ is not. FULLY_CONNECTED always rounds it."""
 def with_rounded_product(operator: str, image: TensorType, weights: Arg) -> Arg:
     """Weights of uint8 with the scale whose product with the image's is the one that TFLite has.
 
-    Source: GetQuantizedConvolutionMultipler.
+    Source: GetQuantizedConvolutionMultipler. Raises Refused E304 where the product is 0 or too large.
     """
     meaning = weights.type.quantization
     if operator not in _ROUNDING_PRODUCTS or image.quantization is None or meaning is None or not image.scale:
         return weights
     with np.errstate(all="ignore"):
         product = float(np.float32(image.scale) * np.float32(weights.type.scale))
+    if not 0.0 < product < np.inf:
+        text = f"the scales of its image and its weights, {image.scale:g} and {weights.type.scale:g}, have "
+        raise Refused("E304", f"{text}{'no' if product else '0 as'} product in float32", "quantise it anew")
     rounded = replace(meaning, scales=(product / image.scale,))
     return replace(weights, type=replace(weights.type, quantization=rounded))
