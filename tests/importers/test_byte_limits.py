@@ -1,5 +1,6 @@
 """`--model-limit`: bytes of values and of constants up to which a model is imported."""
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +9,11 @@ import onnx
 import pytest
 from onnx import numpy_helper
 
+from codegen.driver.options import Options
 from codegen.errors import CodegenError
 from codegen.importers import load
 from codegen.importers.limits import STATED, ByteLimits, byte_limits
+from tests.checkout import ROOT
 from tests.cli.test_verbs import call
 from tests.importers.onnx.models import model, node
 from tests.importers.samples import everything, written
@@ -95,3 +98,11 @@ def test_the_flag_and_the_key_of_the_project(
     assert call("plan", str(path)) == 3
     assert call("plan", str(path), "--model-limit", "8K") == 0
     assert call("plan", str(path), "--model-limit", "much") == 2
+
+
+def test_help_and_docs_say_the_stated_limits() -> None:
+    """They are numbers of `codegen/importers/limits.py`, told in two other places."""
+    stated = f"{STATED.values >> 20}M, {STATED.constants >> 20}M"
+    [limit] = [each for each in dataclasses.fields(Options) if each.name == "model_limit"]
+    assert f"({stated})" in str(limit.metadata)
+    assert f"| {stated} |" in (ROOT / "docs/configuration.md").read_text()
