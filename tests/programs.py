@@ -2,8 +2,6 @@
 
 The suite compiles the same kernels in hundreds of builds, and does each once: its own processes by
 tests/objects.py, others by ccache, where it is installed. What cannot be shared is compiled as ever.
-Firmware that waits for a request spins, and QEMU with it would take a core from the very process that it
-waits for: it runs at a lower priority, on a core that nobody else wants.
 
 Programs are found in PATH, so the scripts stand in front of it. One that is not installed is still missing.
 """
@@ -27,7 +25,6 @@ _IN_PLACE = "TESTS_PROGRAMS"
 """Variable that says where the scripts lie, once they stand in the PATH."""
 
 _COMPILERS = ("arm-none-eabi-gcc", "gcc", "g++")
-_EMULATOR = "qemu-system-arm"
 _SETTINGS = {
     "CCACHE_DIR": str(FOLDER),
     "CCACHE_MAXSIZE": "1G",
@@ -46,9 +43,6 @@ case " $* " in
 esac
 exec {program} "$@"
 """
-_EMULATOR_SCRIPT = """#!/bin/sh
-exec nice -n 5 {program} "$@"
-"""
 
 
 def set_up(config: pytest.Config) -> None:
@@ -66,8 +60,6 @@ def set_up(config: pytest.Config) -> None:
         objects.offer(FOLDER / "objects", dict(_compilers(scripts, shutil.which("ccache"))))
         for name, value in _SETTINGS.items():
             os.environ.setdefault(name, value)
-    if emulator := shutil.which(_EMULATOR):
-        _write(scripts / _EMULATOR, _EMULATOR_SCRIPT, program=emulator)
     os.environ["PATH"] = f"{scripts}{os.pathsep}{os.environ['PATH']}"
     os.environ[_IN_PLACE] = str(scripts)
 

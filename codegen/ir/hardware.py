@@ -186,6 +186,8 @@ class Uart:
     baud: int = 115200
     qemu_serial: int = 0
     """Index of QEMU's `-serial` option that is this UART."""
+    interrupt: int | None = None
+    """Its number at the NVIC: the firmware sleeps until it is raised. None: it looks again and again."""
     untested: bool = False
     """Whether nobody has seen this driver talk on this board: written from the manual, only compiled."""
 

@@ -58,7 +58,8 @@ typedef struct {
     const cg_port_range *holes; /* absent on the chip, or NULL: closed to all */
     uint32_t hole_count;
     uint32_t uart_address;
-    uint32_t uart_divider; /* clock / baud rate, rounded */
+    uint32_t uart_divider;   /* clock / baud rate, rounded */
+    uint32_t uart_interrupt; /* its number at the NVIC, or CG_NO_INTERRUPT */
     uint32_t counter_address;
     uint8_t *stack_start; /* of the model */
     uint8_t *stack_end;
@@ -92,6 +93,8 @@ uint8_t cg_uart_get(void);
 extern const uint8_t cg_counter_bits;
 void cg_counter_start(void);
 uint64_t cg_counter_read(void);
+
+#define CG_NO_INTERRUPT 0xFFFFFFFFu
 
 #ifndef CG_PAUSE_LOOPS
 #define CG_PAUSE_LOOPS 32u
@@ -131,6 +134,35 @@ static inline void cg_pause(void)
     for (uint32_t i = 0; i < CG_PAUSE_LOOPS; i++) {
         __asm__ volatile("nop");
     }
+}
+
+#define CG_NVIC_ENABLE  0xE000E100u
+#define CG_NVIC_DISABLE 0xE000E180u
+#define CG_NVIC_CLEAR   0xE000E280u
+
+/*
+ * Sleeps until the UART interrupts, which nobody handles: the core only wakes up. An emulator then
+ * takes no time from who computes the next request. A byte that is there already wakes the core at
+ * once; look again afterwards. This is a pause where the board does not name the interrupt, and in
+ * the handler of a fault, which no interrupt wakes.
+ */
+static inline void cg_wait_for_uart(void)
+{
+    const uint32_t number = cg_board.uart_interrupt;
+    uint32_t exception;
+    __asm__ volatile("mrs %0, ipsr" : "=r"(exception));
+    if (number == CG_NO_INTERRUPT || exception != 0) {
+        cg_pause();
+        return;
+    }
+    const uint32_t word = 4u * (number / 32u);
+    const uint32_t bit = 1u << (number % 32u);
+    __asm__ volatile("cpsid i" ::: "memory");
+    *cg_register(CG_NVIC_ENABLE + word) = bit;
+    __asm__ volatile("dsb\n\twfi" ::: "memory");
+    *cg_register(CG_NVIC_DISABLE + word) = bit;
+    *cg_register(CG_NVIC_CLEAR + word) = bit;
+    __asm__ volatile("dsb\n\tisb\n\tcpsie i" ::: "memory");
 }
 
 #endif /* CG_PORT_H */

@@ -22,6 +22,8 @@ from codegen.toml import decode
 _REGION_NAME = re.compile(r"[A-Z][A-Z0-9_]*\Z")
 _WORD_MAX = 0xFFFF_FFFF
 _LEAST_STACK_BYTES = 256
+_INTERRUPTS = 480
+"""Most that a Cortex-M counts beside its exceptions (ARMv8-M Architecture Reference Manual, NVIC)."""
 _BESIDE_STACK_BYTES = 960
 """Least bytes of the test link beside the model's stack: its own stack, a frame, state, guard bands."""
 
@@ -152,6 +154,9 @@ def _check_firmware(board: Board, where: str, messages: Messages) -> None:
         messages.add(CODE, text, where=f"{where}: uart.driver", help=help_)
     if board.uart is not None and board.uart.baud <= 0:
         messages.add(CODE, "must be positive", where=f"{where}: uart.baud")
+    if board.uart is not None and board.uart.interrupt not in (None, *range(_INTERRUPTS)):
+        text = f"must be 0 to {_INTERRUPTS - 1}, as Arm's manuals count: the vectors' 16 exceptions left out"
+        messages.add(CODE, text, where=f"{where}: uart.interrupt")
     drivers = (
         ("uart.driver", "uart", board.uart and board.uart.driver),
         ("counter.driver", "counter", board.counter and board.counter.driver),

@@ -9,7 +9,6 @@ import struct
 import time
 import zlib
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -138,11 +137,8 @@ class Link:
         *,
         patience: Patience = PATIENT,
         clock: Callable[[], float] = time.monotonic,
-        awake: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
-        """`awake`: around every exchange, for a target that sleeps between them (qemu.Emulator)."""
         self._port = port
-        self._awake = awake
         self._patience = patience
         self._clock = clock
         self._end = clock() + patience.session_seconds
@@ -179,9 +175,7 @@ class Link:
         request = Frame(sequence=self._sequence, kind=kind, payload=payload, session=self._session)
         encoded = encode(request)
         self._damaged = 0
-        with self._awake():
-            reply = self._exchange(kind, encoded, waits)
-        return self._checked(kind, reply)
+        return self._checked(kind, self._exchange(kind, encoded, waits))
 
     def _exchange(self, kind: Kind, encoded: bytes, waits: list[float]) -> Frame:
         for wait in waits:

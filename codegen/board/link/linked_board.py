@@ -43,7 +43,7 @@ def target_session(
     if port is None:
         with running(board, image.path, plugin) as qemu:
             greeted = replace(patience, greeting_seconds=0.0)
-            link = Link(qemu.port, patience=greeted, awake=qemu.awake)
+            link = Link(qemu.port, patience=greeted)
             yield LinkedTarget(link, image, board, runner="qemu", memory=qemu.memory, progress=progress)
         return
     if board.uart is None:

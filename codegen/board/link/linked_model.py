@@ -26,7 +26,8 @@ _KEPT = "__cg__free_start"
 """Where the test firmware keeps inputs, in the linker script."""
 _REBUILD = "build and load the firmware again"
 _SHORT_BYTES = 128
-"""What has no more goes over the link, even where there is a shorter way."""
+"""A step's result that has no more goes over the link, even where there is a shorter way: that one asks first
+where it lies."""
 
 
 class Memory(Protocol):
@@ -219,7 +220,7 @@ class TargetModel:
         """Write all inputs `but` some, by their indexes."""
         given = ((index, data) for index, data in enumerate(inputs) if index not in but)
         for index, data in given:
-            if self._memory and len(data) > _SHORT_BYTES:
+            if self._memory:
                 self._memory.write(self._inputs[index].address, data)
                 self._ask(Kind.WRITE, index, 0)  # it has not seen them come
                 continue
@@ -248,7 +249,7 @@ class TargetModel:
         return f"step {step} {self._entry(Table.STEPS, step).name}"
 
     def _read(self, table: Table, index: int, size_bytes: int) -> bytes:
-        if self._memory and size_bytes > _SHORT_BYTES:
+        if self._memory and (table is Table.OUTPUTS or size_bytes > _SHORT_BYTES):
             entry = self._outputs[index] if table is Table.OUTPUTS else self._entry(table, index)
             return self._memory.read(entry.address, size_bytes)
         parts: list[bytes] = []

@@ -5,8 +5,8 @@ Source: the GDB manual, appendix "Remote Serial Protocol" (packets, `c`, `m`, `M
 """
 
 import socket
-from collections.abc import Callable, Generator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from collections.abc import Generator
+from contextlib import contextmanager, nullcontext, suppress
 
 from codegen.errors import CodegenError, Message
 
@@ -29,13 +29,12 @@ class Debugger:
         port: int,
         *,
         name: str,
-        awake: Callable[[], AbstractContextManager[None]] = nullcontext,
         help: str = "see `codegen doctor`",
     ) -> None:
         """Connect to a stub and wait until it knows: it stops the machine when it does, if that runs.
 
-        `awake`: around each use, as the emulator may sleep. Raises CodegenError E601, with `help`."""
-        self._name, self._received, self._awake, self._help = name, b"", awake, help
+        Raises CodegenError E601, with `help`."""
+        self._name, self._received, self._help = name, b"", help
         self._requests: list[str] = []
         try:
             self._socket = socket.create_connection((host, port), timeout=_ANSWER_SECONDS)
@@ -60,16 +59,15 @@ class Debugger:
     @contextmanager
     def stopped(self) -> Generator[None]:
         """The machine stands still within, and runs behind. Raises CodegenError E601."""
-        with self._awake():
-            try:
-                self._socket.sendall(_INTERRUPT)
-                self._expect(*_STOPPED)
-                yield
-            except OSError as error:
-                raise self._gone(str(error)) from error
-            finally:
-                with suppress(OSError):
-                    self._send(b"c")
+        try:
+            self._socket.sendall(_INTERRUPT)
+            self._expect(*_STOPPED)
+            yield
+        except OSError as error:
+            raise self._gone(str(error)) from error
+        finally:
+            with suppress(OSError):
+                self._send(b"c")
 
     def go(self) -> None:
         """Let a machine run that the connection stopped; one that waits for an answer stays.

@@ -1,4 +1,4 @@
-"""QEMU as a board: started paused, its UART on a TCP socket, asleep while nobody asks, stopped for sure.
+"""QEMU as a board: started paused, its UART on a TCP socket, stopped for sure.
 
 Its memory is written and read through the debugger stub, for a UART moves each byte by itself.
 """
@@ -11,7 +11,7 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Generator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -87,33 +87,11 @@ def _dying_with_parent() -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Emulator:
-    """A running QEMU: the port of the test link, the machine's memory, what its reset button does, and
-    `awake`, around each exchange of whoever lets it sleep between them."""
+    """A running QEMU: the port of the test link, the machine's memory, and what its reset button does."""
 
     port: SocketPort
     memory: Debugger
     reset: Callable[[], None]
-    awake: Callable[[], AbstractContextManager[None]]
-
-
-class _Sleeper:
-    """Firmware that waits for a request spins, and QEMU with it takes a core from whoever computes the next
-    one. So the process is stopped between exchanges. Emulated time stands still then: it counts
-    instructions."""
-
-    def __init__(self, child: "subprocess.Popen[bytes]") -> None:
-        self._child = child
-
-    def wake(self) -> None:
-        """It runs on, until an exchange ends."""
-        self._child.send_signal(signal.SIGCONT)
-
-    @contextmanager
-    def awake(self) -> Generator[None]:
-        """The process runs within, and sleeps behind; after an error it stays awake, to say what it says."""
-        self.wake()
-        yield
-        self._child.send_signal(signal.SIGSTOP)
 
 
 @contextmanager
@@ -159,14 +137,13 @@ def _connect(child: "subprocess.Popen[bytes]", board: Board) -> Emulator:
         _execute(child, "qmp_capabilities")
         devices: list[dict[str, Any]] = _execute(child, "query-chardev")
         host, number = _address(devices, "debug")
-        sleeper = _Sleeper(child)
-        memory = Debugger(host, number, name=f"QEMU ({board.name})", awake=sleeper.awake)
+        memory = Debugger(host, number, name=f"QEMU ({board.name})")
         try:
             port = _greeted(child, _address(devices, "link"), board)
         except BaseException:
             memory.close()
             raise
-        return Emulator(port=port, memory=memory, reset=lambda: _reset(child, sleeper), awake=sleeper.awake)
+        return Emulator(port=port, memory=memory, reset=lambda: _reset(child))
     except (OSError, ValueError, KeyError, StopIteration) as error:
         raise _failed("it did not start") from error
 
@@ -192,8 +169,7 @@ def _greeted(child: "subprocess.Popen[bytes]", address: tuple[str, int], board: 
     return port
 
 
-def _reset(child: "subprocess.Popen[bytes]", sleeper: _Sleeper) -> None:
-    sleeper.wake()
+def _reset(child: "subprocess.Popen[bytes]") -> None:
     # It answers first and resets then: what firmware says in between is of before.
     _execute(child, "system_reset", event="RESET")
 

@@ -251,6 +251,7 @@ def _views(board: Board, core1: SecondCore | None) -> Mapping[str, object]:
         "frame_bytes": payload_bytes(board) + FRAME_OVERHEAD_BYTES,
         "uart_divider": f"{round(board.clock_hz / board.uart.baud) if board.uart else 0}u",
         "uart_address": board.uart.address if board.uart else 0,
+        "uart_interrupt": _uart_interrupt(board),
         "closed": _closed(board),
         "mpu_ranges": _mpu_ranges(board),
         "has_caches": _caches(board),
@@ -263,6 +264,11 @@ def _views(board: Board, core1: SecondCore | None) -> Mapping[str, object]:
         ],
         "symbols": [*_symbols(pools, (code, *constants)), *(["__cg__core1_stack_end"] if core1 else [])],
     }
+
+
+def _uart_interrupt(board: Board) -> str:
+    number = board.uart.interrupt if board.uart else None
+    return "CG_NO_INTERRUPT" if number is None else f"{number}u"
 
 
 def _closed(board: Board) -> list[tuple[int, int]]:
