@@ -34,6 +34,8 @@ RAM_BYTES = {
     "v2_choo_choo_homie": 5_500,
 }
 """The most that state and values may take together."""
+MORE = {"mps2-an385": 1.5}
+"""Times as much where kernels unfold more of an image: two products by one multiplication of a Cortex-M3."""
 TFLM_BYTES = {"v2_okay_nabu": 19_268, "v2_hey_jarvis": 17_492, "v2_vad": 10_052, "okay_nabu": 45_380}
 """Arenas that tflite-micro takes on a Cortex-M4."""
 INSTRUCTIONS = {"v2_okay_nabu": 62_000, "v2_hey_jarvis": 52_000, "v2_vad": 30_000, "okay_nabu": 105_600}
@@ -85,9 +87,14 @@ def _built(names: Sequence[str], board: str, folder: Path) -> Built:
 
 @pytest.mark.usefixtures("with_logits")
 @pytest.mark.parametrize("name", sorted(RAM_BYTES))
-def test_sequences_are_as_tflite_micro_has_them(name: str, tmp_path: Path) -> None:
-    """Outputs and logits against the goldens, state against NumPy; measured peaks are the planned ones."""
-    done = _built([name], "host", tmp_path)
+@pytest.mark.parametrize(
+    "board",
+    ["host", *(pytest.param(each, marks=[pytest.mark.qemu, pytest.mark.long]) for each in sorted(ROWS))],
+)
+def test_sequences_are_as_tflite_micro_has_them(board: str, name: str, tmp_path: Path) -> None:
+    """All 200 steps and all features of real audio, outputs and logits against the goldens, state against
+    NumPy; measured peaks are the planned ones."""
+    done = _built([name], board, tmp_path)
     for sequence in ("seq", "real"):
         given = _cases(done, _arrays(name, sequence, tmp_path))
         assert len(given) > 60
@@ -95,7 +102,7 @@ def test_sequences_are_as_tflite_micro_has_them(name: str, tmp_path: Path) -> No
         assert complaints(done.models[0], given, measured, done.image.sizes.stack_bound_bytes) == []
     program = done.models[0].program
     assert program.signature.states and not program.copied_states, "every window is shifted where it is"
-    assert sum(pool.size_bytes for pool in done.bundle.pools) <= RAM_BYTES[name]
+    assert sum(pool.size_bytes for pool in done.bundle.pools) <= RAM_BYTES[name] * MORE.get(board, 1)
 
 
 @pytest.mark.qemu

@@ -213,6 +213,29 @@ def test_number_of_zero_points() -> None:
     assert '"f/w" has 3 scales and 2 zero points' in complaint(patch.build())
 
 
+def test_one_zero_point_for_all_channels() -> None:
+    """tflite-micro's tool for small files writes it so; a public network of digits was refused for it."""
+    model, dice = ModelBuilder(), np.random.default_rng(2)
+    x = model.tensor("x", (1, 3, 3, 2), "int8", scale=0.5, zero_point=4)
+    scales, data = [0.01, 0.02, 0.04], dice.integers(-127, 128, (3, 2, 2, 2)).astype(np.int8)
+    w = model.tensor("w", (3, 2, 2, 2), "int8", scale=scales, axis=0, data=data)
+    products = [0.5 * scale for scale in scales]
+    b = model.tensor("b", (3,), "int32", scale=products, axis=0, data=np.array([9, -700, 40], np.int32))
+    y = model.tensor("y", (1, 2, 2, 3), "int8", scale=2.0, zero_point=-3)
+    model.op("CONV_2D", [x, w, b], [y], padding="VALID")
+    model.inputs(x)
+    model.outputs(y)
+    patch = Patch(model.build())
+    for name in ("w", "b"):
+        patch.element(patch.tensor(name).Quantization(), 3, -1, "<I", 1)
+    given = tuple((dice.integers(-128, 128, (1, 3, 3, 2)).astype(np.int8),) for _ in range(3))
+    [answer] = ask([Request(engine=TFLITE_MICRO, model=patch.build(), inputs=given)])
+    module = import_tflite(patch.build(), "m.tflite")
+    for inputs, [expected] in zip(given, answer.outputs, strict=True):
+        [found] = evaluate(module, module.main, inputs)
+        assert np.array_equal(found, expected)
+
+
 def test_scales_along_an_axis_of_another_extent() -> None:
     patch = Patch(everything())
     patch.scalar(patch.tensor("d/w").Quantization(), 6, "<i", 1)

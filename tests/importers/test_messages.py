@@ -175,15 +175,42 @@ def test_shape_operand_computed_at_run_time() -> None:
 
 def test_weights_computed_at_run_time() -> None:
     model = ModelBuilder()
-    x, w, y = (model.tensor(name, (4, 4), "float32") for name in "xwy")
+    x, w, y = (model.tensor(name, (4, 1, 1, 4), "float32") for name in "xwy")
     model.op("RELU", [x], [w])
-    model.op("FULLY_CONNECTED", [x, w], [y])
+    model.op("CONV_2D", [x, w], [y], padding="VALID")
     model.inputs(x)
     model.outputs(y)
     assert complaint(model.build()) == (
-        'error[E301] op 1 FULLY_CONNECTED "y": '
+        'error[E301] op 1 CONV_2D "y": '
         "the weights are computed from the model's inputs, supported are constants"
     )
+
+
+@pytest.mark.parametrize(
+    ("dtypes", "bias", "text"),
+    [
+        (
+            ("int8", "int8"),
+            1,
+            "beside weights computed from the model's inputs only a bias of zeros",
+        ),
+        (
+            ("int16", "int8"),
+            0,
+            "image int16, weights int8 computed from the model's inputs, supported:",
+        ),
+    ],
+)
+def test_rows_of_computed_weights(dtypes: tuple[str, str], bias: int, text: str) -> None:
+    """FULLY_CONNECTED of two values is a product of matrices, where that says the same."""
+    model = ModelBuilder()
+    x, w = (model.tensor(n, (4, 4), each, scale=0.5) for n, each in zip("xw", dtypes, strict=True))
+    b = model.tensor("b", (4,), "int32", scale=0.25, data=np.full(4, bias, np.int32))
+    y = model.tensor("y", (4, 4), dtypes[0], scale=0.5)
+    model.op("FULLY_CONNECTED", [x, w, b], [y])
+    model.inputs(x, w)
+    model.outputs(y)
+    assert f'error[E301] op 0 FULLY_CONNECTED "y": {text}' in complaint(model.build())
 
 
 def _int16_sum(*scales: float, by_shifts: bool = True) -> bytes:

@@ -15,7 +15,7 @@ from tests.engines import TFLITE_MICRO
 from tests.engines.rules import ruling_engine
 from tests.opgen.catalogue import Kind, kinds
 from tests.opgen.families import EACH
-from tests.opgen.wanted import CONVERSIONS, VALUES, wanted
+from tests.opgen.wanted import CONVERSIONS, MADE, OTHER_WEIGHTS, VALUES, wanted
 
 Pair = tuple[str, str]
 KINDS = [kind for kind in kinds() if "+" not in kind.operator]
@@ -23,11 +23,14 @@ _NAMES = {code: name.lower() for name, code in vars(TensorType).items() if isins
 
 
 def _type(model: FileModel, operator: FileOperator) -> str:
-    """What an operator works on; of a conversion also what it makes."""
+    """What an operator works on; of a conversion also what it makes, of a weighted one its weights' type too
+    where that is not the usual one."""
     name = operator.custom_name or operator.name
-    places = [operator.inputs[VALUES.get(name, 0)]]
+    places = [operator.outputs[0] if name in MADE else operator.inputs[VALUES.get(name, 0)]]
     places += operator.outputs[:1] if name in CONVERSIONS else []
-    return " ".join(_NAMES[model.tensors[place].type_code] for place in places)
+    places += operator.inputs[1:2] if name in OTHER_WEIGHTS else []
+    found = " ".join(_NAMES[model.tensors[place].type_code] for place in places)
+    return found if found in OTHER_WEIGHTS.get(name, found) else found.split()[0]
 
 
 def _drawn(kind: Kind) -> Counter[Pair]:

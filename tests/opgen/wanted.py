@@ -1,12 +1,13 @@
 """What the program has to take: each operator in each element type, and what of it is missing, with why.
 
 A type is that of the values an operator works on: the first argument's, as a rule (`VALUES` says where not),
-of SVDF that of its state, of TFLM_DECODE that of the codes. A model of READ_VARIABLE has VAR_HANDLE,
+of SVDF that of its state, of TFLM_DECODE that of the constant. A model of READ_VARIABLE has VAR_HANDLE,
 ASSIGN_VARIABLE and CALL_ONCE too.
-A conversion's is a pair. uint8 with a scale is a type of its own table (`families/unsigned.py`).
+A conversion's is a pair, and so is that of weights of another type than usual. uint8 with a scale is a type
+of its own table (`families/unsigned.py`).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 _ALL = "int8 uint8 int16 int32 int64 uint32 float32 bool"
 _THREE = "int8 int16 float32"
@@ -39,7 +40,7 @@ _TYPES: Mapping[str, str] = {
     "SignalOverlapAdd": "int16 float32",
     "SignalFilterBank SignalFilterBankSpectralSubtraction SignalPCAN SignalFilterBankLog": "uint32",
     "SignalFilterBankSquareRoot": "uint64",
-    "TFLM_DECODE": "uint8",
+    "TFLM_DECODE": _THREE,
 }
 
 VALUES: Mapping[str, int] = {
@@ -53,6 +54,14 @@ VALUES: Mapping[str, int] = {
 }
 """Which argument has the values, where it is not the first one."""
 
+OTHER_WEIGHTS: Mapping[str, Sequence[str]] = dict.fromkeys(
+    ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"), ("int8 int4", "float32 int8")
+)
+"""Operators that take weights of another type than usual: the image's type, theirs. The second is hybrid."""
+
+MADE = ("TFLM_DECODE",)
+"""Operators whose values are what they make: they take bytes."""
+
 _CAST = ("bool", "int8", "uint8", "int16", "int32", "int64", "uint32", "float32")
 _QUANTISED = ("int8", "uint8", "int16", "int32")
 
@@ -64,6 +73,7 @@ def wanted() -> Iterator[tuple[str, str]]:
     for names, types in _TYPES.items():
         for name in names.split():
             yield from ((name, each) for each in types.split())
+    yield from ((name, each) for name, pairs in OTHER_WEIGHTS.items() for each in pairs)
     yield from (("CAST", f"{a} {b}") for a in _CAST for b in _CAST if a != b)
     yield from (("QUANTIZE", f"{a} {b}") for a in ("float32", *_QUANTISED) for b in _QUANTISED)
     yield from (("DEQUANTIZE", f"{a} float32") for a in (*_QUANTISED, "float16"))

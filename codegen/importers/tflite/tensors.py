@@ -327,7 +327,10 @@ def _quantization(tensor: FileTensor, dtype: DType, shape: tuple[int, ...]) -> Q
     count = len(tensor.scales)
     if count == 0:
         return None
-    if len(tensor.zero_points) != count:
+    zero_points = tensor.zero_points.tolist()
+    if len(zero_points) == 1:  # tflite-micro's own tool keeps one where all channels have it
+        zero_points *= count
+    if len(zero_points) != count:
         raise _refused(tensor, "E304", f"has {count} scales and {len(tensor.zero_points)} zero points")
     if not bool(np.all(np.isfinite(tensor.scales) & (tensor.scales > 0))):
         raise _refused(tensor, "E304", "has a scale that is not a positive number")
@@ -336,7 +339,7 @@ def _quantization(tensor: FileTensor, dtype: DType, shape: tuple[int, ...]) -> Q
         raise _refused(tensor, "E304", f"has a zero point outside {dtype.value}")
     return Quantization(
         scales=tuple(tensor.scales.tolist()),
-        zero_points=tuple(tensor.zero_points.tolist()),
+        zero_points=tuple(zero_points),
         axis=None if count == 1 else _channel_axis(tensor, shape),
     )
 

@@ -1,10 +1,8 @@
 """One operator of the file while it is translated: its operands, options and complaints.
 
-Numbers that follow from shapes alone: known when the file is read, so no step computes them.
-
-Exporters that leave the batch open write the new shape of a RESHAPE as SHAPE, STRIDED_SLICE (the batch of
-it), PACK (with the other extents). With the shapes that the file states, an unknown batch being 1, it is a
-constant.
+Numbers that follow from shapes alone are known when the file is read, so no step computes them: exporters
+that leave the batch open write the new shape of a RESHAPE as SHAPE, STRIDED_SLICE, PACK (with other extents).
+With the shapes that the file states, an unknown batch being 1, it is a constant.
 """
 
 import math
@@ -190,13 +188,17 @@ class Site:
 
     def all_args(self) -> tuple[Arg | None, ...]:
         """Every input, None for one left out; the problems of all of them are reported."""
-        positions = range(len(self.operator.inputs))
-        return tuple(self._read([index if self.has(index) else None for index in positions]))
+        count = len(self.operator.inputs)
+        return tuple(self._read([index if self.has(index) else None for index in range(count)]))
 
     @property
     def depends_on_inputs(self) -> bool:
         """Whether an input of the graph decides any of this operator's."""
-        return any(self._values.depends_on_inputs(index) for index in self.operator.inputs)
+        return any(map(self.is_from_inputs, range(len(self.operator.inputs))))
+
+    def is_from_inputs(self, position: int) -> bool:
+        """Whether inputs of the graph decide input `position`."""
+        return self.has(position) and self._values.depends_on_inputs(self.operator.inputs[position])
 
     def _read(self, positions: Iterable[int | None]) -> list[Arg | None]:
         found: list[Arg | None] = []
@@ -217,8 +219,7 @@ class Site:
             raise AlreadyReported
 
     def weighted(self, places: tuple[int, int, int] = (0, 1, 2)) -> tuple[Arg, Arg, Arg | None]:
-        """Image, weights and the optional bias, the last input, at these `places`; weights and bias must not
-        depend on the graph's inputs."""
+        """Image, weights, the optional bias at `places`; the graph's inputs must not decide the last two."""
         self.need_inputs(places[2], places[2] + 1)
         has_bias = self.has(places[2])
         found = [arg for arg in self._read(places if has_bias else places[:2]) if arg is not None]
@@ -230,7 +231,7 @@ class Site:
         if is_unsigned:
             weights = with_rounded_product(self.operator.name, image.type, weights)
         for position, what in ((places[1], "weights"), (places[2], "bias")):
-            if self.has(position) and self._values.depends_on_inputs(self.operator.inputs[position]):
+            if self.is_from_inputs(position):
                 self.unsupported(f"the {what} are computed from the model's inputs, supported are constants")
         return image, weights, bias
 
@@ -380,8 +381,7 @@ FOLDED: Mapping[str, Callable[[Site], np.ndarray]] = MappingProxyType(
     {"BROADCAST_ARGS": _broadcast_args, "PACK": _pack, "SHAPE": _shape, "ZEROS_LIKE": _zeros_like}
 )
 _ALWAYS_FOLDED = frozenset({"SHAPE", "ZEROS_LIKE"})
-"""Those that need no value of their argument, only its shape."""
-"""Operators that are imported where their result is known only; a PACK of values has no kernel."""
+"""Those that need only the shape of their argument. The others are folded where the numbers are known."""
 
 
 def is_folded(operator: FileOperator, tensors: Tensors) -> bool:

@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from tflite.Conv2DOptions import Conv2DOptions
 from tflite.DepthwiseConv2DOptions import DepthwiseConv2DOptions
 from tflite.FullyConnectedOptions import FullyConnectedOptions
@@ -13,13 +14,15 @@ from tflite.Pool2DOptions import Pool2DOptions
 from tflite.TensorType import TensorType as TypeCode
 
 from codegen.importers.reporting import Refused
+from codegen.importers.tflite.operators.rearranging import reshaped
 from codegen.importers.tflite.operators.site import InnerStep, Site, Translated
 from codegen.importers.tflite.tensors import need_few_rows
-from codegen.ir import Arg, DType, TensorType
+from codegen.ir import Arg, ConstRef, DType, TensorType
 from codegen.ir.ops import (
     ActivatedAttrs,
     Activation,
     Attrs,
+    BatchMatMulAttrs,
     BinaryAttrs,
     ConvAttrs,
     DepthwiseConvAttrs,
@@ -82,6 +85,8 @@ def fully_connected(site: Site) -> Translated:
             "shuffled weights (weights_format SHUFFLED4x16INT8) are not supported",
             "convert without shuffled weights",
         )
+    if site.is_from_inputs(1) and not site.is_unsigned(1):
+        return _of_computed_weights(site)
     image, weights, bias = site.weighted()
     _check_bias_type(site, options, bias)
     need_few_rows(image.type.elements // weights.type.shape[-1] if weights.type.shape else 1)
@@ -92,6 +97,47 @@ def fully_connected(site: Site) -> Translated:
     else:
         attrs = FullyConnectedAttrs(keep_num_dims=keep)
     return _translated(site, (image, weights, bias), attrs)
+
+
+def _of_computed_weights(site: Site) -> Translated:
+    """FULLY_CONNECTED whose weights are a value, as attention has it: a product of two matrices.
+
+    TFLite's reference kernels of FullyConnected and BatchMatMul compute the same. A bias is added, and an
+    activation follows, in steps of their own.
+    """
+    site.need_inputs(2, 3)
+    image, weights = site.args(2)
+    bias = _added(site, image.type) if site.has(2) else None
+    if {image.type.dtype, weights.type.dtype} not in ({DType.INT8}, {DType.FLOAT32}):
+        types = f"image {image.type.dtype.value}, weights {weights.type.dtype.value}"
+        raise Refused("E301", f"{types} computed from the model's inputs, supported: both int8 or float32")
+    if len(weights.type.shape) != 2 or image.type.elements % weights.type.shape[1]:
+        raise Refused("E303", f"weights {list(weights.type.shape)} do not fit {list(image.type.shape)}")
+    channels, depth = weights.type.shape
+    rows = image.type.elements // depth
+    need_few_rows(rows)
+    if rows * channels != site.result.elements:
+        raise Refused("E303", f"{rows} rows of {channels} do not fit result {list(site.result.shape)}")
+    result = replace(site.result, shape=(rows, channels))
+    operands = (reshaped(image, (rows, depth)), weights)
+    found = Translated(op="BATCH_MATMUL", args=operands, attrs=BatchMatMulAttrs(adj_y=True)).giving(result)
+    if bias is not None:
+        found = Translated(op="ADD", args=(found, bias), attrs=BinaryAttrs()).giving(result)
+    activation = site.activated(FullyConnectedAttrs()).activation
+    if activation is not Activation.NONE:
+        found = Translated(op=activation.name, args=(found,), attrs=Attrs()).giving(result)
+    return reshaped(found, site.result.shape)
+
+
+def _added(site: Site, image: TensorType) -> Arg | None:
+    """The bias of a product of two values; None for zeros. Sums of int8 have no place to add one."""
+    bias = site.arg(2)
+    if isinstance(bias, ConstRef) and not np.any(site.constant_data(2)):
+        return None
+    if image.dtype is not DType.FLOAT32:
+        text = "beside weights computed from the model's inputs only a bias of zeros is supported"
+        raise Refused("E301", text)
+    return bias
 
 
 def _is_hybrid(image: Arg, weights: Arg) -> bool:
