@@ -77,11 +77,7 @@ __attribute__((noinline)) static void find_rows(stripe *self, const int8_t *imag
 static void compute_band(stripe *self, int32_t *planes, int8_t *output, int32_t c)
 {
     const int32_t start = group_start(self, c);
-    if ((self->lines.step % 4) == 0) {
-        cg_dw_widen6_words_dsp(&self->lines, start, planes);
-    } else {
-        cg_dw_widen6_bytes_dsp(&self->lines, start, planes);
-    }
+    cg_dw_widen6_dsp(&self->lines, start, planes);
     self->job.count = group_count(self, c);
     int32_t *const plane = plane_of(self, planes, c, BAND_LINES);
     DW3X3_PLANE6(&self->job, plane, channel_words(self, c), &output[c]);
@@ -108,15 +104,9 @@ static void compute_in_place(stripe *self, int32_t *planes, int8_t *image, int32
             self->lines.count = 2;
             self->lines.rows[0] = (far > 0) ? &image[row] : NULL;
             self->lines.rows[1] = (far > 1) ? &image[row + row_bytes] : NULL;
-            if (left < IN_PLACE_ROWS) {
-                self->job.rows = left;
-            }
+            self->job.rows = (left < IN_PLACE_ROWS) ? left : IN_PLACE_ROWS;
         }
-        if ((self->lines.step % 4) == 0) {
-            cg_dw_widen4_words_dsp(&self->lines, start, &planes[from]);
-        } else {
-            cg_dw_widen4_bytes_dsp(&self->lines, start, &planes[from]);
-        }
+        cg_dw_widen4_dsp(&self->lines, start, &planes[from]);
         DW3X3_PLANE4(&self->job, plane, words, &image[place + c]);
         place += IN_PLACE_ROWS * row_bytes;
         from = 2;

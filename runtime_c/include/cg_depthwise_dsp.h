@@ -245,12 +245,9 @@ typedef struct {
  * Of 3 lines word (pair, row) lies at 3 * pair + row of a plane of plane_bytes; of others (`count`
  * is even) the planes are interleaved: that of channel c lies at (4 * pair + c) * lines + row.
  */
-void cg_dw_widen8_words_dsp(const cg_dw_lines *lines, int32_t channel, void *planes);
-void cg_dw_widen8_bytes_dsp(const cg_dw_lines *lines, int32_t channel, void *planes);
-void cg_dw_widen6_words_dsp(const cg_dw_lines *lines, int32_t channel, void *planes);
-void cg_dw_widen6_bytes_dsp(const cg_dw_lines *lines, int32_t channel, void *planes);
-void cg_dw_widen4_words_dsp(const cg_dw_lines *lines, int32_t channel, void *planes);
-void cg_dw_widen4_bytes_dsp(const cg_dw_lines *lines, int32_t channel, void *planes);
+void cg_dw_widen8_dsp(const cg_dw_lines *lines, int32_t channel, void *planes);
+void cg_dw_widen6_dsp(const cg_dw_lines *lines, int32_t channel, void *planes);
+void cg_dw_widen4_dsp(const cg_dw_lines *lines, int32_t channel, void *planes);
 void cg_dw_widen3_words_dsp(const cg_dw_lines *lines, int32_t channel, void *planes);
 void cg_dw_widen3_bytes_dsp(const cg_dw_lines *lines, int32_t channel, void *planes);
 /*

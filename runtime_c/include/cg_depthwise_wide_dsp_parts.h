@@ -72,11 +72,7 @@ static void compute(wide *self, int32_t *planes, int8_t *output, int32_t c)
     const int32_t back = (left < 4) ? (4 - left) : 0;
     int32_t *const inside = &planes[(self->params->window.pad_left / 2) * 4 * WIDE_LINES];
     const int32_t *const channels = &self->params->channels[c * (3 + (TAPS * (TAPS - 1)))];
-    if ((self->lines.step % 4) == 0) {
-        cg_dw_widen8_words_dsp(&self->lines, c, inside);
-    } else {
-        cg_dw_widen8_bytes_dsp(&self->lines, c - back, inside);
-    }
+    cg_dw_widen8_dsp(&self->lines, c - back, inside);
     self->job.count = 4 - back;
     WIDE_PRODUCTS(&self->job, &planes[back * WIDE_LINES], channels, &output[c]);
 }

@@ -194,8 +194,9 @@
  * void name(const cg_dw_lines *lines, int32_t offset, void *planes): as `widen`, two rows at a time
  * (`count` is even), and the lines of four channels lie side by side, pair by pair. r0 pairs to do,
  * r1 r2 pixels of both rows, r3 lr bytes to the next ones (r3 is 1 behind the last one), r12 planes.
+ * Four channels are a word where a pixel is some words, else bytes.
  */
-    .macro widen_two name, rows, bytewise
+    .macro widen_two name, rows
     frame   cg_frame_\name, T_FRAME
     function \name
     push    {r4-r11, lr}
@@ -217,45 +218,29 @@
     row_or_padding r1, r3
     row_or_padding r2, lr
     ldr     r0, [r6, #LINES_PAIRS]
-    cmp     r0, #0
-    beq     3f
-    ldr     r5, [r6, #LINES_LEAD]
-    cbz     r5, 1f
-    .if \bytewise
-    mov     r4, r1
-    mov     r1, r7
-    mov     r5, r2
-    mov     r2, r7
-    .else
+    cbz     r0, 9f
+    ldr     r8, [r6, #LINES_LEAD]
+    lsls    r5, r5, #30
+    bne     10f
+    cmp     r8, #0
+    beq     1f
     ldr     r4, [r7]
     mov     r6, r4
     ldr     r5, [r1]
     add     r1, r1, r3
     ldr     r7, [r2]
     add     r2, r2, lr
-    .endif
     b       2f
+9:
+    b       3f
 1:
-    .if \bytewise
-    add     r4, r1, r3
-    add     r5, r2, lr
-    .else
     ldr     r4, [r1]
     ldr     r5, [r1, r3]
     add     r1, r1, r3, lsl #1
     ldr     r6, [r2]
     ldr     r7, [r2, lr]
     add     r2, r2, lr, lsl #1
-    .endif
 2:
-    .if \bytewise
-    two_pairs_of_bytes 1, \rows
-    two_pairs_of_bytes 2, \rows
-    two_pairs_of_bytes 3, \rows
-    two_pairs_of_bytes 0, \rows
-    add     r1, r4, r3
-    add     r2, r5, lr
-    .else
     pkhbt   r8, r4, r5, lsl #16
     pkhtb   r9, r5, r4, asr #16
     pkhbt   r10, r6, r7, lsl #16
@@ -272,27 +257,26 @@
     sxtb16  r8, r8
     sxtb16  r10, r10
     strd    r8, r10, [r12], #(16 * \rows)
-    .endif
     subs    r0, r0, #1
     bne     1b
 3:
     ldr     r6, [sp, #T_LINES]
     ldrd    r8, r5, [r6, #LINES_REST]   /* and LINES_ODD */
+    cbz     r5, 4f
     cmp     r3, #1
     beq     4f
-    cbz     r5, 4f
     /* Pixels in front of padding. */
-    .if \bytewise
+    ldr     r5, [r6, #LINES_STEP]
     add     r4, r6, #LINES_PAD
-    mov     r5, r4
-    .else
-    ldr     r5, [r6, #LINES_PAD]
-    ldr     r4, [r1]
-    mov     r7, r5
-    ldr     r6, [r2]
-    .endif
     movs    r3, #1
     movs    r0, #1
+    lsls    r5, r5, #30
+    mov     r5, r4
+    bne     12f
+    ldr     r5, [r4]
+    mov     r7, r5
+    ldr     r4, [r1]
+    ldr     r6, [r2]
     b       2b
 4:
     subs    r8, r8, r5
@@ -313,15 +297,34 @@
     bne     5b
     add     sp, sp, #T_FRAME
     pop     {r4-r11, pc}
+10:
+    /* By bytes. */
+    cmp     r8, #0
+    beq     11f
+    mov     r4, r1
+    mov     r1, r7
+    mov     r5, r2
+    mov     r2, r7
+    b       12f
+11:
+    add     r4, r1, r3
+    add     r5, r2, lr
+12:
+    two_pairs_of_bytes 1, \rows
+    two_pairs_of_bytes 2, \rows
+    two_pairs_of_bytes 3, \rows
+    two_pairs_of_bytes 0, \rows
+    add     r1, r4, r3
+    add     r2, r5, lr
+    subs    r0, r0, #1
+    bne     11b
+    b       3b
     .size \name, . - \name
     .endm
 
-    widen_two cg_dw_widen6_words_dsp, 6, 0
-    widen_two cg_dw_widen6_bytes_dsp, 6, 1
-    widen_two cg_dw_widen4_words_dsp, 4, 0
-    widen_two cg_dw_widen4_bytes_dsp, 4, 1
-    widen_two cg_dw_widen8_words_dsp, 8, 0
-    widen_two cg_dw_widen8_bytes_dsp, 8, 1
+    widen_two cg_dw_widen6_dsp, 6
+    widen_two cg_dw_widen4_dsp, 4
+    widen_two cg_dw_widen8_dsp, 8
     widen   cg_dw_widen3_words_dsp, 3, 0
     widen   cg_dw_widen3_bytes_dsp, 3, 1
 
