@@ -48,18 +48,33 @@ def layer_constant(prim: PrimFunc, constant: LinkedConstant, is_last: bool, shar
     )
 
 
-def layer_struct(prim: PrimFunc, struct: CStruct, is_last: bool) -> CStruct:
-    """The parameters of a layer, for rows of one image."""
-    fields = tuple((name, _of_one_image(_field(prim, value, is_last))) for name, value in struct.fields)
+def layer_struct(prim: PrimFunc, struct: CStruct, is_last: bool, images: int) -> CStruct:
+    """The parameters of a layer of so many images, for rows of one."""
+    fields = tuple(
+        (name, _of_one_image(name, _field(prim, value, is_last), images)) for name, value in struct.fields
+    )
     return replace(struct, suffix=_inner(prim, struct.suffix, is_last), fields=fields)
 
 
-def _of_one_image(field: object) -> object:
-    """A `cg_window` of one image: a row knows of no other, so that how many there are is no parameter."""
+def _of_one_image(name: str, field: object, images: int) -> object:
+    """A `cg_window`, `cg_broadcast` or `count` of one image: a row knows of no other, so that how many there
+    are is no parameter of a step."""
+    if name == "count" and isinstance(field, int):
+        return field // images
     if not isinstance(field, tuple):
         return field
-    members = cast("Fields", field)
-    return tuple((name, 1 if name == "batch" else value) for name, value in members)
+    members = dict(cast("Fields", field))
+    if "batch" in members:
+        members["batch"] = 1
+    if "extent" in members:
+        members["extent"] = _within_one(cast("tuple[tuple[str, int], ...]", members["extent"]), images)
+    return tuple(members.items())
+
+
+def _within_one(extents: tuple[tuple[str, int], ...], images: int) -> tuple[tuple[str, int], ...]:
+    """Extents of loops of which the outermost that is one goes over all images, alone or with other axes."""
+    outermost = next((name for name, extent in extents if extent > 1), None)
+    return tuple((name, extent // images if name == outermost else extent) for name, extent in extents)
 
 
 def _field(prim: PrimFunc, value: object, is_last: bool) -> object:

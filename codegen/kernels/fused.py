@@ -257,7 +257,11 @@ def bind_fused(
         for stage, prim in enumerate(prims, start=len(values) - len(prims))
         for constant in prim.constants
     ]
-    structs = [layer_struct(prim, struct, prim is prims[-1]) for prim in prims for struct in prim.structs]
+    structs = [
+        layer_struct(prim, struct, prim is prims[-1], planned.images)
+        for prim in prims
+        for struct in prim.structs
+    ]
     shared = workspace(prims)
     spaces = () if shared is None else (shared,)
     block = Block(

@@ -193,6 +193,18 @@ def test_a_block_goes_through_a_batch_image_by_image(tmp_path: Path) -> None:
     assert last.images == 6
 
 
+@pytest.mark.parametrize("board", ["host", "mps2-an385", "mps2-an386", "mps3-an547"])
+def test_parameters_of_layers_of_a_batch_say_one_image(board: str, tmp_path: Path) -> None:
+    """Sums said how many elements all images have, so each row of them made its parameters anew: 320 bytes of
+    code on mps2-an385."""
+    data = model_path("mlperf_tiny/pretrainedResnet_quant").read_bytes()
+    program = planned(Network("resnet", data, (), {}), tmp_path, board, "N=2..3")
+    [block] = [prim for prim in program.steps.prim_funcs if prim.block is not None]
+    assert block.block is not None
+    assert "ADD" in [stage.op for stage in block.block.stages]
+    assert [struct.suffix for struct in block.structs if [*formulas_in(struct.fields)]] == []
+
+
 def test_where_a_block_fails_at_some_size_the_range_goes_without(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
