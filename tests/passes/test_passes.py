@@ -3,6 +3,8 @@ Places become devices of values; what cannot be is said at once.
 Ranges against all inputs; random networks reduced: nothing may change but what is left out.
 """
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -25,6 +27,7 @@ from codegen.ir.ops import (
     TransposeAttrs,
 )
 from codegen.ir.rules import Place
+from codegen.ir.verify import verify
 from codegen.passes import (
     FoldConstants,
     FoldPad,
@@ -34,10 +37,12 @@ from codegen.passes import (
     Pass,
     Reduce,
     RemoveDead,
+    pipeline,
     place_edges,
     place_values,
     run_passes,
 )
+from codegen.passes.pipeline import with_function
 from codegen.passes.reduce import reduce
 from codegen.passes.reduce.value_ranges import ranges
 from tests.ir.strategies import modules
@@ -102,6 +107,30 @@ def test_pad_of_zero_points_becomes_the_convolutions_padding() -> None:
 def test_pad_of_another_value_stays(value: int) -> None:
     module = _conv_module(value, ((0, 0), (1, 1), (1, 1), (0, 0)))
     assert len(run_passes(module, (FoldPad(), RemoveDead())).main.body) == 2
+
+
+def test_steps_that_a_pass_changed_are_looked_at_and_no_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Every pass that changed nothing had all steps checked again: a tenth of planning a range of sizes."""
+
+    @dataclass(frozen=True)
+    class Breaks:
+        name: str = "breaks"
+
+        def run(self, module: Module) -> Module:
+            [*body, last] = module.main.body
+            wrong = replace(last, call=replace(last.call, attrs=PadAttrs(paddings=(), value=0)))
+            return with_function(module, replace(module.main, body=(*body, wrong)))
+
+    seen: list[Module] = []
+    monkeypatch.setattr(pipeline, "verify", lambda module: (seen.append(module), verify(module))[1])
+    module = run_passes(_conv_module(-3, ((0, 0), (1, 2), (0, 3), (0, 0))), (FoldPad(), RemoveDead()))
+    assert len(seen) == 2
+    assert run_passes(module, (FoldPad(), RemoveDead(), Legalise())) == module
+    assert len(seen) == 2
+    with pytest.raises(ValueError, match="not well formed"):
+        run_passes(module, (Breaks(),))
 
 
 def test_relu_is_fused_only_without_requantization() -> None:

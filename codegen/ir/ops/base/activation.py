@@ -6,6 +6,7 @@ Whoever evaluates, packs or binds a step hands its attributes on to here, and lo
 import math
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 
 import numpy as np
 
@@ -70,10 +71,14 @@ def activated(values: np.ndarray, attrs: Attrs, result: TensorType) -> np.ndarra
 
 
 def _stored(real: float, result: TensorType) -> int:
-    if result.quantization is None:
-        return int(real)
+    return int(real) if result.quantization is None else result.zero_point + _steps(real, result.scale)
+
+
+@cache
+def _steps(real: float, scale: float) -> int:
+    """A limit in steps of a scale: few of both are asked for again and again."""
     with np.errstate(all="ignore"):  # infinite where float32 ends
-        quotient = float(np.float32(real) / np.float32(result.scale))
+        quotient = float(np.float32(real) / np.float32(scale))
     if not INT32_MIN <= quotient <= INT32_MAX:
-        raise ValueError(f"a scale of {result.scale:g} is too small for an activation limit of {real:g}")
-    return result.zero_point + round_half_away(quotient)
+        raise ValueError(f"a scale of {scale:g} is too small for an activation limit of {real:g}")
+    return round_half_away(quotient)
