@@ -13,6 +13,7 @@ from codegen.driver.options import Options
 from codegen.driver.plan_export import write_tflm
 from codegen.driver.sized_run import check_at
 from codegen.errors import CodegenError
+from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir.formulas import Symbol
 from tests.search.ranges.networks import detector, residual
 
@@ -94,6 +95,28 @@ def test_names_that_the_model_has_not(tmp_path: Path) -> None:
         ),
         ("E282", "axis 0 of x0", "B has no range"),
     ]
+    assert caught.value.messages[2].help == "say it: --dim x0.1=T beside this one"
+
+
+@pytest.mark.parametrize(
+    ("shapes", "help_"),
+    [
+        ([(), (5,)], "say it: --dim b.0=T beside this one"),
+        ([(2, 3), (5,)], "say it: --dim a.1=T beside this one"),
+        ([()], "leave it out: no input has an axis"),
+    ],
+)
+def test_the_axis_that_help_names_is_there(tmp_path: Path, shapes: list[tuple[int, ...]], help_: str) -> None:
+    """`a.1` was advised of a number and of a row of them."""
+    model = ModelBuilder()
+    inputs = [model.tensor(name, shape, "float32") for name, shape in zip("ab", shapes, strict=False)]
+    result = model.tensor("y", shapes[0], "float32")
+    model.op("ABS", inputs[:1], [result])
+    model.inputs(*inputs)
+    model.outputs(result)
+    with pytest.raises(CodegenError) as caught:
+        dims_of(file(tmp_path, model.build()), parsed(["T=2..9"]))
+    assert [each.help for each in caught.value.messages] == [help_]
 
 
 def test_an_open_end_is_of_one_model(tmp_path: Path) -> None:

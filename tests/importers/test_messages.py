@@ -23,12 +23,12 @@ def test_custom_operator() -> None:
 
 def test_all_problems_come_at_once() -> None:
     data = chain(
-        ("SIGN", ["x"], ["a"]), ("RELU", ["a"], ["b"]), ("UNIQUE", ["b"], ["c"]), ("POW", ["c"], ["y"])
+        ("SIGN", ["x"], ["a"]), ("RELU", ["a"], ["b"]), ("MATRIX_DIAG", ["b"], ["c"]), ("POW", ["c"], ["y"])
     )
     assert complaint(data).split("\n") == [
         'error[E301] op 0 SIGN "a": operator SIGN is not supported',
         KERNEL_HELP,
-        'error[E301] op 2 UNIQUE "c": operator UNIQUE is not supported',
+        'error[E301] op 2 MATRIX_DIAG "c": operator MATRIX_DIAG is not supported',
         KERNEL_HELP,
         'error[E301] op 3 POW "y": operator POW is not supported',
         KERNEL_HELP,

@@ -22,7 +22,7 @@ def _float64_network(layers: int) -> bytes:
     last = first = model.tensor("x", (1, 4), "float64")
     for number in range(layers):
         before, last = last, model.tensor(f"y{number}", (1, 4), "float64")
-        model.op({40: "UNIQUE", 80: "POW"}.get(number, "RELU"), [before], [last])
+        model.op({40: "MATRIX_DIAG", 80: "POW"}.get(number, "RELU"), [before], [last])
     model.inputs(first)
     model.outputs(last)
     return model.build()
@@ -31,7 +31,7 @@ def _float64_network(layers: int) -> bytes:
 def test_a_type_of_every_tensor_is_one_message_behind_the_operators_that_are_missing() -> None:
     """A file gave 612 lines, a line a tensor, that hid the two operators without a kernel."""
     assert complaint(_float64_network(300)).split("\n") == [
-        'error[E301] op 40 UNIQUE "y40": operator UNIQUE is not supported',
+        'error[E301] op 40 MATRIX_DIAG "y40": operator MATRIX_DIAG is not supported',
         KERNEL_HELP,
         'error[E301] op 80 POW "y80": operator POW is not supported',
         KERNEL_HELP,
@@ -50,10 +50,10 @@ KERNEL_HELP = (
 
 def test_an_operator_that_is_missing_often_is_one_message() -> None:
     names = ("x", "a", "b", "c", "d", "y")
-    data = chain(*(("UNIQUE", [one], [other]) for one, other in pairwise(names)))
+    data = chain(*(("MATRIX_DIAG", [one], [other]) for one, other in pairwise(names)))
     assert complaint(data).split("\n") == [
-        "error[E301] m.tflite: operator UNIQUE is not supported (5 times)",
-        '  at op 0 UNIQUE "a"; op 1 UNIQUE "b"; op 2 UNIQUE "c"; and 2 more',
+        "error[E301] m.tflite: operator MATRIX_DIAG is not supported (5 times)",
+        '  at op 0 MATRIX_DIAG "a"; op 1 MATRIX_DIAG "b"; op 2 MATRIX_DIAG "c"; and 2 more',
         KERNEL_HELP,
     ]
 
@@ -73,11 +73,24 @@ def test_every_place_is_there_for_programs() -> None:
         ("CUSTOM", {"custom_code": "SignalMel"}, "end the model behind it, and compute these features in"),
         ("CUSTOM", {"custom_code": "Ours"}, "`codegen ops` lists the supported operators; a kernel of"),
         ("RFFT2D", {}, "leave the Fourier transform outside: give the model real numbers"),
-        ("UNIQUE", {}, "`codegen ops` lists the supported operators; a kernel of your own can be declared"),
+        (
+            "MATRIX_DIAG",
+            {},
+            "`codegen ops` lists the supported operators; a kernel of your own can be declared",
+        ),
     ],
 )
 def test_advice_fits_the_operator(name: str, options: dict[str, Any], advice: str) -> None:
     assert f"\nhelp: {advice}" in complaint(one_op(name, (1, 4), (1, 4), **options))
+
+
+@pytest.mark.parametrize(("name", "what"), [("UNIQUE", "values"), ("WHERE", "places")])
+def test_results_as_large_as_the_data_say_are_told_apart(name: str, what: str) -> None:
+    """A kernel of the user's own was advised, which cannot say how much it found."""
+    assert complaint(one_op(name, (1, 4), (1, 4))).split(": ", 1)[1] == (
+        f"operator {name} is not supported: how many {what} it finds depends on the data, and sizes are "
+        "planned before\nhelp: end the model before it, and compute the rest in code of your own"
+    )
 
 
 def test_no_kernel_is_advised_where_none_can_be_declared() -> None:
@@ -175,18 +188,18 @@ def _large_options(name: str, *, missing: str = "") -> bytes:
 
 def test_options_that_are_too_long_do_not_hide_whose_they_are() -> None:
     """An Edge TPU's program lies in the options of its operator: E305 for its length said nothing else."""
-    text = complaint(_large_options("edgetpu-custom-op", missing="UNIQUE"))
+    text = complaint(_large_options("edgetpu-custom-op", missing="MATRIX_DIAG"))
     assert 'op 0 CUSTOM "y": custom operator "edgetpu-custom-op" is not supported' in text
-    assert 'op 1 UNIQUE "z": operator UNIQUE is not supported' in text
+    assert 'op 1 MATRIX_DIAG "z": operator MATRIX_DIAG is not supported' in text
     assert "E305" not in text
 
 
 def test_options_of_a_declared_kernel_are_bounded() -> None:
     kernel = UserKernel(op="Mine", symbol="mine", source="mine.c", text="")
     with pytest.raises(CodegenError) as caught:
-        import_tflite(_large_options("Mine", missing="UNIQUE"), "m.tflite", (kernel,))
+        import_tflite(_large_options("Mine", missing="MATRIX_DIAG"), "m.tflite", (kernel,))
     assert [str(message).split("\n")[0] for message in caught.value.messages] == [
-        'error[E301] op 1 UNIQUE "z": operator UNIQUE is not supported',
+        'error[E301] op 1 MATRIX_DIAG "z": operator MATRIX_DIAG is not supported',
         'error[E305] op 0 CUSTOM "y": has 65537 bytes of options, supported are 65536',
     ]
 
@@ -197,11 +210,11 @@ def test_a_tensor_of_too_many_dimensions_does_not_hide_other_reasons() -> None:
         model.tensor(tensor, (1,) * rank, "float32") for tensor, rank in (("x", 9), ("y", 2), ("z", 2))
     )
     model.op("RELU", [x], [y])
-    model.op("UNIQUE", [y], [z])
+    model.op("MATRIX_DIAG", [y], [z])
     model.inputs(x)
     model.outputs(z)
     assert complaint(model.build()).split("\n") == [
-        'error[E301] op 1 UNIQUE "z": operator UNIQUE is not supported',
+        'error[E301] op 1 MATRIX_DIAG "z": operator MATRIX_DIAG is not supported',
         KERNEL_HELP,
         'error[E305] graph input 0: tensor 0 "x" has 9 dimensions, up to 8 are supported',
     ]

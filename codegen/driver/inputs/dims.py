@@ -203,10 +203,14 @@ def _bind_rest(
         axes.update(dict.fromkeys(inner, loose[0]))
         return
     said = ", ".join(f"{fields[which]}.{axis}" for which, axis in inner) or "none"
+    any_ = [(which, min(len(each.shape), 2) - 1) for which, each in enumerate(signatures) if each.shape]
+    meant = [f"{fields[which]}.{axis}" for which, axis in (*inner, *any_)]
     for each in given:
         if each.axis is None and each.name in loose:
             text = f"which size {each.name} is does not follow from the file, which leaves open: {said}"
-            help_ = f"say it: --dim {fields[0]}.1={each.name} beside this one"
+            help_ = "leave it out: no input has an axis"
+            if meant:
+                help_ = f"say it: --dim {meant[0]}={each.name} beside this one"
             messages.add("E282", text, where=f"--dim {each}", help=help_)
 
 

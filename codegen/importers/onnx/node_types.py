@@ -115,6 +115,10 @@ NEVER: Mapping[str, tuple[str, str]] = MappingProxyType(
             "let the model end in boxes and scores, and select in the application; of `.tflite` files "
             "TFLite_Detection_PostProcess, which gives a fixed number of boxes, is imported",
         ),
+        "Unique": (
+            "how many values it finds depends on the data, and sizes are planned before",
+            "end the model before it, and compute the rest in code of your own",
+        ),
         "ImageDecoder": (
             "it reads files of images",
             "let the model begin with pixels, and decode in the application",

@@ -41,6 +41,15 @@ _BUILTIN: Mapping[str, str] = MappingProxyType(
     dict.fromkeys(("COMPLEX_ABS", "IMAG", "REAL", "RFFT2D"), _SPECTRUM_ADVICE)
 )
 """Operators of TFLite for which a kernel cannot be declared, as they are on numbers that no kernel takes."""
+
+_SIZED_BY_DATA: Mapping[str, str] = MappingProxyType(
+    {
+        "UNIQUE": "how many values it finds depends on the data, and sizes are planned before",
+        "WHERE": "how many places it finds depends on the data, and sizes are planned before",
+    }
+)
+"""Why operators are not imported whose results are as large as the data say."""
+
 _CUSTOM: Mapping[str, str] = MappingProxyType(
     {
         _FLEX: "a TensorFlow operator: convert without SELECT_TF_OPS, with operators that TFLite has",
@@ -78,7 +87,10 @@ def unsupported(name: str, custom_name: str, outputs: int) -> ImportProblem:
         return _unsupported_custom(custom_name, outputs)
     if name in CONTROL_FLOW:
         return _missing(f"control flow ({name} calls another subgraph) is not supported", _ONE_FUNCTION)
-    return _missing(f"operator {name} is not supported", _BUILTIN.get(name) or _kernel(outputs))
+    text = f"operator {name} is not supported"
+    if name in _SIZED_BY_DATA:
+        return _missing(f"{text}: {_SIZED_BY_DATA[name]}", _CUT)
+    return _missing(text, _BUILTIN.get(name) or _kernel(outputs))
 
 
 def _unsupported_custom(name: str, outputs: int) -> ImportProblem:

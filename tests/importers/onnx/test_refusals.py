@@ -49,6 +49,11 @@ def test_everything_unsupported_is_told_at_once(tmp_path: Path) -> None:
             "TFLite_Detection_PostProcess, which gives a fixed number of boxes, is imported",
         ),
         (
+            "Unique",
+            "how many values it finds depends on the data, and sizes are planned before",
+            "end the model before it, and compute the rest in code of your own",
+        ),
+        (
             "ImageDecoder",
             "it reads files of images",
             "let the model begin with pixels, and decode in the application",

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from codegen.driver.build import plan_model
+from codegen.driver.checks.fit import PoolsTooSmall, telling
 from codegen.driver.inputs import dims as words_of_dims
 from codegen.driver.inputs.declared_pools import option_board
 from codegen.driver.inputs.dims import parsed
@@ -59,6 +60,9 @@ def test_of_a_range_that_does_not_fit_the_sizes_that_do_are_told(tmp_path: Path)
         limited("T=370..374", tmp_path)
     [short] = caught.value.shortages
     assert short.sizes == "sizes up to T=372 fit: --dim T=370..372"
+    with pytest.raises(PoolsTooSmall) as told, telling():
+        raise caught.value
+    assert f"\n  {short.sizes}\nhelp: " in str(told.value)
     with pytest.raises(DoesNotFit) as none:
         limited("T=380..381", tmp_path)
     assert none.value.shortages[0].sizes == "no size fits, not even T=380"
