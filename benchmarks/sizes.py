@@ -126,10 +126,11 @@ def _row(network: Measured, board: str, folder: Path) -> Row:
     assert ranges is not None
     every = looked_at(ranges)
     drawn = np.random.default_rng(7).choice(len(every), min(_RANDOM, len(every)), replace=False)
-    sizes = [*breakpoints(ranges), *(every[int(index)] for index in drawn), every[-1]]
+    looked = [*breakpoints(ranges), *(every[int(index)] for index in drawn), every[-1]]
+    sizes = list({tuple(each.values()): each for each in reversed(looked)}.values())[::-1]
     found = run_at(whole, sizes, seed=3, port=None)
     alone = _built(network, board, _fixed(network, every[-1].values()), folder)
-    [single] = run_at(alone, [every[-1]], seed=3, port=None)
+    [single] = run_at(alone, [every[-1]], seed=3 + len(sizes) - 1, port=None)
     [ours], [theirs] = found[-1].measured.result.cases, single.measured.result.cases
     [(pool, gaps)] = [(name, own) for name, peaks in ranges.peaks.items() if (own := gap(peaks)) is not None]
     evenly = dict.fromkeys((*ranges.peaks[pool][:: -(-len(every) // _ALONE)], ranges.peaks[pool][-1]))

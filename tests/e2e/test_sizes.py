@@ -1,5 +1,6 @@
 """Models whose sizes are ranges, run: outputs as the engine's at every size, peaks as the formulas say."""
 
+import csv
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -16,10 +17,29 @@ from codegen.program.interface import ConstantsMode, EntryMode, Interface, IoMod
 from codegen.program.program import Program
 from codegen.program.size_ranges import breakpoints, looked_at
 from tests import engines
+from tests.checkout import ROOT
 from tests.search.ranges.networks import NETWORKS, Net, Network, narrow, overlapping, rows
 from tests.testdata import model_path
 
 BOARDS = ("host", "mps2-an386", "mps3-an547", "mps2-an385")
+
+
+RECORDED = ROOT / "benchmarks" / "results" / "sizes.csv"
+
+
+def _recorded() -> list[dict[str, str]]:
+    with RECORDED.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("row", _recorded(), ids=lambda row: f"{row['board']}-{row['network']}")
+def test_what_is_recorded_of_a_range_keeps_to_its_bounds(row: dict[str, str]) -> None:
+    """A range of batches took 2,186 bytes of code more than its largest size alone for a day: nothing looked
+    at what `benchmarks/sizes.py` had written."""
+    assert (row["wrong"], row["peak_bytes_more"]) == ("0", "0")
+    assert float(row["instructions_ratio"]) <= 1.05
+    assert float(row["alone_mean"]) <= 1.05
+    assert int(row["code_bytes_more"]) <= 2048
 
 
 def ran(
