@@ -124,7 +124,12 @@ def test_steps_that_a_pass_changed_are_looked_at_and_no_others(
             return with_function(module, replace(module.main, body=(*body, wrong)))
 
     seen: list[Module] = []
-    monkeypatch.setattr(pipeline, "verify", lambda module: (seen.append(module), verify(module))[1])
+
+    def looked_at(module: Module) -> Module:
+        seen.append(module)
+        return verify(module)
+
+    monkeypatch.setattr(pipeline, "verify", looked_at)
     module = run_passes(_conv_module(-3, ((0, 0), (1, 2), (0, 3), (0, 0))), (FoldPad(), RemoveDead()))
     assert len(seen) == 2
     assert run_passes(module, (FoldPad(), RemoveDead(), Legalise())) == module
