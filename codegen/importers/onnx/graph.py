@@ -2,13 +2,15 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from codegen.importers.graph_inputs import NO_EXTENTS, Extents
 from codegen.importers.limits import STATED, ByteLimits
 from codegen.importers.onnx.composed import REPEATED, SEQUENCES
-from codegen.importers.onnx.file.reader import FileBody, FileGraph, FileNode, FileValue, read_graph
+from codegen.importers.onnx.file.ordering import names_read
+from codegen.importers.onnx.file.reader import read_graph
+from codegen.importers.onnx.file.records import FileBody, FileGraph, FileNode, FileValue
 from codegen.importers.onnx.integer import (
     HELD,
     Group,
@@ -78,7 +80,7 @@ class _Translation:
         self._values: dict[str, Given | None] = {
             name: Known(data=data) for name, data in graph.constants.items()
         }
-        self._uses = Counter(_read(graph.nodes))
+        self._uses = Counter(names_read(graph.nodes))
         self._uses.update(each.name for each in graph.outputs)
         groups = groups_of(graph, self._uses)
         self._groups = {group.last.index: group for group in groups}
@@ -260,7 +262,7 @@ class _Translation:
         if self._depth == MAX_DEPTH:
             raise Refused("E305", f"functions are more than {MAX_DEPTH} deep inside each other")
         made = self._inliner.inlined(node, body, names, what)
-        self._uses.update(_read(made.nodes))
+        self._uses.update(names_read(made.nodes))
         self._values.update({name: Known(data=data) for name, data in made.constants.items()})
         opset, source, self._opset = self._opset, self.steps.source, made.opset
         self._depth += 1
@@ -369,16 +371,6 @@ def _is_of(dtype: str, what: str) -> Refused:
     """What is said of inputs or outputs of a type that is not supported."""
     text = f"is {dtype}, supported are float32, bool and integers of 8 to 64 bits"
     return Refused("E301", text, f"export the model with float32 {what}")
-
-
-def _read(nodes: Iterable[FileNode]) -> Iterator[str]:
-    """Names that nodes read, those of branches too, each as often as it is read."""
-    for node in nodes:
-        yield from (name for name in node.inputs if name)
-        for value in node.attributes.values():
-            if isinstance(value, FileBody):
-                yield from _read(value.nodes)
-                yield from value.outputs
 
 
 def _name(node: FileNode) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from codegen.importers.limits import MAX_RANK
-from codegen.importers.onnx.file.reader import FileBody, FileNode
+from codegen.importers.onnx.file.records import FileBody, FileNode
 from codegen.importers.onnx.layouts import (
     Computed,
     Given,
@@ -101,7 +101,7 @@ class Site:
         name = self.node.inputs[position]
         if name not in self._values:
             text = f'reads "{printable(name)}", which has no value: no node before this one computes it'
-            raise Refused("E303", text, "nodes have to be in the order of execution, without cycles")
+            raise Refused("E303", text, "a node, a graph input or a constant has to give it, without a cycle")
         found = self._values[name]
         if found is None:
             raise AlreadyReported

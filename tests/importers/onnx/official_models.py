@@ -35,7 +35,7 @@ def _light(path: Path) -> NodeTest:
     """Its inputs count up, as the package's runner has it."""
     model = onnx.load_model(str(path))
     inputs: list[Any] = []
-    for value in _asked(model):
+    for value in asked(model):
         shape = [each.dim_value or 1 for each in value.type.tensor_type.shape.dim]
         count = int(np.prod(shape))
         inputs.append((np.arange(count).reshape(shape) / count).astype(np.float32))
@@ -43,17 +43,17 @@ def _light(path: Path) -> NodeTest:
     return replace(_test(path.stem, "light", model, inputs, outputs), model_limit=LIGHT_LIMIT)
 
 
-def _asked(model: Any) -> list[Any]:
+def asked(model: Any) -> list[Any]:
     """Graph inputs that are no constants."""
     constants = {each.name for each in model.graph.initializer}
     return [each for each in model.graph.input if each.name not in constants]
 
 
 def _test(name: str, kind: str, model: Any, inputs: list[Any], outputs: list[Any]) -> NodeTest:
-    asked = _asked(model)
-    names = [each.name for each in asked]
-    for value, data in zip(asked, inputs, strict=True):
-        _fix(value, np.shape(data))
+    values = asked(model)
+    names = [each.name for each in values]
+    for value, data in zip(values, inputs, strict=True):
+        fix(value, np.shape(data))
     return NodeTest(
         name=name,
         operator=kind,
@@ -65,7 +65,7 @@ def _test(name: str, kind: str, model: Any, inputs: list[Any], outputs: list[Any
     )
 
 
-def _fix(value: Any, shape: tuple[int, ...]) -> None:
+def fix(value: Any, shape: tuple[int, ...]) -> None:
     """Extents that the file leaves open are those of the test, as `--dim` says them."""
     for declared, extent in zip(value.type.tensor_type.shape.dim, shape, strict=False):
         if not declared.dim_value:

@@ -11,7 +11,7 @@ import numpy as np
 
 from codegen.importers.onnx.arranging import part
 from codegen.importers.onnx.composed.choosing import flipped, stacked
-from codegen.importers.onnx.file.reader import FileBody
+from codegen.importers.onnx.file.records import FileBody
 from codegen.importers.onnx.layouts import Given, Known, Listed, Stored, Value
 from codegen.importers.onnx.node_site import SEQUENCE_ADVICE, Site
 from codegen.importers.reporting import Refused

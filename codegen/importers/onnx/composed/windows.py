@@ -12,7 +12,7 @@ from codegen.importers.onnx.arithmetic import convert, pair
 from codegen.importers.onnx.composed.choosing import taken
 from codegen.importers.onnx.composed.element_functions import MAX_POWER, Real, products
 from codegen.importers.onnx.composed.integers import centred, need_exact
-from codegen.importers.onnx.file.reader import Attribute
+from codegen.importers.onnx.file.records import Attribute
 from codegen.importers.onnx.layouts import Known, Value, identity
 from codegen.importers.onnx.matrices import multiplied
 from codegen.importers.onnx.node_site import Site

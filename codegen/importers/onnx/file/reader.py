@@ -2,8 +2,7 @@
 
 import importlib
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,15 @@ from codegen.importers.limits import (
     STATED,
     ByteLimits,
 )
+from codegen.importers.onnx.file.ordering import in_order
+from codegen.importers.onnx.file.records import (
+    Attribute,
+    FileBody,
+    FileGraph,
+    FileNode,
+    FileValue,
+    Reference,
+)
 from codegen.importers.printable_names import printable
 
 _OLDEST_OPSET = 7
@@ -33,74 +41,6 @@ _READ_OF_SIX = BROADCASTING | {"AveragePool", "BatchNormalization", "Dropout", "
 
 MAX_NESTING = 8
 """Graphs and functions inside each other."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Reference:
-    """In a function: the value of the caller's attribute `name`."""
-
-    name: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FileValue:
-    """A graph input or output as the file declares it; extents that it leaves open are -1."""
-
-    name: str
-    dtype: str
-    """NumPy's name of the element type."""
-    shape: tuple[int, ...] | None
-    """None where the file says nothing of it."""
-    symbols: tuple[str, ...] = ()
-    """What the file calls each extent that it leaves open (`dim_param`); empty where it has no name."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FileNode:
-    """One node of the graph; an input or output that is left out has an empty name."""
-
-    index: int
-    op: str
-    domain: str
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
-    attributes: Mapping[str, "Attribute"]
-    within: str = ""
-    """The function that it is a part of."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FileBody:
-    """A function, or a graph inside a node (a branch, what a loop repeats)."""
-
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
-    nodes: tuple[FileNode, ...]
-    constants: Mapping[str, np.ndarray]
-    opset: int
-    defaults: Mapping[str, "Attribute"]
-    """Of a function: attributes that the caller may leave out."""
-
-
-Numbers = Sequence[int] | Sequence[float]
-Attribute = int | float | str | np.ndarray | Numbers | Sequence[str] | FileBody | Reference | None
-"""The value of a node's attribute; None for a kind that nothing here reads."""
-
-Functions = Mapping[tuple[str, str], FileBody]
-"""Functions of a file by domain and name."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FileGraph:
-    """What a file holds: values by name, nodes in order."""
-
-    opset: int
-    inputs: tuple[FileValue, ...]
-    """Those that no constant of the file stands for."""
-    outputs: tuple[FileValue, ...]
-    nodes: tuple[FileNode, ...]
-    constants: Mapping[str, np.ndarray]
-    functions: Functions
 
 
 def read_graph(data: bytes, file_name: str, limits: ByteLimits = STATED) -> FileGraph:
@@ -235,7 +175,7 @@ class Reader:
     def _body_nodes(self, nodes: Any) -> tuple[FileNode, ...]:
         self._nodes += len(nodes)
         _need_few(self._nodes, MAX_OPERATORS, "nodes")
-        return tuple(self._node(index, node) for index, node in enumerate(nodes))
+        return in_order([self._node(index, node) for index, node in enumerate(nodes)])
 
     def _opset_of(self, imports: Any, nodes: Any) -> int:
         versions = {_name(each.domain): int(each.version) for each in imports}

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from codegen.importers.onnx.file.reader import FileGraph, FileNode
+from codegen.importers.onnx.file.records import FileGraph, FileNode
 from codegen.importers.onnx.node_site import MOVES
 
 WEIGHTED = frozenset({"Conv", "Gemm", "MatMul"})

@@ -6,7 +6,7 @@ from types import MappingProxyType
 import numpy as np
 
 from codegen.importers.onnx import arithmetic, arranging
-from codegen.importers.onnx.file.reader import FileGraph
+from codegen.importers.onnx.file.records import FileGraph
 from codegen.importers.onnx.integer import layers
 from codegen.importers.onnx.integer.groups import is_op
 from codegen.importers.onnx.integer.scales import (

@@ -11,15 +11,8 @@ from typing import Any
 import numpy as np
 
 from codegen.importers.limits import MAX_OPERATORS
-from codegen.importers.onnx.file.reader import (
-    Attribute,
-    FileBody,
-    FileNode,
-    Reader,
-    Reference,
-    Unreadable,
-    package,
-)
+from codegen.importers.onnx.file.reader import Reader, Unreadable, package
+from codegen.importers.onnx.file.records import Attribute, FileBody, FileNode, Reference
 from codegen.importers.onnx.layouts import Value
 from codegen.importers.onnx.node_site import value_type
 from codegen.importers.printable_names import printable
