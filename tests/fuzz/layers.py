@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 
 from codegen.ir import DType, Quantization, TensorType, ops
-from tests.fuzz.rounded import ROUNDED, rounded
+from tests.fuzz.rounded import AS_ONNX, PAIRS, ROUNDED, paired, rounded
 from tests.kernels.builders import BUILDERS, CASES, any_layer, depthwise_same_size
 from tests.kernels.fpu.test_on_target import float_layer
 from tests.kernels.layers import (
@@ -34,7 +34,7 @@ def dtypes_of(op: str) -> tuple[DType, ...]:
     """Element types that layers of `op` are drawn with; empty if nothing draws it."""
     return (
         tuple(dtype for name, dtype in CASES if name == op)
-        if op not in ROUNDED
+        if op not in AS_ONNX
         else (DType.INT8, DType.INT16)
     )
 
@@ -54,6 +54,8 @@ def drawn(op: str, dtype: DType, seed: int) -> Layer:
 def _drawn(op: str, dtype: DType, seed: int) -> Layer:
     if op in ROUNDED:
         return rounded(op, drawn(ROUNDED[op], dtype, seed), seed)
+    if op in PAIRS:
+        return paired(op, drawn(PAIRS[op], dtype, seed), seed)
     if op not in BUILDERS:
         raise ValueError(f"no builder draws {op}")
     found = _for_one_kernel(op, seed) if dtype is DType.INT8 else None

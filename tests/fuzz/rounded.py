@@ -3,22 +3,27 @@
 NumPy's result of these operators is compared with onnxruntime's by tests/importers/onnx/test_integer.py.
 """
 
+import math
 from dataclasses import fields, replace
 
 import numpy as np
 
-from codegen.ir import ConstRef, DType, TensorType
+from codegen.ir import ConstRef, DType, Quantization, TensorType
 from codegen.ir.ops import find_op
 from codegen.ir.ops.base.operands import operand
 from codegen.ir.ops.qlinear import QLinearConvAttrs, QLinearDepthwiseAttrs, QLinearRowsAttrs
-from tests.kernels.layers import Layer, symmetric
+from tests.kernels.layers import Layer, integer, symmetric
 
 ROUNDED = {
     "QLINEAR_CONV_2D": "CONV_2D",
     "QLINEAR_DEPTHWISE_CONV_2D": "DEPTHWISE_CONV_2D",
     "QLINEAR_FULLY_CONNECTED": "FULLY_CONNECTED",
 }
-"""The operators, and those whose layers are drawn for them."""
+"""The operators with a scale a channel, and those whose layers are drawn for them."""
+PAIRS = {"QLINEAR_ADD": "ADD", "QLINEAR_SUB": "SUB", "QLINEAR_MUL": "MUL"}
+"""The same of two values, element by element."""
+AS_ONNX = ROUNDED | PAIRS
+"""All of them."""
 _ATTRS = {
     "QLINEAR_CONV_2D": QLinearConvAttrs,
     "QLINEAR_DEPTHWISE_CONV_2D": QLinearDepthwiseAttrs,
@@ -52,6 +57,29 @@ def rounded(op: str, found: Layer, seed: int) -> Layer:
     plain = symmetric(found).let
     let = replace(plain, call=replace(plain.call, op=declared, attrs=attrs))
     declared.check(attrs, let.call.types, let.var.type)
+    return replace(found, let=let)
+
+
+def paired(op: str, found: Layer, seed: int) -> Layer:
+    """`found`, of two values, as a layer of `op`: int16 with any zero points, where TFLite's have none; one
+    in four has scales that are powers of two. Nothing ran these kernels at their distances or by rows."""
+    rng = np.random.default_rng([seed, 18])
+    let = found.let
+
+    def meant(type_: TensorType) -> TensorType:
+        assert type_.quantization is not None
+        [zero], scale = type_.quantization.zero_points, type_.scale
+        if type_.dtype is DType.INT16 and seed % 8:
+            zero = int(rng.choice([-32768, 32767, 0, integer(rng, -32768, 32767)]))
+        if seed % 4 == 3:
+            scale = 2.0 ** round(math.log2(scale))
+        return replace(type_, quantization=Quantization(scales=(scale,), zero_points=(zero,)))
+
+    args = tuple(None if arg is None else replace(arg, type=meant(arg.type)) for arg in let.call.args)
+    declared, var = find_op(op), replace(let.var, type=meant(let.var.type))
+    assert declared is not None
+    let = replace(let, var=var, call=replace(let.call, op=declared, args=args))
+    declared.check(let.call.attrs, let.call.types, var.type)
     return replace(found, let=let)
 
 
