@@ -10,6 +10,7 @@ PyTorch's operators, converted from PyTorch, simple and light ones; `benchmarks/
 kinds only their tests are run anew, other rows stay.
 """
 
+import argparse
 import csv
 import re
 import sys
@@ -65,17 +66,27 @@ file leaves open is fixed as the test has it, as `--dim` does. A row a test, wit
 
 def main() -> None:
     """Run all, or those that are asked for; write the files."""
-    if sys.argv[1:2] == ["--models"]:
-        kinds = sys.argv[2:]
-        kept = [row for row in _table(MODELS) if kinds and row["operator"] not in kinds]
-        rows = [*kept, *(_row(each) for each in measured(models(*kinds)))]
-        _write(MODELS, sorted(rows, key=lambda row: (row["operator"], row["test"])))
-        PAGE.write_text(page(_table(RESULTS), _table(MODELS)))
-        sys.stdout.write(f"{Counter((row['operator'], row['result']) for row in rows)}\n")
-        return
-    table = _table(RESULTS) if sys.argv[1:] else []
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--models", action="store_true", help="model tests; NAME is a kind of them")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="operators of node tests")
+    words = parser.parse_args()
+    (_models if words.models else _nodes)(words.names)
+
+
+def _models(kinds: Sequence[str]) -> None:
+    kept = [row for row in _table(MODELS) if kinds and row["operator"] not in kinds]
+    rows = [*kept, *(_row(each) for each in measured(models(*kinds)))]
+    _write(MODELS, sorted(rows, key=lambda row: (row["operator"], row["test"])))
+    PAGE.write_text(page(_table(RESULTS), _table(MODELS)))
+    sys.stdout.write(f"{Counter((row['operator'], row['result']) for row in rows)}\n")
+
+
+def _nodes(operators: Sequence[str]) -> None:
+    table = _table(RESULTS) if operators else []
     kept = {
-        row["test"]: row for row in table if row["result"] == "passes" and row["operator"] not in sys.argv[1:]
+        row["test"]: row for row in table if row["result"] == "passes" and row["operator"] not in operators
     }
     outcomes = measured(test for test in collected() if test.name not in kept)
     rows = sorted([*kept.values(), *(_row(each) for each in outcomes)], key=lambda row: row["test"])
