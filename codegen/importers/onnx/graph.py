@@ -8,7 +8,7 @@ from dataclasses import replace
 from codegen.importers.graph_inputs import NO_EXTENTS, Extents
 from codegen.importers.limits import STATED, ByteLimits
 from codegen.importers.onnx.composed import REPEATED, SEQUENCES
-from codegen.importers.onnx.file.ordering import names_read
+from codegen.importers.onnx.file.node_order import names_read
 from codegen.importers.onnx.file.reader import read_graph
 from codegen.importers.onnx.file.records import FileBody, FileGraph, FileNode, FileValue
 from codegen.importers.onnx.integer import (

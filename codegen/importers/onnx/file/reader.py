@@ -20,7 +20,7 @@ from codegen.importers.limits import (
     STATED,
     ByteLimits,
 )
-from codegen.importers.onnx.file.ordering import in_order
+from codegen.importers.onnx.file.node_order import in_order
 from codegen.importers.onnx.file.records import (
     Attribute,
     FileBody,

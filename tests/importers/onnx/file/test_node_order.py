@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper
 
-from codegen.importers.onnx.file.ordering import in_order
+from codegen.importers.onnx.file.node_order import in_order
 from codegen.importers.onnx.file.records import FileNode
 from codegen.ir.evaluate import evaluate
 from tests.importers.onnx.models import complaint, imported, model, node
