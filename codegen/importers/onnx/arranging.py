@@ -164,10 +164,12 @@ def squeeze(site: Site) -> Value:
 
 def unsqueeze(site: Site) -> Value:
     """Unsqueeze: with more axes of extent 1."""
-    value, axes = site.value(0), _axes_of(site, 13)
-    axes = site.axes(axes, len(value.shape) + len(axes))
+    value, listed = site.value(0), _axes_of(site, 13)
+    rank = len(value.shape) + len(listed)
+    axes = site.axes(listed, rank)
+    if len(axes) < len(listed):
+        raise Refused("E303", f"the list of axes {list(listed)} names one twice")
     rest = iter(value.shape)
-    rank = len(value.shape) + len(axes)
     return reshaped(site, value, tuple(1 if axis in axes else next(rest) for axis in range(rank)))
 
 

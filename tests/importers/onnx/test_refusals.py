@@ -103,6 +103,24 @@ def test_weights_that_the_model_computes(tmp_path: Path) -> None:
             "a grid [1, 2, 2, 3] does not fit an image",
         ),
         (model(node("DFT", "x", "y", axis=-1), opset=17), "the last is real and imaginary"),
+        # Two mutants of the fuzz (seed 20000) were tracebacks: an axis that is told twice, from the front and
+        # from the back, and a real number that is meant as an integer, which was cut off where it was none.
+        (
+            model(node("Unsqueeze", "x a", "y"), constants={"a": np.array([4, -2])}),
+            'error[E303] op 0 Unsqueeze "y": the list of axes [4, -2] names one twice',
+        ),
+        (
+            model(
+                node("DequantizeLinear", "w s z", "r"),
+                node("Add", "x r", "y"),
+                constants={
+                    "w": np.array([0.5, np.nan], np.float32),
+                    "s": np.array(1, np.float32),
+                    "z": np.array(0, np.int8),
+                },
+            ),
+            'error[E301] op 0 DequantizeLinear "r": integers of type float32 are not supported',
+        ),
         (
             model(
                 node("Cast", "x", "b", to=TensorProto.UINT8),

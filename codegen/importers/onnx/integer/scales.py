@@ -93,8 +93,9 @@ def stored(site: Site, value: Value, scale: np.ndarray, zero_position: int, axis
             raise Refused("E301", text, "quantise per tensor or per channel, not in blocks")
     axis = axis % len(value.shape) if value.shape else 0
     if isinstance(value, Known):
-        if not np.issubdtype(zero.dtype, np.integer) and str(zero.dtype) not in ("int4", "uint4"):
-            raise Refused("E301", f"integers of type {zero.dtype} are not supported")
+        for each in (zero.dtype, value.data.dtype):
+            if not np.issubdtype(each, np.integer) and str(each) not in ("int4", "uint4"):
+                raise Refused("E301", f"integers of type {each} are not supported")
         number = zero.astype(np.int64)
         return Stored(value=Known(data=value.data.astype(np.int64)), scale=scale, zero=number, axis=axis)
     if scale.ndim or zero.ndim:
