@@ -1,14 +1,15 @@
-"""MAXIMUM, MINIMUM and MUL on ARMv6-M cores."""
+"""MAXIMUM, MINIMUM, MUL and PRELU on ARMv6-M cores."""
 
 from codegen.ir import Let
-from codegen.ir.ops.base.parameters import mul_multiplier
+from codegen.ir.ops.base.parameters import mul_multiplier, prelu_params
 from codegen.kernels.base.broadcast import RunKernel, RunNumbers, broadcast_fields
 from codegen.kernels.base.c_kernel import arg_type
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.result_limits import clamp_reason
-from codegen.kernels.base.walk import params
+from codegen.kernels.base.walk import Fields, params
+from codegen.kernels.call import ConstantPointer
 from codegen.kernels.portable.elementwise import MUL_S8
-from codegen.kernels.portable.pairwise import EXTREMES_S8
+from codegen.kernels.portable.pairwise import EXTREMES_S8, PRELU_S8, positive_table
 from codegen.targets.arm import V6M
 
 MOST_SHIFT = 16
@@ -45,30 +46,12 @@ class MulV6m(RunKernel):
         reason = clamp_reason(let) or super().other_reason(let)
         if reason is not None:
             return reason
-        multiplier, shift = mul_multiplier(arg_type(let, 0), arg_type(let, 1), let.var.type)
-        if not 0 <= -shift <= MOST_SHIFT:
-            return f"a scale is not from 2^-{MOST_SHIFT + 1} to below 1"
-        if multiplier % LOWER and multiplier % _NO_HALF == 0:
-            return "a scale's halves are not seen"
-        return None
+        return _scale_reason(*mul_multiplier(arg_type(let, 0), arg_type(let, 1), let.var.type))
 
     def numbers(self, let: Let) -> RunNumbers:
         """See `RunKernel.numbers`."""
-        multiplier, shift = mul_multiplier(arg_type(let, 0), arg_type(let, 1), let.var.type)
-        half = (1 << 14) + ((1 << (14 - shift)) if shift else 0)
-        return RunNumbers(
-            struct=params(
-                "cg_mul_params_v6m",
-                ("shape", broadcast_fields(let)),
-                ("lhs_offset", -arg_type(let, 0).zero_point),
-                ("rhs_offset", -arg_type(let, 1).zero_point),
-                ("high", multiplier // LOWER),
-                ("low", multiplier % LOWER),
-                ("half", half),
-                ("shift", 15 - shift),
-                ("zero", let.var.type.zero_point + 128),
-            )
-        )
+        scale = mul_multiplier(arg_type(let, 0), arg_type(let, 1), let.var.type)
+        return RunNumbers(struct=params("cg_mul_params_v6m", *_product_fields(let, *scale)))
 
     def run_instructions(self, let: Let, count: int, *, aligned: bool) -> int:
         """See `RunKernel.run_instructions`."""
@@ -77,6 +60,55 @@ class MulV6m(RunKernel):
         return _AROUND + 34 + (27 if multiplier % LOWER else 24) * count
 
 
+class PreluV6m(RunKernel):
+    """PRELU: results of values from the zero point on are looked up."""
+
+    def other_reason(self, let: Let) -> str | None:
+        """Broadcasting along the last axis, a scale whose halves are not seen."""
+        found = prelu_params(arg_type(let, 0), arg_type(let, 1), let.var.type)
+        reason = super().other_reason(let)
+        return reason or _scale_reason(found.negative_multiplier, found.negative_shift)
+
+    def numbers(self, let: Let) -> RunNumbers:
+        """See `RunKernel.numbers`."""
+        found = prelu_params(arg_type(let, 0), arg_type(let, 1), let.var.type)
+        fields = _product_fields(let, found.negative_multiplier, found.negative_shift)
+        positive = ("positive", ConstantPointer(role="positive"))
+        struct = params("cg_prelu_params_v6m", *fields, positive)
+        return RunNumbers(struct=struct, constants=(positive_table(let),))
+
+    def run_instructions(self, let: Let, count: int, *, aligned: bool) -> int:
+        """See `RunKernel.run_instructions`: half of the values below the zero point."""
+        del aligned
+        found = prelu_params(arg_type(let, 0), arg_type(let, 1), let.var.type)
+        below = 29 if found.negative_multiplier % LOWER else 26
+        return _AROUND + 38 + (below + 9) * count // 2
+
+
+def _scale_reason(multiplier: int, shift: int) -> str | None:
+    """Why the two short products are not exact, or None."""
+    if not 0 <= -shift <= MOST_SHIFT:
+        return f"a scale is not from 2^-{MOST_SHIFT + 1} to below 1"
+    if multiplier % LOWER and multiplier % _NO_HALF == 0:
+        return "a scale's halves are not seen"
+    return None
+
+
+def _product_fields(let: Let, multiplier: int, shift: int) -> Fields:
+    """Of a product by `multiplier`, `-shift` bits to the right."""
+    return (
+        ("shape", broadcast_fields(let)),
+        ("lhs_offset", -arg_type(let, 0).zero_point),
+        ("rhs_offset", -arg_type(let, 1).zero_point),
+        ("high", multiplier // LOWER),
+        ("low", multiplier % LOWER),
+        ("half", (1 << 14) + ((1 << (14 - shift)) if shift else 0)),
+        ("shift", 15 - shift),
+        ("zero", let.var.type.zero_point + 128),
+    )
+
+
 for _kernel in EXTREMES_S8.values():
     register(ExtremeV6m(_kernel, "extreme_s8", V6M))
 register(MulV6m(MUL_S8, "mul_s8", V6M))
+register(PreluV6m(PRELU_S8, "prelu_s8", V6M))

@@ -1,14 +1,15 @@
-"""MAXIMUM, MINIMUM and MUL on ARMv7-M cores without the DSP extension."""
+"""MAXIMUM, MINIMUM, MUL and PRELU on ARMv7-M cores without the DSP extension."""
 
 from codegen.ir import Let
-from codegen.ir.ops.base.parameters import mul_multiplier
+from codegen.ir.ops.base.parameters import mul_multiplier, prelu_params
 from codegen.kernels.base.broadcast import RunKernel, RunNumbers, broadcast_fields
 from codegen.kernels.base.c_kernel import arg_type
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.result_limits import clamp_reason
-from codegen.kernels.base.walk import params
+from codegen.kernels.base.walk import Fields, params
+from codegen.kernels.call import ConstantPointer
 from codegen.kernels.portable.elementwise import MUL_S8
-from codegen.kernels.portable.pairwise import EXTREMES_S8
+from codegen.kernels.portable.pairwise import EXTREMES_S8, PRELU_S8, positive_table
 from codegen.kernels.v7m.packing import LEAST_SHIFT, MOST_SHIFT
 from codegen.targets.arm import V7M
 
@@ -37,24 +38,47 @@ class MulV7m(RunKernel):
 
     def numbers(self, let: Let) -> RunNumbers:
         """See `RunKernel.numbers`."""
-        multiplier, shift = mul_multiplier(arg_type(let, 0), arg_type(let, 1), let.var.type)
-        offset = (1 << (-shift - 2)) + let.var.type.zero_point * (1 << (-shift - 1))
-        return RunNumbers(
-            struct=params(
-                "cg_mul_params_v7m",
-                ("shape", broadcast_fields(let)),
-                ("lhs_zero", arg_type(let, 0).zero_point),
-                ("rhs_zero", arg_type(let, 1).zero_point),
-                ("multiplier", multiplier),
-                ("offset", offset),
-                ("shift", -shift - 1),
-            )
-        )
+        scale = mul_multiplier(arg_type(let, 0), arg_type(let, 1), let.var.type)
+        return RunNumbers(struct=params("cg_mul_params_v7m", *_product_fields(let, *scale)))
 
     def run_instructions(self, let: Let, count: int, *, aligned: bool) -> int:
         """See `RunKernel.run_instructions`."""
         del let, aligned
         return 9 + 13 * count + 2 * (count % 2)
+
+
+class PreluV7m(RunKernel):
+    """PRELU: results of values from the zero point on are looked up."""
+
+    def other_reason(self, let: Let) -> str | None:
+        """Broadcasting along the last axis, a scale outside the short way's."""
+        found = prelu_params(arg_type(let, 0), arg_type(let, 1), let.var.type)
+        return super().other_reason(let) or shift_reason(found.negative_shift)
+
+    def numbers(self, let: Let) -> RunNumbers:
+        """See `RunKernel.numbers`."""
+        found = prelu_params(arg_type(let, 0), arg_type(let, 1), let.var.type)
+        fields = _product_fields(let, found.negative_multiplier, found.negative_shift)
+        positive = ("positive", ConstantPointer(role="positive"))
+        struct = params("cg_prelu_params_v7m", *fields, positive)
+        return RunNumbers(struct=struct, constants=(positive_table(let),))
+
+    def run_instructions(self, let: Let, count: int, *, aligned: bool) -> int:
+        """See `RunKernel.run_instructions`: half of the values below the zero point."""
+        del let, aligned
+        return 9 + 23 * count // 2
+
+
+def _product_fields(let: Let, multiplier: int, shift: int) -> Fields:
+    """Of a product by `multiplier`, `-shift` bits to the right."""
+    return (
+        ("shape", broadcast_fields(let)),
+        ("lhs_zero", arg_type(let, 0).zero_point),
+        ("rhs_zero", arg_type(let, 1).zero_point),
+        ("multiplier", multiplier),
+        ("offset", (1 << (-shift - 2)) + let.var.type.zero_point * (1 << (-shift - 1))),
+        ("shift", -shift - 1),
+    )
 
 
 def shift_reason(shift: int) -> str | None:
@@ -67,3 +91,4 @@ def shift_reason(shift: int) -> str | None:
 for _kernel in EXTREMES_S8.values():
     register(ExtremeV7m(_kernel, "extreme_s8", V7M))
 register(MulV7m(MUL_S8, "mul_s8", V7M))
+register(PreluV7m(PRELU_S8, "prelu_s8", V7M))

@@ -1,9 +1,11 @@
 @ SPDX-License-Identifier: Apache-2.0
-@ pairs_run_s8_v6m.S -- runs of MAXIMUM, MINIMUM and MUL on int8, ARMv6-M (contract: cg_pairs_v6m.h).
+@ pairs_run_s8_v6m.S -- runs of MAXIMUM, MINIMUM, MUL, PRELU on int8, ARMv6-M (contract:
+@ cg_pairs_v6m.h).
 @
 @ Assembly, because four elements are compared in a word (20 instructions), and a product of 64 bits
-@ that C calls for is two of 32 here: MUL takes 27 instructions an element, 24 by a power of two. The
-@ instruction model is in codegen/kernels/v6m/pairs.py.
+@ that C calls for is two of 32 here: MUL takes 27 instructions an element, 24 by a power of two,
+@ PRELU two more below zero and 9 from there on. The instruction model is in
+@ codegen/kernels/v6m/pairs.py.
 #include "cg_asm_v6m.inc"
 
     @ Of four elements in r4 and in r5 the larger ones to r5; `is_least`: the smaller ones. r0 signs. Those
@@ -93,12 +95,20 @@
 
     @ Elements at r1 and r2 to r3, behind which r7 counts up to 0. r8, r9 minus the zero points, r10 high,
     @ r11 low, r12 half, lr shift, at sp the zero point plus 128. A product is made positive and its sign
-    @ kept: halves go away from zero, but those of the first rounding up: `is_exact` sees them. Changes
-    @ r0, r4-r7 and the flags.
-    .macro products is_exact
+    @ kept: halves go away from zero, but those of the first rounding up: `is_exact` sees them.
+    @ `is_prelu`: what is not below its zero point is looked up, behind sp is where zero's result lies.
+    @ Changes r0, r4-r7 and the flags; goes on at \end.
+    .macro products is_exact, is_prelu, end
 1:  ldrsb   r4, [r1, r7]
+    .if     \is_prelu
+    add     r4, r8
+    cmp     r4, #0
+    bge     4f
+    ldrsb   r5, [r2, r7]
+    .else
     ldrsb   r5, [r2, r7]
     add     r4, r8
+    .endif
     add     r5, r9
     muls    r4, r5, r4
     asrs    r5, r4, #31
@@ -128,15 +138,24 @@
     strb    r4, [r3, r7]
     adds    r7, r7, #1
     bne     1b
-    b       .Ldone
+    b       \end
 3:  asrs    r4, r4, #31                     @ below: 0, above: 255
     mvns    r4, r4
     uxtb    r4, r4
     b       2b
+    .if     \is_prelu
+4:  ldr     r5, [sp, #4]
+    ldrb    r4, [r5, r4]
+    strb    r4, [r3, r7]
+    adds    r7, r7, #1
+    bne     1b
+    b       \end
+    .endif
     .endm
 
-    frame   cg_frame_cg_mul_s8_v6m_run, 4
-    function cg_mul_s8_v6m_run
+    @ Registers as `products` has them of r0 parameters, r1, r2, r3 and the count on the stack; r0 behind
+    @ the shift, r4 low. Changes r5, r6 and the flags.
+    .macro begin
     save_all
     ldr     r7, [sp, #36]                   @ count
     adds    r1, r1, r7
@@ -152,14 +171,37 @@
     mov     r11, r4
     mov     r12, r5
     mov     lr, r6
+    .endm
+
+    frame   cg_frame_cg_mul_s8_v6m_run, 4
+    function cg_mul_s8_v6m_run
+    begin
     ldr     r0, [r0]
     push    {r0}
     cmp     r4, #0
     beq     .Lexact
-    products 0
+    products 0, 0, .Ldone
 .Lexact:
-    products 1
+    products 1, 0, .Ldone
 .Ldone:
     pop     {r0}
     return_all
     .size   cg_mul_s8_v6m_run, . - cg_mul_s8_v6m_run
+
+    frame   cg_frame_cg_prelu_s8_v6m_run, 8
+    function cg_prelu_s8_v6m_run
+    begin
+    ldm     r0!, {r5, r6}                   @ zero point of the result, positive
+    mov     r0, r8
+    subs    r6, r6, r0
+    adds    r6, r6, #128                    @ the result of value 0 is there less the offset
+    push    {r5, r6}
+    cmp     r4, #0
+    beq     .Lexact_prelu
+    products 0, 1, .Ldone_prelu
+.Lexact_prelu:
+    products 1, 1, .Ldone_prelu
+.Ldone_prelu:
+    pop     {r0, r1}
+    return_all
+    .size   cg_prelu_s8_v6m_run, . - cg_prelu_s8_v6m_run

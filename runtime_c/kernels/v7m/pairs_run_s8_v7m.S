@@ -1,9 +1,10 @@
 @ SPDX-License-Identifier: Apache-2.0
-@ pairs_run_s8_v7m.S -- runs of MAXIMUM, MINIMUM and MUL on int8, ARMv7-M (contract: cg_pairs_v7m.h).
+@ pairs_run_s8_v7m.S -- runs of MAXIMUM, MINIMUM, MUL, PRELU on int8, ARMv7-M (contract:
+@ cg_pairs_v7m.h).
 @
 @ Assembly, because four elements are compared in a word (15 instructions) and C has no SMLAL that
-@ begins with half a result: MUL takes 12 instructions an element. The instruction model is in
-@ codegen/kernels/v7m/pairs.py.
+@ begins with half a result: MUL takes 12 instructions an element, PRELU 15 below zero and 8 from
+@ there on. The instruction model is in codegen/kernels/v7m/pairs.py.
 #include "cg_asm.inc"
 
     .set SIGNS, 0x80808080
@@ -75,21 +76,26 @@
     run     1
     .size   cg_extreme_s8_v7m_run, . - cg_extreme_s8_v7m_run
 
-    @ An element: r6, r7 zero points, r8 multiplier, r9 offset, r10 shift, r11 2^30. What SMLAL adds to is
-    @ 2^31 less where the product is negative: halves go away from zero. Changes r0, r4, r5, r12.
+    @ r4 times r5 to r3: r8 multiplier, r9 offset, r10 shift. What SMLAL adds to is 2^31 less where the
+    @ product is negative: halves go away from zero. Changes r0, r4, r12 and the flags.
+    .macro scaled
+    muls    r4, r5, r4
+    and     r0, r4, #0x80000000
+    add     r12, r9, r4, asr #31
+    orr     r0, r0, #0x40000000
+    smlal   r0, r12, r4, r8
+    asr     r4, r12, r10
+    ssat    r4, #8, r4
+    strb    r4, [r3], #1
+    .endm
+
+    @ An element: r6, r7 zero points, others as in `scaled`. Changes r0, r4, r5, r12 and the flags.
     .macro product
     ldrsb   r4, [r1], #1
     ldrsb   r5, [r2], #1
     subs    r4, r4, r6
     subs    r5, r5, r7
-    muls    r4, r5, r4
-    and     r0, r4, #0x80000000
-    add     r12, r9, r4, asr #31
-    orr     r0, r0, r11
-    smlal   r0, r12, r4, r8
-    asr     r4, r12, r10
-    ssat    r4, #8, r4
-    strb    r4, [r3], #1
+    scaled
     .endm
 
     function cg_mul_s8_v7m_run
@@ -98,7 +104,6 @@
     add     lr, r3, r12
     adds    r0, r0, #60
     ldm     r0, {r6-r10}
-    mov     r11, #0x40000000
     lsls    r12, r12, #31
     beq     2f
 1:  product
@@ -110,3 +115,27 @@
     bne     2b
 3:  pop     {r4-r11, pc}
     .size   cg_mul_s8_v7m_run, . - cg_mul_s8_v7m_run
+
+    function cg_prelu_s8_v7m_run
+    ldr     r12, [sp]
+    push    {r4-r11, lr}
+    add     lr, r3, r12
+    adds    r0, r0, #60
+    ldm     r0, {r6-r11}                    @ zero points, multiplier, offset, shift, positive
+    add     r11, r11, r6
+    adds    r11, r11, #128                  @ the result of the zero point
+1:  ldrsb   r4, [r1], #1
+    ldrsb   r5, [r2], #1
+    subs    r4, r4, r6
+    blt     2f
+    ldrb    r4, [r11, r4]
+    strb    r4, [r3], #1
+    cmp     r3, lr
+    bne     1b
+    pop     {r4-r11, pc}
+2:  subs    r5, r5, r7
+    scaled
+    cmp     r3, lr
+    bne     1b
+    pop     {r4-r11, pc}
+    .size   cg_prelu_s8_v7m_run, . - cg_prelu_s8_v7m_run

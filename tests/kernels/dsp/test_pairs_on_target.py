@@ -14,8 +14,8 @@ from tests.kernels.mve.layers import Drawing, Model, run_all
 pytestmark = pytest.mark.qemu
 FAST = {
     "mps2-an386": {"cg_extreme_s8_dsp", "cg_mul_s8_dsp", "cg_prelu_s8_dsp", "cg_lut_s8"},
-    "mps2-an385": {"cg_extreme_s8_v7m", "cg_mul_s8_v7m", "cg_prelu_s8", "cg_lut_s8"},
-    "microbit": {"cg_extreme_s8_v6m", "cg_mul_s8_v6m", "cg_prelu_s8", "cg_lut_s8"},
+    "mps2-an385": {"cg_extreme_s8_v7m", "cg_mul_s8_v7m", "cg_prelu_s8_v7m", "cg_lut_s8"},
+    "microbit": {"cg_extreme_s8_v6m", "cg_mul_s8_v6m", "cg_prelu_s8_v6m", "cg_lut_s8"},
     "mps3-an547": {"cg_extreme_s8_mve", "cg_mul_s8_mve", "cg_prelu_s8_mve", "cg_lut_s8_mve"},
 }
 """By board: the C functions that all of these models call."""
