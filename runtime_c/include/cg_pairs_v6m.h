@@ -3,9 +3,9 @@
  * cg_pairs_v6m.h -- MAXIMUM, MINIMUM, MUL and PRELU of two int8 tensors, ARMv6-M.
  *
  * Bit-equal to cg_extreme_s8, cg_mul_s8 and cg_prelu_s8, broadcasting as there, but neither
- * argument is broadcast along the innermost axis. Any alignment; MAXIMUM and MINIMUM take four elements at a
- * time where argument, argument and result begin at multiples of 4. Elements are read, then
- * written, in order: in place of what is not broadcast.
+ * argument is broadcast along the innermost axis. Any alignment; MAXIMUM and MINIMUM take four
+ * elements at a time where argument, argument and result begin at multiples of 4. Elements are
+ * read, then written, in order: in place of what is not broadcast.
  */
 #ifndef CG_PAIRS_V6M_H
 #define CG_PAIRS_V6M_H
