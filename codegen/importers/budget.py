@@ -41,6 +41,15 @@ class Budget:
                 f"give a model of smaller images or fewer layers; {RAISE}",
             )
 
+    @property
+    def counted(self) -> tuple[int, int]:
+        """Bytes and pixels of all values so far."""
+        return self._value_bytes, self._pixels
+
+    def back_to(self, counted: tuple[int, int]) -> None:
+        """Forget values of steps that are given up for others, which count anew: they meet a limit again."""
+        self._value_bytes, self._pixels = counted
+
     def _pixels_of(self, batch: int, rows: int, columns: int) -> None:
         before, self._pixels = self._pixels, self._pixels + batch * rows * columns
         if before <= MAX_PIXELS_TOGETHER < self._pixels:

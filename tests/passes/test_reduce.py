@@ -351,3 +351,17 @@ def test_shared_weights_are_cut_for_each_reader() -> None:
     reduction = reduced(layers.build([again]))
     refs = [let.call.args[1] for let in reduction.module.main.body[1:]]
     assert [ref.type.shape for ref in refs if ref] == [(3, 1, 1, 2), (3, 1, 1, 3)]
+
+
+def test_an_axis_of_millions_is_left_alone() -> None:
+    """Two mutants of the ONNX fuzz (seed 31000) had 2^24 channels: masks and links took more than 512 MiB."""
+    for extent, is_reduced in ((1 << 17, True), (1 << 20, False)):
+        layers = Layers()
+        image = layers.param("image", int8(1, 4, 4, 2))
+        weights = dense(3, 2, 1, 1)
+        weights[STUCK] = 0
+        a = layers.conv(image, weights, [1, 2, 0], name="a")
+        wide = layers.param("wide", int8(1, extent))
+        reduction = reduced(layers.build([layers.conv(a, dense(2, 3, 1, 1), [5, 6], name="b"), wide]))
+        assert reduction.is_nothing is not is_reduced
+        assert shape_of(reduction, "a") == (1, 4, 4, 2 if is_reduced else 3)

@@ -171,6 +171,7 @@ class _Translation:
         """One integer step; where there is none, the nodes one by one, and the reason for the report."""
         node, last = group.node, group.last
         self._is_at(node, printable(last.outputs[0]) if last.outputs else "")
+        counted = self.steps.budget.counted
         try:
             site, activation = self._site(node), group.activation and self._site(group.activation)
             if any(name in self._values for each in (*group.inner, last) for name in each.outputs if name):
@@ -185,6 +186,7 @@ class _Translation:
                     each.need_no_more()
             self._values[last.outputs[0]] = made
         except (LeftInFloat, Refused, AlreadyReported) as reason:
+            self.steps.budget.back_to(counted)
             if not isinstance(reason, AlreadyReported):
                 self.steps.left_in_float.append(f"{self.steps.source}: {reason}")
             for each in (*group.inner, last):

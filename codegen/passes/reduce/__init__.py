@@ -11,12 +11,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from codegen.ir import Function, Module
+from codegen.ir.ops.base.products import channels
 from codegen.passes.reduce.account import Removal, Work, removals, work
 from codegen.passes.reduce.flow import flow, needs
 from codegen.passes.reduce.rewrite import rewrite, surviving
 from codegen.passes.reduce.value_ranges import ranges
 
 __all__ = ["Reduce", "Reduction", "Removal", "Work", "reduce"]
+
+
+MOST_CHANNELS = 1 << 20
+"""Of all values of a function together; one that has more is left as it is. Each takes some 50 bytes here,
+and networks have far fewer: only files made to harm have axes of millions."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,6 +65,8 @@ def reduce(module: Module) -> Reduction:
 def _reduce(
     module: Module, reduced: Module, function: Function
 ) -> tuple[Module, list[Removal], dict[str, tuple[int, ...]]]:
+    if sum(channels(var.type.shape) for var in function.variables()) > MOST_CHANNELS:
+        return reduced, [], {}
     known = ranges(module, function)
     flows = {let.var.name: flow(module, let, known) for let in function.body}
     needed = needs(function, flows, known)
