@@ -24,6 +24,9 @@ from codegen.search.ranges.members import Member
 _APART = -(1 << 40)
 """Distance of two buffers that are in no conflict."""
 
+BEYOND = 1 << 40
+"""Bytes of what is not to be taken."""
+
 _WEIGHED = 24
 """Members at which orders of buffers are compared."""
 
@@ -112,9 +115,13 @@ def nearest(found: Sequence[Orientation], members: Sequence[Member]) -> Orientat
 
 
 def peak(given: Orientation, found: Member) -> int:
-    """Where the last byte of a member ends, its buffers in this order."""
+    """Where the last byte of a member ends, its buffers in this order; `BEYOND` where a pool is too small."""
     places = placed(given, found.problem)
-    return max((places[b.id].offset + b.size_bytes for b in found.problem.buffers), default=0)
+    limits = {pool.name: pool.limit_bytes for pool in found.problem.pools}
+    ends = [(places[b.id].pool, places[b.id].offset + b.size_bytes) for b in found.problem.buffers]
+    if any(end > limits[pool] for pool, end in ends):
+        return BEYOND
+    return max((end for _, end in ends), default=0)
 
 
 Distances = Mapping[Pair, tuple[Formula, Whole]]

@@ -16,7 +16,7 @@ from codegen.plan.place.planners import Planner
 from codegen.program.problem import MemoryPlan
 from codegen.program.program import Program
 from codegen.search.kernels.binding import Binder
-from codegen.search.ranges.buffer_order import at_the_end, orders, pairs_of, peak
+from codegen.search.ranges.buffer_order import BEYOND, at_the_end, orders, pairs_of, peak
 from codegen.search.ranges.members import Member, Members, check_alike, lasting
 from codegen.search.ranges.siblings import kernels_of, with_functions_of, with_kernels_of, with_layers_of
 from codegen.search.ranges.sizes import LookedAt, Sizes
@@ -32,9 +32,6 @@ _WEIGHED = 24
 
 _ASKED = (0, 1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4)
 """Which of these are planned by themselves, for kernels to compare, if the first one needs fewer bytes."""
-
-_NEVER = 1 << 40
-"""Bytes of what is not to be taken."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -188,12 +185,12 @@ class _Candidates:
         slower = np.zeros(len(members))
         slower[able] = _work(there) - _work([*itertools.compress(own, able)])
         every = self._orders(program, there, None)
-        rows = np.full((len(every), len(members)), _NEVER, np.int64)
+        rows = np.full((len(every), len(members)), BEYOND, np.int64)
         rows[:, able] = _peaks(every, there)
         accepted = slower <= slower[[index for index in asked if able[index]]].max()
         if _calls(program) != _calls(self._programs[0]):
             accepted &= np.isin(np.arange(len(members)), asked)
-        self.peaks = np.concatenate([self.peaks, np.where(accepted, rows, _NEVER)])
+        self.peaks = np.concatenate([self.peaks, np.where(accepted, rows, BEYOND)])
 
     def _orders(
         self, program: Program, members: Sequence[Member], plan: MemoryPlan | None
