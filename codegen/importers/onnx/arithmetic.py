@@ -244,12 +244,7 @@ def clip(site: Site) -> Value:
         if site.opset < 11:
             bounds[place] = site.real(name, 0.0) if site.has_attribute(name) else None
         elif site.has(place + 1):
-            given = site.known(place + 1, f"the bound {name}")
-            if given.size != 1:
-                raise Refused(
-                    "E303", f"the bound {name} has shape {list(given.shape)}, it has to be one number"
-                )
-            bounds[place] = float(given.reshape(-1)[0])
+            bounds[place] = site.number(place + 1, f"the bound {name}")
     return _bounded(site, value, *bounds)
 
 

@@ -29,7 +29,7 @@ def dropout(site: Site) -> Value | tuple[Value, ...]:
     ratio = site.real("ratio", 0.5)
     site.integer("seed", 0)
     if site.has(2) and bool(site.known(2, "training_mode").any()):
-        ratio = float(site.known(1, "the ratio").reshape(-1)[0]) if site.has(1) else ratio
+        ratio = site.number(1, "the ratio") if site.has(1) else ratio
         if ratio:
             raise Refused("E301", "training is not supported", "export the model for inference (eval())")
     value = site.value(0)
@@ -216,7 +216,7 @@ def pad(site: Site) -> Value:
         pads, number = site.integers("pads"), site.real("value", 0.0)
     else:
         pads = site.numbers(1, "the padding")
-        number = float(site.known(2, "the value").reshape(-1)[0]) if site.has(2) else 0.0
+        number = site.number(2, "the value") if site.has(2) else 0.0
     axes = tuple(range(rank))
     if site.has(3):
         axes = tuple(site.axis(axis, rank) for axis in site.numbers(3, "the list of axes"))

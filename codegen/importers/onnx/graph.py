@@ -117,7 +117,6 @@ class _Translation:
         names = identifiers([each.name for each in inputs], [op.short for op in (*OPS.values(), USER)])
         params: list[Var] = []
         for position, (value, name) in enumerate(zip(inputs, names, strict=True)):
-            param = None
             try:
                 if value.name in self._values:
                     raise Refused("E303", "another input is called so")
@@ -125,10 +124,11 @@ class _Translation:
                 self.steps.budget.value(kind)
                 param = Var(name=name, type=kind, origin=printable(value.name))
                 params.append(param)
+                self._values[value.name] = self._input(param)
             except Refused as refused:
                 where = f'graph input {position} "{printable(value.name)}"'
                 self._report.add(refused.problem, where=where)
-            self._values[value.name] = None if param is None else self._input(param)
+                self._values[value.name] = None
         return tuple(params)
 
     def _input(self, param: Var) -> Computed:

@@ -126,6 +126,21 @@ class Site:
         reason = f"{what}: computed while the model runs, supported are constants"
         raise Refused("E301", f'"{name}" ({what}) is computed while the model runs', _FIXED, reason=reason)
 
+    def number(self, position: int, what: str) -> float:
+        """Input `position` as one number of the file, in whatever shape."""
+        found = self.known(position, what)
+        if found.size != 1 or found.dtype.kind not in "biuf":
+            shown = f"{found.dtype}{list(found.shape)}"
+            raise Refused("E303", f"{what} is {shown}, it has to be one number")
+        return float(found.reshape(-1)[0])
+
+    def whole(self, position: int, what: str) -> int:
+        """Input `position` as one integer of the file, in whatever shape and element type."""
+        number = self.number(position, what)
+        if not number.is_integer():
+            raise Refused("E303", f"{what} is {number:g}, it has to be an integer")
+        return int(self.known(position, what).reshape(-1)[0])
+
     def known_data(self, position: int) -> np.ndarray | None:
         """Input `position` as numbers of the file, None where it is computed."""
         found = self.given(position)

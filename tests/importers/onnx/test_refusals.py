@@ -220,6 +220,22 @@ def test_weights_that_the_model_computes(tmp_path: Path) -> None:
             "works on float32 and float64",
         ),
         (model(node("Relu", "x", "y"), x=(1, 1 << 30)), "error[E305]"),
+        # A mutant of the fuzz (seed 61000): a traceback, as other single numbers that are none.
+        (
+            model(
+                node("Pad", "x p v", "y"),
+                constants={"p": np.zeros(8, np.int64), "v": np.zeros(0, np.float32)},
+            ),
+            "the value is float32[0], it has to be one number",
+        ),
+        (
+            model(
+                node("Cast", "x", "i", to=TensorProto.INT32),
+                node("OneHot", "i d v", "y"),
+                constants={"d": np.array(np.nan, np.float32), "v": np.array([0, 1], np.float32)},
+            ),
+            "the depth is nan, it has to be an integer",
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -318,3 +334,15 @@ def test_a_limit_holds_for_what_is_left_in_float_too(tmp_path: Path) -> None:
         import_onnx(made.SerializeToString(), "m.onnx", limits=limits)
     text = str(caught.value)
     assert "error[E305]" in text and "150,994,944 bytes together with this one" in text
+
+
+def test_a_limit_holds_for_an_input_of_the_other_sign(tmp_path: Path) -> None:
+    """Bytes of uint8 are looked up as int8 at once; that step met the limit outside of any node: a traceback
+    (mutant of the fuzz, seed 61000)."""
+    scale = {"s": np.array(0.1, np.float32), "z": np.array(0, np.uint8)}
+    made = model(node("DequantizeLinear", "x s z", "y"), x=(1, 1 << 26), constants=scale)
+    made.graph.input[0].type.tensor_type.elem_type = TensorProto.UINT8
+    text = complaint(tmp_path, made)
+    assert text.startswith(
+        'error[E305] graph input 0 "x": the inputs and what operators compute have 134,217,728 '
+    )

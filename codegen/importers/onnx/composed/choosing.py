@@ -165,7 +165,7 @@ def from_ends(site: Site, value: Value, lengths: np.ndarray | None) -> Value:
 
 
 def _one_hot(site: Site) -> Value:
-    depth = int(site.known(1, "the depth").reshape(-1)[0])
+    depth = site.whole(1, "the depth")
     if depth < 1:
         raise Refused("E303", f"a depth of {depth}")
     if depth * math.prod(site.value(0).shape) > site.steps.limits.constants:
@@ -184,7 +184,7 @@ def _one_hot(site: Site) -> Value:
 
 def _triangle(site: Site) -> Value:
     value = site.value(0)
-    diagonal = int(site.known(1, "the diagonal").reshape(-1)[0]) if site.has(1) else 0
+    diagonal = site.whole(1, "the diagonal") if site.has(1) else 0
     rows = np.ones(value.shape[-2:], np.bool_)
     mask = np.triu(rows, diagonal) if site.integer("upper", 1) else np.tril(rows, diagonal)
     mask = mask.reshape((1,) * (len(value.shape) - 2) + mask.shape)

@@ -62,7 +62,7 @@ def _hardmax(site: Site) -> Value:
 
 def top(site: Site) -> tuple[Value, Value]:
     """TopK: of float32 one by one, each the best of what is left. A few of them."""
-    value, count = site.value(0), int(site.known(1, "the number of elements").reshape(-1)[0])
+    value, count = site.value(0), site.whole(1, "the number of elements")
     site.integer("sorted", 1)
     axis, largest = site.axis(site.integer("axis", -1), len(value.shape)), site.integer("largest", 1)
     extent, rank = value.shape[axis], len(value.shape)

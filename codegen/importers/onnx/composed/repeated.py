@@ -26,7 +26,7 @@ def _loop(site: Site, run: Run) -> tuple[Given, ...]:
     """Loop: up to M turns, as long as the condition holds."""
     body = site.branch("body")
     carried = [site.given(position) for position in range(2, len(site.node.inputs))]
-    most = int(site.known(0, "the number of turns").reshape(-1)[0]) if site.has(0) else None
+    most = site.whole(0, "the number of turns") if site.has(0) else None
     goes = bool(site.known(1, "the condition").all()) if site.has(1) else True
     _need(body, 2 + len(carried), 1 + len(carried))
     gathered: list[list[Value]] = [[] for _ in body.outputs[1 + len(carried) :]]

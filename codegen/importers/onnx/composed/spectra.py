@@ -22,11 +22,8 @@ def _dft(site: Site) -> Value:
     value = site.value(0)
     site.need_float(value)
     rank = len(value.shape)
-    if site.opset >= 20:
-        axis = int(site.known(2, "the axis").reshape(-1)[0]) if site.has(2) else -2
-    else:
-        axis = site.integer("axis", 1)
-    axis = site.axis(axis, rank)
+    stated = site.integer("axis", 1) if site.opset < 20 else site.whole(2, "the axis") if site.has(2) else -2
+    axis = site.axis(stated, rank)
     if axis == rank - 1 or value.shape[-1] not in (1, 2):
         raise Refused(
             "E303", f"transforms axis {axis} of {list(value.shape)}, the last is real and imaginary"
@@ -35,7 +32,7 @@ def _dft(site: Site) -> Value:
     extent = value.shape[axis]
     length = 2 * (extent - 1) if inverse and onesided else extent
     if site.has(1):
-        length = int(site.known(1, "the length").reshape(-1)[0])
+        length = site.whole(1, "the length")
     if length < 1:
         raise Refused("E303", f"a transform of length {length}")
     bins = length // 2 + 1
@@ -205,10 +202,10 @@ def _stft(site: Site) -> Value:
     site.need_float(value)
     if len(value.shape) == 2:
         value = site.steps.reshape(value, (*value.shape, 1))
-    step = int(site.known(1, "the step of frames").reshape(-1)[0])
+    step = site.whole(1, "the step of frames")
     window = site.value(2) if site.has(2) else None
     if site.has(3):
-        length = int(site.known(3, "the length of a frame").reshape(-1)[0])
+        length = site.whole(3, "the length of a frame")
     elif window is not None:
         length = window.shape[0]
     else:
@@ -229,20 +226,19 @@ def _stft(site: Site) -> Value:
 
 def _mel(site: Site) -> Value:
     """MelWeightMatrix: triangles of frequencies, a column a band."""
-    names = ("the number of bands", "the length", "the rate", "the lower edge", "the upper edge")
-    bands, length, rate, low, high = (
-        float(site.known(index, name).reshape(-1)[0]) for index, name in enumerate(names)
-    )
+    count, length = site.whole(0, "the number of bands"), site.whole(1, "the length")
+    names = ("the rate", "the lower edge", "the upper edge")
+    rate, low, high = (site.number(2 + index, name) for index, name in enumerate(names))
     if site.integer("output_datatype", 1) != 1:
         raise Refused("E301", "an output_datatype other than float32 is not supported")
-    count, bins = int(bands), int(length) // 2 + 1
+    bins = length // 2 + 1
     if count < 1 or bins < 1:
         raise Refused("E303", f"{count} bands of {bins} frequencies")
     site.steps.count_known((bins, count))
     with np.errstate(all="ignore"):
         edges = 2595 * np.log1p(np.array([low, high]) / 700) / np.log(10)
         mel = np.arange(count + 2) * ((edges[1] - edges[0]) / (count + 2)) + edges[0]
-        places = (int(length) + 1) * (700 * np.expm1(mel / 2595 * np.log(10))) // rate
+        places = (length + 1) * (700 * np.expm1(mel / 2595 * np.log(10))) // rate
     if not all(0 <= each < bins + (index > count) for index, each in enumerate(places)):  # nor no number
         raise Refused("E303", f"bands from {low:g} to {high:g} Hz lie outside 0 to half of {rate:g} Hz")
     points = places.astype(np.int64)

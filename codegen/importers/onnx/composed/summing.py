@@ -56,7 +56,7 @@ def _running(op: str, first: int) -> Callable[[Site], Value]:
 
     def translate(site: Site) -> Value:
         value = site.value(0)
-        axis = site.axis(int(site.known(1, "the axis").reshape(-1)[0]), len(value.shape))
+        axis = site.axis(site.whole(1, "the axis"), len(value.shape))
         exclusive, reverse = bool(site.integer("exclusive", 0)), bool(site.integer("reverse", 0))
         if op == "ADD" and value_type(value) == "float32":
             attrs = CumsumAttrs(axis=axis, exclusive=exclusive, reverse=reverse)
