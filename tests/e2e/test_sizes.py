@@ -1,6 +1,7 @@
 """Models whose sizes are ranges, run: outputs as the engine's at every size, peaks as the formulas say."""
 
 import csv
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -32,10 +33,6 @@ def _recorded() -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-_TOO_MUCH_CODE = {("mps2-an386", "pretrainedResnet_large_int8")}
-"""Rows that miss their bound of code: two shorter blocks for one image take 2,080 bytes."""
-
-
 @pytest.mark.parametrize("row", _recorded(), ids=lambda row: f"{row['board']}-{row['network']}")
 def test_what_is_recorded_of_a_range_keeps_to_its_bounds(row: dict[str, str]) -> None:
     """A range of batches took 2,186 bytes of code more than its largest size alone for a day: nothing looked
@@ -43,8 +40,7 @@ def test_what_is_recorded_of_a_range_keeps_to_its_bounds(row: dict[str, str]) ->
     assert (row["wrong"], row["peak_bytes_more"]) == ("0", "0")
     assert float(row["instructions_ratio"]) <= 1.05
     assert float(row["alone_mean"]) <= 1.05
-    is_within = int(row["code_bytes_more"]) <= 2048
-    assert is_within == ((row["board"], row["network"]) not in _TOO_MUCH_CODE)
+    assert int(row["code_bytes_more"]) <= 2048
 
 
 def ran(
@@ -195,6 +191,22 @@ def test_one_image_ends_its_block_earlier(way: str, tmp_path: Path) -> None:
     assert program.ranges is not None
     [one, *_] = program.ranges.peaks["sram"]
     assert one.planned_bytes == 8 * 8 * 32 + 3 * 16 * 16
+
+
+def test_blocks_of_a_range_share_the_search_for_the_next_row(tmp_path: Path) -> None:
+    """The C compiler copied it into each of three blocks of pretrainedResnet_large_int8 on mps2-an386: 2,080
+    bytes of code more than for eight images alone. Where there is one block it stays inside."""
+    path = tmp_path / "shortening.tflite"
+    path.write_bytes(shortening())
+    calls: list[list[str]] = []
+    for dims in (["x0.0=1..3"], ["x0.0=3..3"]):
+        built = build([path], Options(board="host", dims=parsed(dims)), tmp_path / "out", emulated=True)
+        source = (built.folder / "shortening.c").read_text(encoding="utf-8")
+        calls.append(re.findall(r"int32_t stage = (\w+)\(", source))
+        assert ("__attribute__((noinline)) static int32_t shortening_next_stage(" in source) == (
+            len(calls[-1]) > 1
+        )
+    assert calls == [["shortening_next_stage"] * 2, ["cg_next_stage"]]
 
 
 BATCHED = ("mlperf_tiny/kws_ref_model", "tflm/hello_world_int8", "tflm/hello_world_float")

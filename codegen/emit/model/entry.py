@@ -172,7 +172,7 @@ class _Entry:
             whole += [tensor.size for tensor in (*header.inputs, *header.outputs)]
         return EntryView(
             structs=self._structs,
-            blocks=tuple(text for prim in prims for text in self._functions(prim)),
+            blocks=self._functions(prims),
             sizes=() if sizes is None else tuple(sizes.declarations(whole)),
             tables=() if sizes is None else sizes.tables,
             inputs=tuple(declared),
@@ -207,8 +207,8 @@ class _Entry:
         """Parameters that are known at run time only, so that they live on the stack."""
         return local_structs(prim, late_constants(prim, self.constants, self.places.sizes, self.external))
 
-    def _functions(self, prim: PrimFunc) -> Iterator[str]:
-        """Those that are rendered for a step: a block or loop, and layers that run without it in a part of a
+    def _functions(self, prims: Sequence[PrimFunc]) -> tuple[str, ...]:
+        """Those that are rendered for steps: a block or loop, and layers that run without it in a part of a
         range of sizes. External constants reach them as a parameter or the model's pointer."""
         name, sizes = self.program.name, self.places.sizes
         around = Around(model=name, constants=self.constants, structs=self._struct_names, sizes=sizes)
@@ -217,7 +217,7 @@ class _Entry:
             given = ((f"const struct {image_tag(name)} *", "constants"),) if owned else ()
             constants = constant_addresses(self.places.bundle, self.program, "constants")
             around = replace(around, constants=constants, given=given)
-        return functions_of(prim, around)
+        return functions_of(prims, around)
 
     # ---- steps --------------------------------------------------------------------------
 

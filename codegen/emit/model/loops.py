@@ -1,6 +1,6 @@
 """Loops in C: a function of this model that runs the steps of an iteration again and again."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from codegen.emit.c.c_text import fill
@@ -69,9 +69,26 @@ class LoopView:
     last: tuple[tuple[str, str, int], ...]
 
 
-def functions_of(prim: PrimFunc, around: Around) -> Iterator[str]:
-    """The functions that are rendered for a step: of a block or loop, and of what runs in its place in some
-    parts of a range of sizes."""
+def functions_of(prims: Sequence[PrimFunc], around: Around) -> tuple[str, ...]:
+    """The functions that are rendered for steps: of a block or loop, and of what runs in its place in some
+    parts of a range of sizes. Several blocks of a range share the search for the next row: only one of those
+    that stand for each other runs, and the C compiler would copy the search into each."""
+    shared: tuple[str, ...] = ()
+    if around.sizes is not None and sum(map(_block_count, prims)) > 1:
+        around = replace(around, next_stage=f"{around.model}_next_stage")
+        shared = (fill("c/next_stage.c.j2", function=around.next_stage).rstrip("\n"),)
+    return (*shared, *(text for prim in prims for text in _functions_of(prim, around)))
+
+
+def _block_count(prim: PrimFunc) -> int:
+    """Functions of blocks that are rendered for a step."""
+    loops = (each.loop for each in (*prim.others, prim) if each.loop is not None)
+    inner = (call.block for loop in loops for call in (*loop.deciding, *loop.calls))
+    blocks = (*(each.block for each in (*prim.others, prim)), *inner)
+    return sum(block is not None for block in blocks)
+
+
+def _functions_of(prim: PrimFunc, around: Around) -> Iterator[str]:
     for each in (*prim.others, prim):
         if each.block is not None:
             yield block_text(each, each.block, around)
