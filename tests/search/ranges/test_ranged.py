@@ -45,7 +45,12 @@ def planned(network: Network, folder: Path, board: str = "host", *dims: str) -> 
     """The program of a network for all its sizes, or those of `dims`."""
     path = folder / f"{network.name}.tflite"
     path.write_bytes(network.data)
-    options = Options(board=board, dims=parsed(dims or network.dims))
+    return planned_file(path, board, *(dims or network.dims))
+
+
+def planned_file(path: Path, board: str, *dims: str) -> Program:
+    """The program of a file for all sizes of `dims`."""
+    options = Options(board=board, dims=parsed(dims))
     return plan_model(path, option_board(board, ()), options, emulated=True).program
 
 
@@ -354,12 +359,7 @@ def test_a_batch_from_one_on_takes_the_kernels_of_several_rows(board: str, tmp_p
     """They leave one row to others, and were left out of the whole range for it: with portable kernels
     instead N=8 took 3.6 times the instructions on mps2-an385, and on mps2-an386 it was E308."""
     path = model_path("tflm/hello_world_int8")
-
-    def planned(words: str) -> Program:
-        made = Options(board=board, dims=parsed([words]))
-        return plan_model(path, option_board(board, ()), made, emulated=True).program
-
-    program, alone = planned("N=1..8"), planned("N=8..8")
+    program, alone = (planned_file(path, board, words) for words in ("N=1..8", "N=8..8"))
     assert program.ranges is not None and program.ranges.proved
     assert [prim.kernel for prim in program.steps.prim_funcs] == [p.kernel for p in alone.steps.prim_funcs]
     assert all("fully_connected_rows" in prim.kernel for prim in program.steps.prim_funcs if prim.macs)
@@ -378,17 +378,12 @@ def test_small_batches_run_other_functions_where_these_need_less(
 ) -> None:
     """One row took the workspace of four: 144 bytes on mps2-an385, where its own build takes 20."""
     path = model_path("tflm/hello_world_int8")
-
-    def planned(words: str) -> Program:
-        made = Options(board=board, dims=parsed([words]))
-        return plan_model(path, option_board(board, ()), made, emulated=True).program
-
-    program = planned("N=1..8")
+    program = planned_file(path, board, "N=1..8")
     ranges = program.ranges
     assert ranges is not None and ranges.proved
     [pool] = [name for name, own in ranges.peaks.items() if own[-1].planned_bytes]
     for size in (1, 2, 3, 8):
-        alone = planned(f"N={size}..{size}")
+        alone = planned_file(path, board, f"N={size}..{size}")
         assert ranges.peaks[pool][size - 1].planned_bytes == alone.memory.peak_bytes(pool)
     assert [part.where for part in range_parts(ranges)][:1] == ([f"N < {stop}" if stop else ""])
     said = [line.strip() for line in sizes_lines(program) if " calls " in line]
