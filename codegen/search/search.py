@@ -26,7 +26,7 @@ from codegen.search.kernels.costs import FLASH_WORTH, code_limit
 from codegen.search.kernels.cycle_costs import CycleCosts
 from codegen.search.kernels.in_place import directed, permitted
 from codegen.search.kernels.iterations import binder_of
-from codegen.search.kernels.selection import select, select_fewest_bytes, used_code_bytes
+from codegen.search.kernels.selection import select, select_fewest_bytes, sparing, used_code_bytes
 from codegen.search.memory.attempt import Attempt, Planning
 from codegen.search.memory.goal import best_attempt, frontier
 from codegen.search.memory.smallest import SmallestPlan
@@ -167,17 +167,19 @@ class _Ready:
         choices = _lasting(function, choices, self._states)
         self._board, self._choices, self._name, self._module = board, choices, name, module
         self._binder = binder
+        binder = sparing(function, binder, choices.optimize)
         chosen = select(function, binder, choices.optimize, spare_bytes=spare_bytes)
         self.code_bytes = used_code_bytes(chosen)
-        self.planning = self._planning(chosen, choices, row_steps)
+        self.planning = self._planning(chosen, choices, row_steps, binder)
         check_stream(self.planning, self.planning.variant.function, choices)
 
     def smallest(self) -> SmallestPlan:
         """What fits limits, and the least that does. `choices.optimize` decides nothing of either; its
         kernels are taken where they need no more."""
         choices, function = replace(self._choices, optimize="speed"), self._module.main
-        lean = self._planning(select_fewest_bytes(function, self._binder), choices, fewest_bytes_row_steps)
-        fast = self._planning(select(function, self._binder), choices, row_steps)
+        binder = self._binder
+        lean = self._planning(select_fewest_bytes(function, binder), choices, fewest_bytes_row_steps, binder)
+        fast = self._planning(select(function, binder), choices, row_steps, binder)
         chosen = self.planning.ordered.prim_funcs
         return SmallestPlan(lean.reaching("least"), fast.reaching("least"), chosen)
 
@@ -186,8 +188,10 @@ class _Ready:
         chosen: Sequence[PrimFunc],
         choices: Choices,
         rows: Callable[[Sequence[PrimFunc], Binder, int], tuple[PrimFunc | None, ...]],
+        binder: Binder,
     ) -> Planning:
-        """The module with these kernels, devices and order planned for them; `rows` binds steps of blocks."""
+        """The module with these kernels, devices and order planned for them; `rows` binds steps of blocks,
+        all of kernels that `binder` has."""
         board, function = self._board, self._module.main
         pools = choices.pools(board)
         plain = pools[:-1] if choices.state_bytes else pools
@@ -206,11 +210,11 @@ class _Ready:
             clock=choices.clock,
         )
         function, prim_funcs = ordered.function, ordered.prim_funcs
-        steps = rows(prim_funcs, self._binder, FLASH_WORTH[choices.optimize])
+        steps = rows(prim_funcs, binder, FLASH_WORTH[choices.optimize])
         return Planning(
             ordered=ordered,
             variant=Variant(function=function, prim_funcs=prim_funcs, steps=steps),
-            binder=self._binder,
+            binder=binder,
             board=board,
             pools=pools,
             planner=planners.find(choices.planner),

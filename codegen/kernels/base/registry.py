@@ -19,6 +19,9 @@ class Kernel(ABC):
     is_in_place: bool = False
     """Its PrimFuncs replace an argument (`PrimFunc.in_place`): an alternative where that argument dies,
     never a step's only kernel."""
+    fast_form: str | None = None
+    """What it is called where it is there for speed alone: another kernel of its instruction set runs all its
+    layers. Kernels of several operators that share code share the name."""
 
     @abstractmethod
     def refusal(self, let: Let, target: Target) -> str | None:

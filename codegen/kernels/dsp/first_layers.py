@@ -32,7 +32,7 @@ class FirstLayer(DspTiled):
 
     def __init__(self, kind: str, pixels: int) -> None:
         super().__init__(CONVOLUTION, CONV_2D_S8, 4, JOINED_STREAM)
-        self.name, self.pixels = f"conv2d_{kind}_s8_dsp", pixels
+        self.name, self.fast_form, self.pixels = f"conv2d_{kind}_s8_dsp", kind, pixels
         self.sources = (f"kernels/dsp/tile{pixels}_{kind}_s8_dsp.S", f"kernels/dsp/{self.name}.c")
 
     @abstractmethod

@@ -192,7 +192,7 @@ class Windows(Product):
 class Columns(Quads):
     """Windows of three columns side by side, stride 1 along the row: columns of four pixels are copied."""
 
-    group, way = 2, "columns"
+    group, way, fast_form = 2, "columns", "columns"
 
     def shape_reason(self, window: WindowShape) -> str | None:
         """See `Product.shape_reason`."""

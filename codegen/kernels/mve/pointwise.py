@@ -45,7 +45,7 @@ FEW = 2
 class FewPixels(Product):
     """One or two pixels, one after the other, four channels at a time."""
 
-    group, way = 4, "few"
+    group, way, fast_form = 4, "few", "few"
 
     def shape_reason(self, window: WindowShape) -> str | None:
         """See `Product.shape_reason`."""
@@ -80,7 +80,7 @@ class _BelowHalf(Quads):
 class NarrowPointwise(_BelowHalf):
     """Pixels of few bytes, any stride: three of them stay in vectors."""
 
-    way = "narrow"
+    way = fast_form = "narrow"
 
     def shape_reason(self, window: WindowShape) -> str | None:
         """See `Product.shape_reason`."""
@@ -110,7 +110,7 @@ class NarrowPointwise(_BelowHalf):
 class Dense(_BelowHalf):
     """As `PointwiseConv`, of whole pairs of vectors to whole fours of channels."""
 
-    way = "dense"
+    way = fast_form = "dense"
 
     def shape_reason(self, window: WindowShape) -> str | None:
         """See `Product.shape_reason`."""

@@ -88,9 +88,9 @@ class Binder:
         return other
 
     def without(self, excluded: frozenset[tuple[str, str]]) -> "Binder":
-        """The same without some kernels of some steps: (`step_key`, kernel)."""
+        """The same without some more kernels of some steps: (`step_key`, kernel)."""
         other = Binder(self._constants, self._target, self._costs, self._loops)
-        other._caps, other._bound, other._excluded = self._caps, self._bound, excluded
+        other._caps, other._bound, other._excluded = self._caps, self._bound, self._excluded | excluded
         return other
 
     def refusal(self, kernel: Kernel, let: Let, *, at_size: bool = False) -> str | None:
@@ -110,7 +110,9 @@ class Binder:
             able = [
                 self.bind(kernel, let, name)
                 for kernel in self.kernels(let)
-                if not kernel.is_in_place and kernel.refusal(let, self._target) is None
+                if not kernel.is_in_place
+                and kernel.refusal(let, self._target) is None
+                and not self._is_excluded(kernel, let)
             ]
             known = [prim for prim in able if prim.instructions is not None] if cap.predicted else []
             least = min((prim.constant_bytes for prim in known or able), default=0)

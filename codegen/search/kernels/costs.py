@@ -14,6 +14,18 @@ from codegen.kernels.primfunc import PrimFunc
 FLASH_WORTH: Mapping[str, int] = {"speed": 0, "balanced": 20, "size": 200}
 """By `--optimize`: instructions of one inference that a byte of flash is worth."""
 
+MOST_SHARES = 2
+"""What a share of a model's flash is worth at most with `balanced`: so many of such shares of its
+instructions. On Helium, whose instructions do more, the price alone took 6 % of str_ww's for 2 % of its
+flash."""
+
+
+def worth_of_flash(optimize: str, instructions: int, flash_bytes: int) -> float:
+    """Instructions that a byte of flash is worth in a model of so many, and of so many bytes."""
+    worth = FLASH_WORTH[optimize]
+    return min(worth, MOST_SHARES * instructions / max(flash_bytes, 1)) if optimize == "balanced" else worth
+
+
 LEAST_WORTH = 0.25
 """What a byte of constants is worth with `speed` too: less gain than that is none. A layer of 4x4 took 9 KB
 more, in flash and staged in RAM, for 412 instructions."""
@@ -44,12 +56,12 @@ of the result, rather too many than too few: `codegen run kws_ref_model.tflite -
 flash=26748`, all portable, prints 10.27 per multiply-accumulate."""
 
 
-def cheapest(prim_funcs: Sequence[PrimFunc], flash_worth: int = 0) -> PrimFunc:
+def cheapest(prim_funcs: Sequence[PrimFunc], flash_worth: float = 0) -> PrimFunc:
     """The one with the least `cost`, the first one wins ties."""
     return min(prim_funcs, key=lambda prim: cost(prim, flash_worth))
 
 
-def cost(prim: PrimFunc, flash_worth: int) -> float:
+def cost(prim: PrimFunc, flash_worth: float) -> float:
     """Predicted instructions and `flash_worth`, or `LEAST_WORTH`, for every byte of constants; any prediction
     beats none."""
     if prim.work is None:
@@ -57,7 +69,7 @@ def cost(prim: PrimFunc, flash_worth: int) -> float:
     return prim.work + max(flash_worth, LEAST_WORTH) * prim.constant_bytes
 
 
-def cost_in_sum(prim: PrimFunc, flash_worth: int) -> float:
+def cost_in_sum(prim: PrimFunc, flash_worth: float) -> float:
     """As `cost`, finite: of two sums the one with fewer kernels that lack a prediction is the lower one."""
     return _UNKNOWN if prim.work is None else cost(prim, flash_worth)
 

@@ -27,7 +27,7 @@ from codegen.program.problem import NO_LIMIT_BYTES, Pool, Problem
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.cycle_costs import CycleCosts
 from codegen.search.kernels.in_place import directed, permitted, replacing
-from codegen.search.kernels.selection import select
+from codegen.search.kernels.selection import select, sparing
 
 _POOL = Pool(name=LOOP_WORKSPACE, region=LOOP_WORKSPACE, limit_bytes=NO_LIMIT_BYTES, alignment=1)
 _EDGE = Edge(io=IoMode.CALLER)
@@ -49,7 +49,8 @@ def binder_of(
     """Binds steps, those of loops too, for what `optimize` asks for."""
 
     def chosen(function: Function) -> tuple[PrimFunc, ...]:
-        return select(function, binder_of(constants, target, costs, optimize), optimize)
+        binder = sparing(function, binder_of(constants, target, costs, optimize), optimize)
+        return select(function, binder, optimize)
 
     return Binder(constants, target, costs, LoopKernel(chosen))
 

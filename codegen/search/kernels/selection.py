@@ -11,8 +11,15 @@ from codegen.ir import Function, Let
 from codegen.kernels.base.code_bytes import code_bytes
 from codegen.kernels.base.registry import Kernel
 from codegen.kernels.primfunc import PrimFunc
-from codegen.search.kernels.binding import Binder
-from codegen.search.kernels.costs import FLASH_WORTH, cheapest, code_limit, cost_in_sum
+from codegen.search.kernels.binding import Binder, step_key
+from codegen.search.kernels.costs import (
+    FLASH_WORTH,
+    assumed_instructions,
+    cheapest,
+    code_limit,
+    cost_in_sum,
+    worth_of_flash,
+)
 from codegen.search.kernels.fewest_bytes import of_fewest_bytes
 
 Candidates = Sequence[Sequence[PrimFunc]]
@@ -20,14 +27,15 @@ Candidates = Sequence[Sequence[PrimFunc]]
 
 
 def with_shared_code(
-    candidates: Candidates, flash_worth: int, code_limit_bytes: int | None = None
+    candidates: Candidates, flash_worth: float, code_limit_bytes: int | None = None
 ) -> tuple[PrimFunc, ...]:
     """Per step one of its candidates: a low sum of all steps' `cost` and `flash_worth` a byte of code.
 
-    Begins with every step's cheapest kernel. Then, as long as that lowers the sum, the best of two kinds of
-    moves is made: a kernel goes, and its steps take the cheapest of the others, or a kernel takes over every
-    step that it can run. Where the code exceeds `code_limit_bytes`, a byte of it counts twice as much, and so
-    on, until it fits or the steps would run `SLOWER_PERCENT` longer: then the least code so far is taken.
+    Begins with every step's cheapest kernel. Then, as long as that lowers the sum, moves of two kinds are
+    made: a kernel goes, and its steps take the cheapest of the others, or a kernel takes over every step that
+    it can run. The `_WIDTH` lowest sums are followed. Where the code exceeds `code_limit_bytes`, a byte of it
+    counts twice as much, and so on, until it fits or the steps would run `SLOWER_PERCENT` longer: then the
+    least code so far is taken.
     Deterministic; the best sum of all is not promised.
     """
     chosen = _at_price(candidates, flash_worth, flash_worth)
@@ -35,7 +43,7 @@ def with_shared_code(
         return chosen
     longest = _instructions(chosen) * (100 + SLOWER_PERCENT) / 100
     code_worth = flash_worth
-    while used_code_bytes(chosen) > code_limit_bytes and code_worth <= flash_worth << _DOUBLINGS:
+    while used_code_bytes(chosen) > code_limit_bytes and code_worth <= flash_worth * 2**_DOUBLINGS:
         code_worth *= 2
         other = _at_price(candidates, flash_worth, code_worth)
         if _instructions(other) > longest:
@@ -50,26 +58,30 @@ SLOWER_PERCENT = 25
 _DOUBLINGS = 8
 
 
-def _at_price(candidates: Candidates, flash_worth: int, code_worth: int) -> tuple[PrimFunc, ...]:
-    left = [_priced(each, flash_worth) for each in candidates]
-    best = _total(left, code_worth)
-    while flash_worth:
-        moves = [(_total(move, code_worth), move) for move in _moves(left) if all(move)]
-        if not moves:
-            break
-        lowest, move = min(moves, key=_first)
-        if lowest >= best:
-            break
-        best, left = lowest, move
-    return tuple(prim for _, prim in map(_cheapest_of, left))
+def _at_price(candidates: Candidates, flash_worth: float, code_worth: float) -> tuple[PrimFunc, ...]:
+    first = [_priced(each, flash_worth) for each in candidates]
+    best = (_total(first, code_worth), first)
+    beam = [best]
+    while flash_worth and beam:
+        lower: dict[float, list[_Priced]] = {}
+        for total, left in beam:
+            for move in _moves(left):
+                if all(move) and (found := _total(move, code_worth)) < total:
+                    lower.setdefault(found, move)
+        beam = sorted(lower.items(), key=_first)[:_WIDTH]
+        best = min([best, *beam], key=_first)
+    return tuple(prim for _, prim in map(_cheapest_of, best[1]))
 
 
+_WIDTH = 3
+"""How many of the lowest sums are followed at a time: the best first move is not always the first of the
+best. kws on Helium took another core's kernel to save code that its 1x1 layers would have shared."""
 _Priced = list[tuple[float, PrimFunc]]
 """What can run a step, each at its price in the sum."""
 _first = itemgetter(0)
 
 
-def _priced(each: Sequence[PrimFunc], flash_worth: int) -> _Priced:
+def _priced(each: Sequence[PrimFunc], flash_worth: float) -> _Priced:
     """A step that takes a kernel for the sake of code may pay in RAM: as dear as flash."""
     room_bytes = _workspace_bytes(cheapest(each, flash_worth))
     more_bytes = [max(_workspace_bytes(prim) - room_bytes, 0) for prim in each]
@@ -83,7 +95,7 @@ def _cheapest_of(each: _Priced) -> tuple[float, PrimFunc]:
     return min(each, key=_first)
 
 
-def _total(move: Sequence[_Priced], code_worth: int) -> float:
+def _total(move: Sequence[_Priced], code_worth: float) -> float:
     found = [_cheapest_of(each) for each in move]
     return sum(each for each, _ in found) + code_worth * used_code_bytes([prim for _, prim in found])
 
@@ -108,6 +120,15 @@ def used_code_bytes(chosen: Sequence[PrimFunc]) -> int:
     return code_bytes(symbols, (source for prim in chosen for source in prim.sources))
 
 
+def flash_bytes(chosen: Sequence[PrimFunc]) -> int:
+    """Machine code of the kernels of these steps, and their constants."""
+    return used_code_bytes(chosen) + _constant_bytes(chosen)
+
+
+def _constant_bytes(chosen: Sequence[PrimFunc]) -> int:
+    return sum(prim.constant_bytes for prim in chosen)
+
+
 def select(
     function: Function,
     binder: Binder,
@@ -117,13 +138,63 @@ def select(
 ) -> tuple[PrimFunc, ...]:
     """The PrimFunc of every step, in order: `with_shared_code` among all that can run it.
 
-    `spare_bytes` of the code that they may take are left.
+    `spare_bytes` of the code that they may take are left. Where flash is worth less than `FLASH_WORTH`
+    (`worth_of_flash`), that buys no RAM: no step takes more workspace than at that price.
 
     Raises CodegenError (E310, E311) naming every step that no kernel can run.
     """
     candidates = _candidates(function, binder)
     limit = code_limit(optimize, len(candidates))
-    return with_shared_code(candidates, FLASH_WORTH[optimize], None if limit is None else limit - spare_bytes)
+    limit = None if limit is None else limit - spare_bytes
+    full = FLASH_WORTH[optimize]
+    chosen = with_shared_code(candidates, full, limit)
+    first = [cheapest(each, full) for each in candidates]
+    worth = worth_of_flash(optimize, sum(map(assumed_instructions, first)), flash_bytes(first))
+    if worth == full:
+        return chosen
+    roomy = zip(candidates, map(_workspace_bytes, chosen), strict=True)
+    candidates = [[prim for prim in each if _workspace_bytes(prim) <= room] for each, room in roomy]
+    return with_shared_code(candidates, worth, limit)
+
+
+def sparing(function: Function, binder: Binder, optimize: str = "speed") -> Binder:
+    """`binder`, for `size` without the fast forms (`Kernel.fast_form`) with which the selected kernels would
+    take more flash than without them, and no fewer bytes of constants. Raises as `select` does."""
+    if optimize != "size":
+        return binder
+    chosen = select(function, binder, optimize)
+    while True:
+        without = [binder.without(form) for form in _forms(function, binder, chosen)]
+        found = [(select(function, other, optimize), other) for other in without]
+        found = [each for each in found if _constant_bytes(each[0]) <= _constant_bytes(chosen)]
+        least = min(found, key=lambda each: flash_bytes(each[0]), default=None)
+        if least is None or flash_bytes(least[0]) >= flash_bytes(chosen):
+            return binder
+        chosen, binder = least
+
+
+def _forms(
+    function: Function, binder: Binder, chosen: Sequence[PrimFunc]
+) -> list[frozenset[tuple[str, str]]]:
+    """Of each fast form that is chosen the kernels, as `Binder.without` takes them, of all steps. Not of one
+    that a step cannot do without: its other kernels have no prediction."""
+    able = [(let, binder.able(let)) for let in function.body]
+    chosen_names = {prim.kernel for prim in chosen}
+    found: list[frozenset[tuple[str, str]]] = []
+    forms = {kernel.fast_form for _, kernels in able for kernel in kernels if kernel.name in chosen_names}
+    for form in sorted(form for form in forms if form is not None):
+        steps = [(let, kernels) for let, kernels in able if any(each.fast_form == form for each in kernels)]
+        if all(_has_other(form, let, kernels, binder) for let, kernels in steps):
+            pairs = ((let, kernel) for let, kernels in steps for kernel in kernels)
+            found.append(
+                frozenset((step_key(let), kernel.name) for let, kernel in pairs if kernel.fast_form == form)
+            )
+    return found
+
+
+def _has_other(form: str, let: Let, kernels: Sequence[Kernel], binder: Binder) -> bool:
+    others = (kernel for kernel in kernels if kernel.fast_form != form)
+    return any(binder.bind(kernel, let, let.var.name).work is not None for kernel in others)
 
 
 def select_fewest_bytes(function: Function, binder: Binder) -> tuple[PrimFunc, ...]:

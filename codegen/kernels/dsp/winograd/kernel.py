@@ -47,6 +47,7 @@ class WinogradConv(FastKernel):
         """`form`: behind `winograd` in the names of its C functions and files."""
         self.tile, self.form, self.parts = tile, form, (form,)
         self.name = f"winograd{form}_s8_dsp"
+        self.fast_form = f"winograd{form}"
 
     def other_reason(self, let: Let) -> str | None:
         """Another window, stride, padding or type of weights; several groups."""
