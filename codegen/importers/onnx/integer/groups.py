@@ -66,21 +66,20 @@ def groups_of(graph: FileGraph, uses: Mapping[str, int]) -> Sequence[Group]:
 def left_alone(graph: FileGraph, grouped: Collection[int]) -> Iterator[FileNode]:
     """Nodes in no group that compute on what DequantizeLinear gives, moved or not: in float32.
 
-    `grouped`: indices of nodes in groups.
+    `grouped`: indices of nodes in groups. Nodes are in an order of execution; those that have none, as they
+    wait for each other, are told where they are translated.
     """
-    makers = {name: node for node in graph.nodes for name in node.outputs if name}
-
-    def is_stored(name: str) -> bool:
-        maker = makers.get(name)
-        while maker is not None and maker.op in MOVES and maker.inputs:
-            maker = makers.get(maker.inputs[0])
-        return (
-            is_op(maker, "DequantizeLinear") and maker is not None and maker.inputs[0] not in graph.constants
-        )
-
+    stored: set[str] = set()
     for node in graph.nodes:
+        first = node.inputs[0] if node.inputs else ""
+        if is_op(node, "DequantizeLinear"):
+            gives_stored = first not in graph.constants
+        else:
+            gives_stored = node.op in MOVES and first in stored
+        if gives_stored:
+            stored.update(filter(None, node.outputs))
         moves = node.op in MOVES or is_op(node, "QuantizeLinear") or is_op(node, "DequantizeLinear")
-        if node.index not in grouped and not moves and any(map(is_stored, node.inputs)):
+        if node.index not in grouped and not moves and not stored.isdisjoint(node.inputs):
             yield node
 
 
