@@ -38,7 +38,7 @@ _ONLY_ON: Mapping[str, Sequence[str]] = {
     "mve": _DSP[-1:],  # Helium
 }
 """Word in a kernel's name -> the boards it can run on. Kernels without such a word run on each of `EACH`."""
-_TOGETHER = 4
+_TOGETHER = 8
 """Groups of kernels in one program, in the suite."""
 NO_CODE = frozenset({"reshape_view"})
 """Kernels of views, which have nothing to run."""
