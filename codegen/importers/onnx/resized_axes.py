@@ -1,7 +1,7 @@
 """Axes of a Resize: extents, scales, and where in the image each element of the result lies."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -64,6 +64,10 @@ def coordinates(site: Site) -> str:
     return site.word("coordinate_transformation_mode", "half_pixel" if site.opset > 10 else "asymmetric")
 
 
+def _unfit(sizes: Sequence[int], shape: tuple[int, ...]) -> Refused:
+    return Refused("E303", f"sizes {list(sizes)} do not fit {list(shape)}")
+
+
 def lines_of(site: Site, shape: tuple[int, ...]) -> list[Line]:
     """What becomes of each axis."""
     rank = len(shape)
@@ -76,6 +80,8 @@ def lines_of(site: Site, shape: tuple[int, ...]) -> list[Line]:
         roi = site.known(1, "the part").astype(np.float64)
     if new and site.has(3) and site.known(3, "the sizes").size:
         sizes = site.numbers(3, "the sizes")
+        if len(sizes) != len(axes):
+            raise _unfit(sizes, shape)
         scales = [wanted / shape[axis] for wanted, axis in zip(sizes, axes, strict=True)]
         if policy != "stretch":
             common = min(scales) if policy == "not_larger" else max(scales)
@@ -85,7 +91,7 @@ def lines_of(site: Site, shape: tuple[int, ...]) -> list[Line]:
         scales = site.known(2 if new else 1, "the scales").astype(np.float64).reshape(-1).tolist()
         sizes = tuple(math.floor(shape[axis] * scale) for scale, axis in zip(scales, axes, strict=False))
     if not len(scales) == len(sizes) == len(axes) or min((*sizes, 1)) < 1 or roi.size != 2 * len(axes):
-        raise Refused("E303", f"sizes {list(sizes)} do not fit {list(shape)}")
+        raise _unfit(sizes, shape)
     site.steps.count_known(tuple(sizes))
     for number, axis in enumerate(axes):
         begin, end = float(roi[number]), float(roi[number + len(axes)])

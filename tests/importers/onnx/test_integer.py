@@ -1,5 +1,7 @@
 """Integer networks against onnxruntime, bit by bit; and that a fixed point that is called proved is right."""
 
+import warnings
+
 import numpy as np
 import onnx
 import pytest
@@ -196,3 +198,14 @@ def test_weights_of_four_bits_are_what_onnxruntime_gives() -> None:
         np.testing.assert_array_equal(ours, wanted)
         assert "left_in_float" not in module.metadata
         assert len(np.unique(ours)) > 20
+
+
+def test_a_scale_far_beyond_any_multiplier_is_multiplied_as_float32() -> None:
+    """What no integer holds was made one before it was left aside: a warning of NumPy (mutant of the fuzz,
+    seed 70001)."""
+    sums = (np.array([-100, -100]), np.array([100, 100]))
+    with np.errstate(all="raise"), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = roundings([1e30, 0.01], sums, 0, (-128, 127))
+    assert found.shifts[0] == 0 and found.factors[:1].view(np.float32)[0] == np.float32(1e30)
+    assert found.proved == 1

@@ -236,6 +236,20 @@ def test_weights_that_the_model_computes(tmp_path: Path) -> None:
             ),
             "the depth is nan, it has to be an integer",
         ),
+        # Mutants of seeds 70001 and 70002: tracebacks.
+        (
+            model(
+                helper.make_node("Resize", ["x", "", "", "s"], ["y"]),
+                constants={"s": np.array([1, 2, 8], np.int64)},
+            ),
+            "sizes [1, 2, 8] do not fit [1, 2, 4, 4]",
+        ),
+        (
+            model(
+                node("InstanceNormalization", "x c c", "y"), x=(4,), constants={"c": np.ones(4, np.float32)}
+            ),
+            "a value [4] has no axes behind its channels",
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

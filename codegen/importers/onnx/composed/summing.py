@@ -93,6 +93,8 @@ def _channels(site: Site, position: int, value: Value) -> Real:
 def _instance(site: Site) -> Value:
     value = site.value(0)
     site.need_float(value)
+    if len(value.shape) < 3:
+        raise Refused("E303", f"a value {list(value.shape)} has no axes behind its channels")
     axes = tuple(range(2, len(value.shape)))
     x = _normalised(site, value, axes, site.real("epsilon", 1e-5))
     return (x * _channels(site, 1, value) + _channels(site, 2, value)).value

@@ -70,7 +70,8 @@ def _roundings(
     fits = (shifts >= 1) & (ends[0] >= -_LARGEST - 1) & (ends[1] <= _LARGEST)
     used = np.where(fits, shifts, 1).astype(np.int64)
     low, high = _interval(numbers, ends, used, zero, limits, fits)
-    wanted = np.rint(numbers.astype(np.float64) * np.exp2(32.0 + used)).astype(np.int64)
+    held = np.where(fits, numbers, np.float32(0)).astype(np.float64)  # others have no such multiplier
+    wanted = np.rint(held * np.exp2(32.0 + used)).astype(np.int64)
     proved = fits & (low <= high) & (wanted <= _LARGEST)
     factors = np.where(proved, np.clip(wanted, low, np.maximum(low, high)), 0).astype(np.int32)
     return Rounding(
