@@ -264,12 +264,6 @@ def test_a_file_of_nothing_but_mistakes_has_an_answer(tmp_path: Path, table: str
         ("stack_bytes = 2048", "stack_bytes = 100", "stack_bytes", "multiple of 32 and at least 256"),
         ("address = 0x2002_0000", "address = 0x2002_0020", "holes[0]", "a power of two of bytes"),
         ("interrupt = 38", "interrupt = 480", "uart.interrupt", "must be 0 to 479"),
-        (
-            'driver = "stm32"',
-            'driver = "stm32lp"',
-            "uart.interrupt",
-            "driver stm32lp does not wait for an interrupt",
-        ),
         ('driver = "stm32"', 'driver = "uart16550"', "uart.driver", "there is no driver 'uart16550'"),
         ('mpu = "v7m"', 'mpu = "v9m"', "mpu", "there is no driver 'v9m'"),
         ('startup = "stm32f4"', 'startup = "x"', "startup", "there is no driver 'x'"),
