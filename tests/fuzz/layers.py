@@ -27,6 +27,7 @@ from tests.kernels.layers import (
 
 WEIGHTED = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
 SUMS = ("ADD", "SUB")
+REDUCTIONS = ("MEAN", "SUM", "REDUCE_MAX", "REDUCE_MIN")
 
 
 @cache
@@ -88,6 +89,8 @@ def _for_one_kernel(op: str, seed: int) -> Layer | None:
         return _mono(np.random.default_rng([seed, 1243]))
     if seed % 12 == 6 and op == "CONV_2D":
         return _whole_vectors(np.random.default_rng([seed, 1242]))
+    if seed % 3 == 1 and op in REDUCTIONS:
+        return _reduction(np.random.default_rng([seed, 1244, *op.encode()]), op)
     return None
 
 
@@ -104,6 +107,20 @@ def _sum(rng: Generator, op: str) -> Layer:
         operands.append(Operand(type=type_, data=ends if is_extreme else fill(rng, type_)))
     attrs = ops.BinaryAttrs(activation=ops.Activation.NONE if rng.random() < 0.8 else activation(rng))
     return layer(op, attrs, operands, int8_type(rng, (), 0.05 * 2.0 ** rng.uniform(-1, 2)))
+
+
+def _reduction(rng: Generator, op: str) -> Layer:
+    """Neighbouring axes of a tensor of three, of sizes around multiples of 4 and 16."""
+    shape = (integer(rng, 1, 3), integer(rng, 1, 12), _count(rng, 70))
+    axes = ((0,), (1,), (2,), (0, 1), (1, 2), (0, 1, 2))[integer(rng, 0, 5)]
+    argument = random_operand(rng, DType.INT8, shape)
+    if rng.random() < 0.2:
+        argument = replace(argument, data=rng.choice(np.array([-128, 127], np.int8), shape))
+    attrs = ops.MeanAttrs(axes=axes, keep_dims=bool(rng.random() < 0.5))
+    result = argument.type
+    if op in ("MEAN", "SUM") and rng.random() < 0.8:
+        result = int8_type(rng, (), argument.type.scale * 2.0 ** rng.uniform(-4, 2))
+    return layer(op, attrs, (argument,), result)
 
 
 def _int4_window(rng: Generator) -> Layer:

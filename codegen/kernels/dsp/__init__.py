@@ -10,6 +10,7 @@ from codegen.kernels.dsp import (
     pairs,
     pooling,
     recurrent,
+    reducing,
     winograd,
 )
 
@@ -23,5 +24,6 @@ __all__ = [
     "pairs",
     "pooling",
     "recurrent",
+    "reducing",
     "winograd",
 ]

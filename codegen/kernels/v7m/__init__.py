@@ -1,5 +1,5 @@
 """Kernels for ARMv7-M cores without the DSP extension (Cortex-M3): two products a MLA, plain int8 weights."""
 
-from codegen.kernels.v7m import convolution, depthwise, fully_connected, matrices, pairs
+from codegen.kernels.v7m import convolution, depthwise, fully_connected, matrices, pairs, reducing
 
-__all__ = ["convolution", "depthwise", "fully_connected", "matrices", "pairs"]
+__all__ = ["convolution", "depthwise", "fully_connected", "matrices", "pairs", "reducing"]

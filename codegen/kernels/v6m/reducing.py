@@ -1,0 +1,27 @@
+"""REDUCE_MAX and REDUCE_MIN on ARMv6-M cores."""
+
+from codegen.kernels.base.registry import register
+from codegen.kernels.portable.reducing import REDUCE_S8, Blocks, FastExtreme
+from codegen.targets.arm import V6M
+
+_CALL, _BLOCK = 26, 10
+"""Instructions around all blocks or lines, around a block."""
+_WORDS, _BYTES = (26, 15), (15, 6)
+"""Of four columns, of one: without their rows, of a row."""
+_LINE, _ODD_LINE, _WORD, _BYTE = 10, 9, 14, 5
+"""Of a line of words, of one of bytes, of a word, of a byte."""
+
+
+def _predicted(blocks: Blocks) -> int:
+    """Instructions of a call: few elements are better than all before them."""
+    rows, columns = blocks.rows, blocks.columns
+    if blocks.is_lines:
+        line = _ODD_LINE + _BYTE * columns if blocks.is_odd else _LINE + _WORD * columns // 4
+        return _CALL + rows * line
+    around, each = _BYTES if blocks.is_odd else _WORDS
+    count = columns if blocks.is_odd else columns // 4
+    return _CALL + blocks.blocks * (_BLOCK + count * (around + each * (rows - 1)))
+
+
+for _op in REDUCE_S8:
+    register(FastExtreme(_op, V6M, _predicted, by_words=True))

@@ -1,0 +1,26 @@
+"""REDUCE_MAX and REDUCE_MIN on ARMv7-M cores without the DSP extension."""
+
+from codegen.kernels.base.registry import register
+from codegen.kernels.portable.reducing import REDUCE_S8, Blocks, FastExtreme
+from codegen.targets.arm import V7M
+
+_CALL, _BLOCK = 14, 9
+"""Instructions around all blocks or lines, around a block."""
+_FOUR, _ONE = (19, 15), (12, 6)
+"""Of four columns, of one: without their rows, of a row."""
+_LINE, _ELEMENTS, _ELEMENT = 11, 14, 5
+"""Of a line, of each four elements, of each of the others."""
+
+
+def _predicted(blocks: Blocks) -> int:
+    """Instructions of a call: few elements are better than all before them."""
+    rows, columns = blocks.rows, blocks.columns
+    fours, ones = divmod(columns, 4)
+    if blocks.is_lines:
+        return _CALL + rows * (_LINE + _ELEMENTS * fours + _ELEMENT * ones)
+    four, one = (around + each * (rows - 1) for around, each in (_FOUR, _ONE))
+    return _CALL + blocks.blocks * (_BLOCK + fours * four + ones * one)
+
+
+for _op in REDUCE_S8:
+    register(FastExtreme(_op, V7M, _predicted, by_words=False))
