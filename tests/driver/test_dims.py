@@ -12,7 +12,7 @@ from codegen.driver.inputs.dims import dims_of, parsed, values_at
 from codegen.driver.options import Options
 from codegen.driver.plan_export import write_tflm
 from codegen.driver.sized_run import check_at
-from codegen.errors import CodegenError
+from codegen.errors import CodegenError, ExitCode
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir.formulas import Symbol
 from tests.search.ranges.networks import detector, residual
@@ -186,6 +186,49 @@ def test_a_symbol_is_what_an_onnx_file_calls_so(tmp_path: Path) -> None:
     options = Options(board="host", dims=parsed(["frames_in=3..9"]))
     program = plan_model(path, option_board("host", ()), options).program
     assert str(program.signature.outputs[0].type) == "float32[1,frames_in,4]"
+
+
+_COMPUTED = "convert the model with fixed shapes, so that this is a constant"
+_END = "end the model before it, and compute the rest in code of your own"
+
+
+@pytest.mark.parametrize(
+    ("name", "where", "text", "help_"),
+    [
+        ("RESHAPE", 'op 0 RESHAPE "y"', 'the new shape in tensor 1 "n" is computed', _COMPUTED),
+        ("TILE", 'op 0 TILE "y"', 'the list of multiples in tensor 1 "n" is computed', _COMPUTED),
+        (
+            "WHERE",
+            'op 1 WHERE "y"',
+            "operator WHERE is not supported: how many places it finds depends on the data, and sizes are "
+            "planned before",
+            _END,
+        ),
+    ],
+)
+def test_a_result_as_large_as_the_data_say_has_no_range(
+    name: str, where: str, text: str, help_: str, tmp_path: Path
+) -> None:
+    """The model is refused (exit 3), whatever `--dim` says: a range has to be known before the run."""
+    model = ModelBuilder()
+    x = model.tensor("x", (4, 3), "float32", shape_signature=(-1, 3))
+    if name == "WHERE":
+        inputs, asked = [x], model.tensor("c", (4, 3), "bool")
+        model.op("GREATER", [x, x], [asked])
+        result = model.tensor("y", (4, 2), "int64")
+        model.op(name, [asked], [result])
+    else:
+        inputs, result = [x, model.tensor("n", (2,), "int32")], model.tensor("y", (4, 3), "float32")
+        model.op(name, inputs, [result])
+        text += " while the model runs"
+    model.inputs(*inputs)
+    model.outputs(result)
+    options = Options(board="host", dims=parsed(["x.0=2..9"]))
+    with pytest.raises(CodegenError) as caught:
+        plan_model(file(tmp_path, model.build()), option_board("host", ()), options)
+    assert told(caught) == [("E301", where, text)]
+    assert [each.help for each in caught.value.messages] == [help_]
+    assert caught.value.exit_code is ExitCode.MODEL
 
 
 def test_words_of_the_text_form_are_no_symbols() -> None:

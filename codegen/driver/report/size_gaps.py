@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from codegen.errors import in_bytes
-from codegen.ir.formulas import Formula, Stepwise, inside, named, names_of, text
+from codegen.ir.formulas import Formula, Stepwise, constant_of, inside, named, names_of, text
 from codegen.plan.draw.sizes_picture import Sizes, sizes_picture
 from codegen.program.interface import axes_of
 from codegen.program.program import Program
@@ -128,6 +128,14 @@ def _functions(program: Program, part: int) -> list[tuple[str, str]]:
     ]
 
 
+def _linked(program: Program, part: RangePart) -> list[tuple[str, str]]:
+    """(step, role) of the constants that are not copied in a part, as they are at the largest sizes."""
+    ranges = program.ranges
+    assert ranges is not None
+    sizes = {copy.user: ranges.buffers[copy.buffer][1] for copy in program.constants.staged}
+    return [user for user, size in sizes.items() if constant_of(inside(size, ranges.part, part.number)) == 0]
+
+
 def _open_end(end: OpenEnd | None) -> dict[str, object] | None:
     if end is None:
         return None
@@ -192,6 +200,7 @@ def sizes_lines(program: Program) -> Iterator[str]:
         if part.where:
             yield f"          where {part.where}, {len(next(iter(part.peaks.values()))):,} of them:"
         others = [f"{step} calls {symbol}" for step, symbol in _functions(program, part.number)]
+        others += [f"{step} reads its {role} where it is linked" for step, role in _linked(program, part)]
         if others:
             yield f"          {', '.join(others)}"
         for name, peaks in part.peaks.items():

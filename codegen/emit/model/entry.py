@@ -135,7 +135,7 @@ class _Entry:
         owned = program.interface.caller_pools
         self._base = "" if not self.external else "pools->constants" if owned else "constants"
         self.linked = constant_addresses(places.bundle, program, self._base)
-        self.constants = {**self.linked, **staged_addresses(program, places)}
+        self.constants = {**self.linked, **staged_addresses(program, places, self.linked)}
         prims = program.steps.prim_funcs
         local = {
             (prim.name, each.struct.suffix): each for prim in prims for each in self._local_structs(prim)

@@ -5,7 +5,7 @@ the buffers of bytes x (reads x the pool's read cost + writes x its write cost);
 that is listed first among a buffer's equally cheap ones; least sum of the pools' peaks.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from codegen.program.problem import Buffer, MemoryPlan, Pool, Problem
@@ -31,9 +31,11 @@ def pool_access_cost(problem: Problem, plan: MemoryPlan, name: str) -> int:
 
 
 def least_access_cost(problem: Problem) -> int:
-    """Cost with every buffer in its cheapest pool, limits set aside: no plan costs less."""
+    """Cost with every buffer in its cheapest pool that is not closed, other limits set aside: a bound."""
     pools = {pool.name: pool for pool in problem.pools}
-    return sum(min(buffer_access_cost(b, pools[name]) for name in b.pool_candidates) for b in problem.buffers)
+    return sum(
+        min(buffer_access_cost(b, pools[name]) for name in _not_closed(b, pools)) for b in problem.buffers
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,7 +48,7 @@ class Prices:
 
 
 def prices(problem: Problem) -> Prices:
-    """Prices of all buffers in all their candidate pools.
+    """Prices of all buffers in all their candidate pools that are not closed.
 
     The remainder price % scale counts a buffer's bytes once for each equally cheap pool listed before.
     """
@@ -54,7 +56,7 @@ def prices(problem: Problem) -> Prices:
     scale = 1 + sum(b.size_bytes * (len(b.pool_candidates) - 1) for b in problem.buffers)
     rows: list[Mapping[str, int]] = []
     for buffer in problem.buffers:
-        costs = {name: buffer_access_cost(buffer, pools[name]) for name in buffer.pool_candidates}
+        costs = {name: buffer_access_cost(buffer, pools[name]) for name in _not_closed(buffer, pools)}
         row: dict[str, int] = {}
         # Sorting is stable: equally cheap pools stay as listed.
         for name in sorted(costs, key=lambda name: costs[name]):
@@ -62,6 +64,12 @@ def prices(problem: Problem) -> Prices:
             row[name] = costs[name] * scale + buffer.size_bytes * rank
         rows.append(row)
     return Prices(scale=scale, rows=tuple(rows))
+
+
+def _not_closed(buffer: Buffer, pools: Mapping[str, Pool]) -> Sequence[str]:
+    """The candidate pools of a buffer but closed ones (`--pool NAME=0`); all of them where all are closed."""
+    able = [name for name in buffer.pool_candidates if pools[name].limit_bytes]
+    return able or buffer.pool_candidates
 
 
 def preferred_pools(problem: Problem) -> dict[str, str]:

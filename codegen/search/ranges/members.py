@@ -86,9 +86,11 @@ def program_of(program: Program, found: Member, given: Orientation, distances: M
     types = {var.name: var.type for var in found.function.variables()}
     plan = replace(program.memory.plan, placements=placed(given, found.problem, distances))
     places = plan.placements
+    made = {buffer.id for buffer in found.problem.buffers if buffer.size_bytes}
     staged = tuple(
         replace(copy, offset=places[copy.buffer].offset, pool=places[copy.buffer].pool)
         for copy in program.constants.staged
+        if copy.buffer in made
     )
     return replace(
         program,

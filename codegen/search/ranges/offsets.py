@@ -22,6 +22,7 @@ from codegen.ir.formulas import (
 from codegen.ir.formulas.fitting import Fitter, stepwise
 from codegen.ir.ranged import NamedSizes, Unlike
 from codegen.plan.place.orientation import Orientation
+from codegen.program.problem import BufferKind
 from codegen.program.program import Program
 from codegen.search.ranges.buffer_order import Distances
 
@@ -137,7 +138,10 @@ class Offsets:
         """Of every buffer its bytes, or a little more where these follow no formula."""
         for index, buffer in enumerate(self._buffers):
             values = self._sizes(index)
-            found = self._fitter.formula(values) or self._fitter.table(values)
+            if buffer.kind is BufferKind.CONSTANT and len(self._given) > 1:
+                found = self._fitter.by_part_alone(values)  # Copies, which some parts go without.
+            else:
+                found = self._fitter.formula(values) or self._fitter.table(values)
             yield buffer.id, found or self._fitter.at_least(values, np.ones_like(values, bool))
 
     def _sizes(self, index: int) -> Whole:

@@ -18,7 +18,13 @@ from codegen.program.program import Program
 from codegen.search.kernels.binding import Binder
 from codegen.search.ranges.buffer_order import BEYOND, at_the_end, orders, pairs_of, peak
 from codegen.search.ranges.members import Member, Members, check_alike, lasting
-from codegen.search.ranges.siblings import kernels_of, with_functions_of, with_kernels_of, with_layers_of
+from codegen.search.ranges.siblings import (
+    kernels_of,
+    with_copies_of,
+    with_functions_of,
+    with_kernels_of,
+    with_layers_of,
+)
 from codegen.search.ranges.sizes import LookedAt, Sizes
 
 PAYS = 0.02
@@ -131,7 +137,7 @@ def _variants(
         if is_all:
             variants += [with_functions_of(program, other, binder)]
             variants += [with_layers_of(each, other, binder, planner) for each in variants]
-        for variant in variants:
+        for variant in (with_copies_of(each, other) for each in variants):
             found.setdefault(kernels_of(variant), (variant, []))[1].append(index)
     found.pop(kernels_of(program), None)
     return list(found.values())
@@ -140,6 +146,11 @@ def _variants(
 def _work(members: Sequence[Member]) -> NDArray[np.float64]:
     """Predicted instructions of each of the members, or cycles, as far as there are predictions."""
     return np.array([sum(prim.work or 0 for prim in each.prim_funcs) for each in members], float)
+
+
+def _copies(program: Program) -> list[int]:
+    """The bytes of its copies of constants, none for those that are not made."""
+    return [copy.size_bytes for copy in program.constants.staged]
 
 
 def _calls(program: Program) -> list[str]:
@@ -159,6 +170,7 @@ class _Candidates:
         self._planner = planner
         self._programs: list[Program] = []
         self._last: list[int] = []
+        self._own_count = 0
         self.peaks: NDArray[np.int64] = np.zeros((0, 0), np.int64)
 
     def first(self, program: Program, members: Sequence[Member]) -> None:
@@ -166,7 +178,7 @@ class _Candidates:
         every = self._orders(program, members, program.memory.plan)
         best = at_the_end(every, members[-1])
         self._last = [index for index, each in enumerate(every) if each in best]
-        self.peaks = _peaks(every, members)
+        self.peaks, self._own_count = _peaks(every, members), len(every)
 
     def add(
         self,
@@ -177,7 +189,8 @@ class _Candidates:
     ) -> None:
         """The orders of a program that may take small sizes, None where it cannot. It is taken where it runs
         hardly more instructions than `own`, the members of the first one: no more than at one of the sizes
-        `asked`, at which a build for that size alone accepts them. Other C functions are for these alone."""
+        `asked`, at which a build for that size alone accepts them. Other C functions are for these alone, and
+        copies of constants are left out only where that saves bytes."""
         able = np.array([each is not None for each in members])
         there = [each for each in members if each is not None]
         if not able[list(asked)].any():
@@ -190,6 +203,8 @@ class _Candidates:
         accepted = slower <= slower[[index for index in asked if able[index]]].max()
         if _calls(program) != _calls(self._programs[0]):
             accepted &= np.isin(np.arange(len(members)), asked)
+        if _copies(program) != _copies(self._programs[0]):
+            accepted &= rows.min(axis=0) * (1 + PAYS) <= self.peaks[: self._own_count].min(axis=0)
         self.peaks = np.concatenate([self.peaks, np.where(accepted, rows, BEYOND)])
 
     def _orders(

@@ -252,9 +252,20 @@ def _standing_in(prim: PrimFunc, bound: PrimFunc) -> PrimFunc:
     )
 
 
+def with_copies_of(program: Program, other: Program) -> Program:
+    """`program` without the copies of constants that `other` does not make: they are of no bytes there, and
+    read where they are linked. What is stored compressed has to be decoded at all sizes."""
+    made = {copy.user for copy in other.constants.copied}
+    staged = tuple(
+        copy if copy.unpacking is not None or copy.user in made else replace(copy, size_bytes=0)
+        for copy in program.constants.staged
+    )
+    return replace(program, constants=replace(program.constants, staged=staged))
+
+
 def kernels_of(program: Program) -> tuple[str, ...]:
-    """The kernels of all steps, of blocks their layers'."""
-    found: list[str] = []
+    """The kernels of all steps, of blocks their layers', and the copies of constants that they read."""
+    found = [copy.buffer for copy in program.constants.staged if copy.size_bytes]
     for prim in program.steps.prim_funcs:
         found += [prim.kernel, *(each.binding for each in (prim.block.stages if prim.block else ()))]
     return tuple(found)

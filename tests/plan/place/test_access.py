@@ -8,6 +8,7 @@ import pytest
 from codegen.kernels.contract import View, Workspace
 from codegen.plan.live.liveness import Liveness
 from codegen.plan.place import access
+from codegen.plan.place.exact import optimal
 from codegen.program.interface import IoMode
 from codegen.program.problem import Buffer, MemoryPlan, Placement, Pool, pool_alignment
 from tests.plan.build import buffer, live, prim, problem, var
@@ -103,6 +104,17 @@ def test_a_buffer_prefers_the_cheapest_pool_then_the_one_listed_first() -> None:
     assert [price // priced.scale for price in a.values()] == [8, 8, 17]
     assert b == {"slow": 0, "fast": 4}
     assert (max(a.values()) + max(b.values())) // priced.scale == 17
+
+
+def test_a_closed_pool_is_nobody_s_preference() -> None:
+    """With `--pool dtcm=0` no plan of mps3-an547 was proved: every buffer preferred what had no byte."""
+    closed = replace(FAST, limit_bytes=0)
+    found = problem(item("a", 4, "fast", "slow"), item("b", 4, "fast"), pools=(closed, SLOW))
+    assert access.preferred_pools(found) == {"a": "slow", "b": "fast"}
+    # a: 4 * 4.25 in the slow pool; b has no other one.
+    assert access.least_access_cost(found) == 17 + 8
+    plan = optimal(problem(item("a", 4, "fast", "slow"), pools=(closed, SLOW)))
+    assert plan.proved_optimal and plan.access_cost_bound == 17
 
 
 def test_the_base_of_a_pool_is_aligned_for_all_that_lies_in_it() -> None:
