@@ -1,13 +1,17 @@
 """Options of the whole suite."""
 
 import gc
+import importlib
+import os
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 import pytest
 from hypothesis import settings
 
 from codegen.cli.main import COLLECTED_AFTER
 from tests import programs
+from tests.checkout import ROOT
 from tests.programs import uncached as uncached
 
 # No deadline: nothing is asserted about times. Derandomised: a run on main repeats; --long draws anew.
@@ -32,6 +36,18 @@ def pytest_configure(config: pytest.Config) -> None:
     gc.set_threshold(COLLECTED_AFTER)
     settings.load_profile("long" if config.getoption("--long") else "suite")
     programs.set_up(config)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """xdist's processes collect the same tests in the same order. Without bytecode of before, each compiled
+    every module: none found what the other was just writing. So every second one begins at the end."""
+    own = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    if own % 2 == 0 or session.config.args != session.config.getini("testpaths"):
+        return
+    for path in sorted((ROOT / "tests").rglob("test_*.py"), reverse=True):
+        with suppress(Exception, pytest.skip.Exception):  # whatever is wrong, collecting tells it
+            importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
 
 
 def pytest_collection_finish() -> None:
