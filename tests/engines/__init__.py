@@ -2,20 +2,21 @@
 
     answers = evaluate([Request(engine="tflite-runtime", model=data, inputs=((x,),))])
 
-The interpreter is `CODEGEN_ENGINES_PYTHON`, else `.venv-engines/bin/python` of the checkout.
+The interpreter is `CODEGEN_ENGINES_PYTHON`, else `.venv-engines/bin/python` of the checkout. One child
+answers for as long as it refuses nothing: to start it takes longer than most answers.
 """
 
+import atexit
 import io
 import os
 import select
 import subprocess
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 
@@ -71,7 +72,7 @@ def available() -> frozenset[str]:
     python = interpreter()
     if python is None:
         return frozenset()
-    with _Child(python) as child:
+    with _answering(python) as child:
         return frozenset(str(child.ask({})["engines"]).split(",")) - {""}
 
 
@@ -82,7 +83,7 @@ def evaluate(requests: Sequence[Request], *, limit_seconds: float = ANSWER_LIMIT
         raise FileNotFoundError("no Python with reference engines: CODEGEN_ENGINES_PYTHON names none")
     answers: list[Answer] = []
     while len(answers) < len(requests):
-        with _Child(python, limit_seconds=limit_seconds) as child:
+        with _answering(python, limit_seconds) as child:
             answers.extend(_answers(child, requests[len(answers) :]))
     return answers
 
@@ -92,7 +93,7 @@ def arena_head_bytes(model: bytes) -> int:
     python = interpreter()
     if python is None:
         raise FileNotFoundError("no Python with reference engines: CODEGEN_ENGINES_PYTHON names none")
-    with _Child(python) as child:
+    with _answering(python) as child:
         answer = child.ask({"model": np.frombuffer(model, np.uint8), "arena": np.array(1)})
     if "error" in answer:
         raise EngineError(str(answer["error"]))
@@ -113,7 +114,7 @@ def read_operators(models: Sequence[bytes]) -> list[tuple[ReadOperator, ...] | N
     python = interpreter()
     if python is None:
         raise FileNotFoundError("no Python with reference engines: CODEGEN_ENGINES_PYTHON names none")
-    with _Child(python) as child:
+    with _answering(python) as child:
         answers = [
             child.ask({"model": np.frombuffer(model, np.uint8), "operators": np.array(1)}) for model in models
         ]
@@ -158,11 +159,41 @@ def _outputs(answer: Mapping[str, np.ndarray], case: int) -> Arrays:
     return tuple(answer[f"{case}_y{index}"] for index in range(count))
 
 
+@contextmanager
+def _answering(python: Path, limit_seconds: float = ANSWER_LIMIT_SECONDS) -> Generator["_Child"]:
+    """A child that answers nobody else meanwhile: the one kept for next time, or a new one.
+
+    Kept by this process for itself: a fork has other ends of the same pipes.
+    """
+    key = (os.getpid(), python, _CHILD)
+    child = _kept.pop(key, None) or _Child(python)
+    child.limit_seconds = limit_seconds
+    try:
+        yield child
+    finally:
+        if child.is_sound:
+            _kept[key] = child
+        else:
+            child.end()
+
+
+_kept: dict[tuple[int, Path, Path], "_Child"] = {}
+
+
+@atexit.register
+def _end_all() -> None:
+    for (owner, *_), child in _kept.items():
+        if owner == os.getpid():
+            child.end()
+
+
 class _Child:
     """One child process and its pipes."""
 
-    def __init__(self, python: Path, *, limit_seconds: float = ANSWER_LIMIT_SECONDS) -> None:
-        self._limit_seconds = limit_seconds
+    def __init__(self, python: Path) -> None:
+        self.limit_seconds = ANSWER_LIMIT_SECONDS
+        self.is_sound = True
+        """It neither refused a model nor ended nor kept silent."""
         self._running = subprocess.Popen(
             [str(python), "-I", str(_CHILD)],
             stdin=subprocess.PIPE,
@@ -170,18 +201,14 @@ class _Child:
             stderr=subprocess.DEVNULL,
         )
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        del kind, problem, trace
+    def end(self) -> None:
+        """Kill it: it holds nothing worth saving."""
         self._running.kill()
         self._running.communicate()
 
     def ask(self, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Send a request, return the answer's arrays; raises EngineError when the child ends or is late."""
+        was_sound, self.is_sound = self.is_sound, False
         packed = io.BytesIO()
         np.savez(packed, allow_pickle=False, **arrays)
         requests = self._running.stdin
@@ -191,10 +218,12 @@ class _Child:
             requests.flush()
         except BrokenPipeError:
             raise EngineError(self._ending()) from None
-        deadline = time.monotonic() + self._limit_seconds
+        deadline = time.monotonic() + self.limit_seconds
         length = int.from_bytes(self._read(8, deadline), "little")
         with np.load(io.BytesIO(self._read(length, deadline))) as answer:
-            return {name: answer[name] for name in answer.files}
+            arrays = {name: answer[name] for name in answer.files}
+        self.is_sound = was_sound and "error" not in arrays
+        return arrays
 
     def _read(self, count: int, deadline: float) -> bytes:
         answers = self._running.stdout
@@ -203,7 +232,7 @@ class _Child:
         while len(data) < count:
             ready, _, _ = select.select([answers], [], [], max(0.0, deadline - time.monotonic()))
             if not ready:
-                raise EngineError(f"no answer in {self._limit_seconds:g} s")
+                raise EngineError(f"no answer in {self.limit_seconds:g} s")
             part = os.read(answers.fileno(), count - len(data))
             if not part:
                 raise EngineError(self._ending())

@@ -1,5 +1,6 @@
 """The child process that runs reference engines: results, refusals, crashes and silence."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -80,6 +81,11 @@ while len(header := sys.stdin.buffer.read(8)) == 8:
     sys.stdout.buffer.flush()
 """
 
+TELLS_ITS_NUMBER = FAILS_ON_MARKED.replace(
+    '{"0_y0": np.frombuffer(model, np.uint8)}',
+    '{"error": np.array("no")} if model == b"refused" else {"0_y0": np.array([os.getpid()])}',
+)
+
 
 def test_a_crash_an_exit_and_silence_are_reported_and_the_next_model_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -107,3 +113,35 @@ def test_a_named_interpreter_must_exist(monkeypatch: pytest.MonkeyPatch, tmp_pat
     monkeypatch.setenv("CODEGEN_ENGINES_PYTHON", str(tmp_path / "python"))
     with pytest.raises(FileNotFoundError, match="CODEGEN_ENGINES_PYTHON names"):
         interpreter()
+
+
+def test_a_sound_child_answers_the_next_call_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To start one took longer than most answers. One that refused or ended is not asked again."""
+    stand_in(tmp_path, TELLS_ITS_NUMBER, monkeypatch)
+
+    def number(*models: bytes) -> list[int]:
+        answers = evaluate([Request(engine="any", model=m, inputs=((),)) for m in models])
+        return [int(answer.outputs[0][0][0]) if not answer.error else 0 for answer in answers]
+
+    [first] = number(b"one")
+    assert number(b"two") == [first] and number(b"refused", b"three") == [0, first]
+    [second] = number(b"four")
+    assert second != first
+    assert number(b"crash") == [0] and number(b"five") not in ([first], [second])
+
+
+def test_a_fork_asks_a_child_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two processes at the ends of one pipe would take each other's answers."""
+    stand_in(tmp_path, TELLS_ITS_NUMBER, monkeypatch)
+    request = Request(engine="any", model=b"one", inputs=((),))
+
+    def asked() -> bytes:
+        return evaluate([request])[0].outputs[0][0].tobytes()
+
+    ours = asked()
+    end, begin = os.pipe()
+    if os.fork() == 0:
+        os.write(begin, asked())
+        os._exit(0)
+    os.wait()
+    assert os.read(end, 100) != ours == asked()
