@@ -27,10 +27,13 @@ from tests.fuzz.running import Failure, Runner
 from tests.fuzz.sweep import BOARDS, Task, boards_of, every_kernel, fuzz
 from tests.fuzz.trials import Trial, of_layer
 
+_ELSEWHERE = "layers with state are drawn by tests/fuzz/test_recurrent.py (with --long: 320 of each type)"
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status."""
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
     boards = [_board(name) for name in options.board or BOARDS]
     if options.layer:
         return _again(options, boards)
@@ -41,6 +44,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         and (not options.kernel or kernel.name in options.kernel)
         and boards_of(kernel.name)
     ]
+    for given, drawn in ((options.op, {k.op for k in kernels}), (options.kernel, {k.name for k in kernels})):
+        for name in sorted({*given} - drawn):
+            parser.error(f"nothing draws layers for {name}; {_ELSEWHERE}")
     names = [board.name for board in boards]
     task = Task(layers=options.layers, seed=options.seed, live=options.engines, is_whole=True)
     if options.level:

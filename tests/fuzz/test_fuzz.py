@@ -19,6 +19,7 @@ from codegen.kernels.base.registry import Kernel
 from codegen.kernels.call import LiteralArg
 from codegen.kernels.primfunc import PrimFunc
 from tests.engines import TFLITE_RUNTIME, available
+from tests.fuzz.__main__ import main
 from tests.fuzz.layers import drawn, dtypes_of
 from tests.fuzz.places import calls
 from tests.fuzz.record import LAYERS
@@ -148,6 +149,24 @@ def test_layers_have_every_option(op: str) -> None:
     assert seen["tail"] == set(range(16))
     for name in ("multiplier", "bias", "scales"):
         assert seen[name] == {False, True}, name
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["--kernel", "lstm_s8_dsp"], "lstm_s8_dsp"),
+        (["--kernel", "relu_s8_table", "--kernel", "lstm_s8_dsp"], "lstm_s8_dsp"),
+        (["--op", "RELU", "--kernel", "add_s8_dsp"], "RELU"),
+    ],
+)
+def test_a_kernel_that_nothing_draws_is_told(
+    words: Sequence[str], named: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`--kernel lstm_s8_dsp` ran no layer and said nothing of it, but that there were no failures."""
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 2
+    assert f"nothing draws layers for {named}" in capsys.readouterr().err
 
 
 def trial_of(op: str, dtype: DType, kernel: str, board: str) -> Trial:

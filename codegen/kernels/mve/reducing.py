@@ -1,7 +1,8 @@
 """REDUCE_MAX and REDUCE_MIN with Helium."""
 
 from codegen.kernels.base.registry import register
-from codegen.kernels.portable.reducing import REDUCE_S8, Blocks, FastExtreme
+from codegen.kernels.portable.reducing import REDUCE_S8
+from codegen.kernels.portable.reductions.by_blocks import Blocks, FastExtreme
 from codegen.targets.arm import MVE
 
 VECTOR = 16

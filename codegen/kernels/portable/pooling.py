@@ -127,18 +127,19 @@ class MeanInteger(PortableKernel):
         """(multiplier, shift) of each sum."""
         return mean_multiplier(arg_type(let, 0), let.var.type, _count(let))
 
-    def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """See `PortableKernel.parts`."""
-        argument = arg_type(let, 0)
+    def scale_fields(self, let: Let) -> Fields:
+        """What a sum becomes a result by."""
         multiplier, shift = self.multiplier(let)
-        numbers = params(
-            "cg_mean_params",
-            ("reduction", reduction_fields(let)),
-            ("sum_offset", -argument.zero_point * _count(let)),
+        return (
+            ("sum_offset", -arg_type(let, 0).zero_point * _count(let)),
             ("multiplier", multiplier),
             ("shift", shift),
             ("out_zero", let.var.type.zero_point),
         )
+
+    def parts(self, let: Let, constants: ConstantData) -> Parts:
+        """See `PortableKernel.parts`."""
+        numbers = params("cg_mean_params", ("reduction", reduction_fields(let)), *self.scale_fields(let))
         value, linked = value_argument(let, 0, "argument", constants)
         # A sum is cleared, takes each of its terms, and is read once more at the end.
         sums = Workspace(
@@ -251,7 +252,9 @@ register(Pool2D("AVERAGE_POOL_2D", "avg_pool2d_f32", DType.FLOAT32))
 register(Pool2D("MAX_POOL_2D", "max_pool2d_s8", DType.INT8))
 register(Pool2D("MAX_POOL_2D", "max_pool2d_s16", DType.INT16))
 register(Pool2D("MAX_POOL_2D", "max_pool2d_f32", DType.FLOAT32))
-register(MeanInteger("mean_s8", DType.INT8))
+MEAN_S8 = MeanInteger("mean_s8", DType.INT8)
+
+register(MEAN_S8)
 register(MeanInteger("mean_s16", DType.INT16))
 register(MeanF32())
 register(Resize("resize_bilinear_s8", DType.INT8))

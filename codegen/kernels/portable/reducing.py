@@ -1,15 +1,10 @@
 """Portable kernels of operators that sum or compare along axes, but for MEAN."""
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from itertools import groupby
-from operator import itemgetter
-
-import numpy as np
+from dataclasses import replace
 
 from codegen.ir import DType, Let
-from codegen.ir.ops import ArgAttrs, CumsumAttrs, MeanAttrs
+from codegen.ir.ops import ArgAttrs, CumsumAttrs
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.base.parameters import (
     log_softmax_params,
@@ -17,8 +12,8 @@ from codegen.ir.ops.base.parameters import (
     running_sum_multiplier,
 )
 from codegen.ir.ops.reducing import ARGS, EXTREMES
-from codegen.kernels.base.c_kernel import ConstantData, FastKernel, Parts, arg_type, value_argument
-from codegen.kernels.base.overlap import forward_sharing, in_place
+from codegen.kernels.base.c_kernel import ConstantData, Parts, arg_type, value_argument
+from codegen.kernels.base.overlap import in_place
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import Fields, params
 from codegen.kernels.call import PARAMS, RESULT, ArrayArg, CStruct, WorkspaceArg
@@ -26,8 +21,6 @@ from codegen.kernels.contract import Workspace
 from codegen.kernels.portable.pairwise import FamilyKernel
 from codegen.kernels.portable.pointwise import SOFTMAX_DEPTH_LIMIT
 from codegen.kernels.portable.pooling import MeanF32, MeanInteger, reduction_fields
-from codegen.kernels.primfunc import PrimFunc
-from codegen.targets.core_family import KernelSet
 
 
 class SumInteger(MeanInteger):
@@ -85,89 +78,6 @@ class ReduceExtreme(_Walked):
 
 REDUCE_S8 = {kind.name: ReduceExtreme(kind.name, number, DType.INT8) for number, kind in enumerate(EXTREMES)}
 """The int8 kernels, by operator."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Blocks:
-    """Dense blocks of `rows` by `columns`; each becomes a row, or (`is_lines`, there is one) a column."""
-
-    blocks: int
-    rows: int
-    columns: int
-    is_lines: bool
-
-    @property
-    def is_odd(self) -> bool:
-        """Whether rows are no whole words."""
-        return self.columns % 4 != 0
-
-
-def blocks_of(let: Let) -> Blocks | None:
-    """What a reduction goes through, or None where its axes lie apart."""
-    reduced = narrow(let.call.attrs, MeanAttrs).axes
-    axes = [(axis in reduced, extent) for axis, extent in enumerate(arg_type(let, 0).shape) if extent > 1]
-    runs = [
-        (is_reduced, math.prod(extent for _, extent in run))
-        for is_reduced, run in groupby(axes, key=itemgetter(0))
-    ]
-    match runs:
-        case [] | [(False, _)]:
-            return Blocks(blocks=1, rows=1, columns=let.var.type.elements, is_lines=False)
-        case [(True, columns)]:
-            return Blocks(blocks=1, rows=1, columns=columns, is_lines=True)
-        case [(False, rows), (True, columns)]:
-            return Blocks(blocks=1, rows=rows, columns=columns, is_lines=True)
-        case [(True, rows), (False, columns)]:
-            return Blocks(blocks=1, rows=rows, columns=columns, is_lines=False)
-        case [(False, blocks), (True, rows), (False, columns)]:
-            return Blocks(blocks=blocks, rows=rows, columns=columns, is_lines=False)
-        case _:
-            return None
-
-
-class FastExtreme(FastKernel):
-    """REDUCE_MAX or REDUCE_MIN on int8 by assembly: of rows or of lines."""
-
-    def __init__(
-        self, op: str, kernel_set: KernelSet, predicted: Callable[[Blocks], int], *, by_words: bool
-    ) -> None:
-        """`predicted`: instructions of a call; `by_words`: odd rows take functions of their own."""
-        self.portable, self.op, self.kernel_set = REDUCE_S8[op], op, kernel_set
-        self._by_words = by_words
-        self.name = f"{op.lower()}_s8_{kernel_set.folder}"
-        self._predicted = predicted
-
-    def other_reason(self, let: Let) -> str | None:
-        """Axes that lie apart."""
-        return None if blocks_of(let) else f"the kernel {self.name} is for axes next to each other"
-
-    def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`."""
-        prim, blocks = self.portable.bind(let, constants, name), blocks_of(let)
-        assert blocks is not None
-        odd = "odd_" if self._by_words and blocks.is_odd else ""
-        form = f"{odd}{'lines' if blocks.is_lines else 'rows'}"
-        numbers = params(
-            "cg_reduce_blocks",
-            ("blocks", blocks.blocks),
-            ("rows", blocks.rows),
-            ("columns", blocks.columns),
-        )
-        # A line is read before its result is written, a group of columns in all its rows.
-        ahead = blocks.columns - 1 if blocks.is_lines else 0
-        every = blocks.is_lines and blocks.rows == 1
-        folder = self.kernel_set.folder
-        return replace(
-            prim,
-            kernel=self.name,
-            symbol=f"cg_{self.op.lower()}_{form}_s8_{folder}",
-            sources=(f"kernels/{folder}/reduce_s8_{folder}.S",),
-            headers=("cg_reduce.h",),
-            structs=(numbers,),
-            argument_alignment=4 if self._by_words and not blocks.is_odd else 1,
-            instructions=self._predicted(blocks),
-            sharing=forward_sharing(let, 0, None if every else -ahead),
-        )
 
 
 class Arg(_Walked):
@@ -335,7 +245,9 @@ class AddN(FamilyKernel):
         )
 
 
-register(SumInteger("mean_s8", DType.INT8))
+SUM_S8 = SumInteger("mean_s8", DType.INT8)
+
+register(SUM_S8)
 register(SumInteger("mean_s16", DType.INT16))
 register(SumF32())
 for _number, _extreme in enumerate(EXTREMES):

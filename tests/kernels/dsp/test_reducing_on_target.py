@@ -1,9 +1,9 @@
-"""REDUCE_MAX and REDUCE_MIN in models: the board's kernels are chosen, and run as long as predicted.
+"""REDUCE_MAX, REDUCE_MIN and MEAN in models: the board's kernels are chosen, and run as long as predicted.
 
 Hundreds of random ones on every core, beside closed memory: tests/fuzz.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,10 +17,12 @@ BOARDS = {"mps2-an386": "dsp", "mps2-an385": "v7m", "microbit": "v6m", "mps3-an5
 FORMS = ("rows", "lines", "odd_rows", "odd_lines")
 """Of the functions of an instruction set that goes by words, else the first two."""
 BY_WORDS = ("dsp", "v6m")
+OF_MEAN = ("v7m", "v6m")
+"""Instruction sets with functions for MEAN: these go by words on both."""
 
 
-def reductions(*stream: int) -> Iterator[Model]:
-    """Of rows, lines, blocks of rows, both odd, of each operator."""
+def reductions(*stream: int, ops: Sequence[str]) -> Iterator[Model]:
+    """Of rows, lines, blocks of rows, both odd, of each of `ops`."""
     shapes = {
         (1, 12, 12, 20): (1, 2),
         (1, 7, 9, 36): (3,),
@@ -28,7 +30,7 @@ def reductions(*stream: int) -> Iterator[Model]:
         (1, 9, 8, 11): (1, 2),
         (1, 6, 7, 13): (3,),
     }
-    for op in ("REDUCE_MAX", "REDUCE_MIN"):
+    for op in ops:
         for number, (shape, axes) in enumerate(shapes.items()):
             drawing = Drawing(number, *stream)
             x = drawing.input(shape, zero_point=3)
@@ -41,10 +43,12 @@ def reductions(*stream: int) -> Iterator[Model]:
 
 @pytest.mark.parametrize("board", BOARDS)
 def test_reductions(board: str, tmp_path: Path) -> None:
-    outcomes = run_all(reductions(31), tmp_path, on=board)
     kernel_set = BOARDS[board]
+    ops = ("REDUCE_MAX", "REDUCE_MIN", *(("MEAN",) if kernel_set in OF_MEAN else ()))
+    outcomes = run_all(reductions(31, ops=ops), tmp_path, on=board)
     forms = FORMS if kernel_set in BY_WORDS else FORMS[:2]
     functions = {f"cg_reduce_{kind}_{form}_s8_{kernel_set}" for kind in ("max", "min") for form in forms}
+    functions |= {f"cg_mean_{form}_s8_{kernel_set}" for form in FORMS if kernel_set in OF_MEAN}
     assert {symbol for one in outcomes for symbol in one.symbols} == functions
     for one in outcomes:
         assert one.predicted is not None
