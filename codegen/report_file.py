@@ -27,6 +27,7 @@ class Model:
     format: str
     macs: int
     macs_executed: int
+    without_elements: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

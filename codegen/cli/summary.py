@@ -44,6 +44,7 @@ def show_plan(planned: Planned) -> None:
     _constants(program.constants.pools, program)
     _staged(program)
     _reduction(planned)
+    _without_elements(planned.program)
     show_lines(list(rounding_lines(planned.program)))
     show_lines(list(sizes_lines(program)))
 
@@ -93,6 +94,7 @@ def show_build(built: Built, options: Options) -> None:
         _pools(planned.program, planned.own_macs)
         _time(planned)
         _reduction(planned)
+        _without_elements(planned.program)
         show_lines(list(rounding_lines(planned.program)))
         show_lines(list(sizes_lines(planned.program)))
     show_shared(built.bundle)
@@ -172,6 +174,7 @@ def _show_run(
     if measured.estimate is not None:
         _cycles(measured.estimate, built.board.clock_hz)
     _reduction(planned)
+    _without_elements(planned.program)
     show_lines(list(rounding_lines(planned.program)))
 
 
@@ -366,6 +369,11 @@ def _reduction(planned: Planned) -> None:
     line = reduction_line(planned.reduction)
     if line is not None:
         click.echo(line)
+
+
+def _without_elements(program: Program) -> None:
+    for each in program.without_elements:
+        click.echo(f"empty     {each} has no elements, so no member in C")
 
 
 def _sizes(built: Built) -> None:

@@ -39,7 +39,7 @@ def curve_chart(points: Sequence[CurvePoint]) -> CurveChart | None:
     if not points:
         return None
     widest = max(max(point.extra_percent for point in points), 1.0)
-    fullest = max(point.peak_bytes for point in points)
+    fullest = max(1, *(point.peak_bytes for point in points))  # a model that needs no pool takes none
 
     def x(percent: float) -> float:
         return LEFT + WIDTH * percent / widest

@@ -99,6 +99,11 @@ class Program:
     ranges: Ranges | None = None
     """Sizes that are known as ranges; None where all are fixed."""
 
+    @property
+    def without_elements(self) -> tuple[str, ...]:
+        """The model's inputs and outputs of no elements, which are none of the C interface."""
+        return tuple(self.metadata.get("without_elements", "").splitlines())
+
     def running(self, prim_funcs: tuple[PrimFunc, ...]) -> "Program":
         """The same steps by these kernels."""
         return replace(self, steps=replace(self.steps, prim_funcs=prim_funcs))

@@ -17,8 +17,9 @@ from codegen.settings import Firmware
 
 def check_interface(bundle: Bundle) -> None:
     """Raise CodegenError for several models with the caller's pools or external constants (E260), for a model
-    that has no constants to hand over (E261) or no pools to own (E262), and for steps on core 1 of models
-    that may run at the same time (E248) or that would call the application from there (E249)."""
+    that has no constants to hand over (E261), no pools to own (E262) or no steps to call (E269), and for
+    steps on core 1 of models that may run at the same time (E248) or that would call the application from
+    there (E249)."""
     interface = bundle.programs[0].interface
     messages = Messages()
     wanted = [("--pools caller", interface.caller_pools), ("--constants external", interface.external)]
@@ -45,6 +46,9 @@ def check_interface(bundle: Bundle) -> None:
                 where=program.name,
                 help="leave out --pools caller",
             )
+    for program in bundle.programs:
+        if interface.is_stepwise and not program.steps.prim_funcs:
+            messages.add("E269", "has no steps to call", where=program.name, help="leave out --entry steps")
     _check_second_core(bundle, messages)
     messages.raise_if_any()
 

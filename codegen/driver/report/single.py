@@ -82,6 +82,7 @@ def _model(program: Program, macs: int) -> dict[str, object]:
         "format": program.metadata["format"],
         "macs": macs,
         "macs_executed": program.steps.macs,
+        "without_elements": list(program.without_elements),
     }
 
 

@@ -138,6 +138,7 @@ class Provenance:
     packed: PackedView | None
     macs: str
     step_names: tuple[str, ...]
+    without_elements: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -227,7 +228,7 @@ class HeaderView:
 
 def header_view(program: Program, places: Places, version: str) -> HeaderView:
     """The view of one program; `version` is the generator's."""
-    if not program.signature.wanted:
+    if not program.signature.wanted and not program.without_elements:
         raise ValueError(f"{program.name}: a model without outputs has no C interface")
     inputs, outputs = callers_views(program, places)
     pools = ("pools",) if program.interface.caller_pools else ()
@@ -316,25 +317,23 @@ def _provenance(program: Program, version: str) -> Provenance:
         is_proved=program.memory.plan.proved_optimal,
         packed=_packed(program),
         macs=f"{work}u" if work <= _LARGEST else f"{work}ull",
-        step_names=tuple(prim.name for prim in program.steps.prim_funcs),
+        step_names=tuple(prim.name for prim in program.steps.prim_funcs) or ("",),  # C has no empty list
+        without_elements=program.without_elements,
     )
 
 
 def _packed(program: Program) -> PackedView | None:
     found = [copy.unpacking for copy in program.constants.unpacked if copy.unpacking is not None]
+    stored_bytes = sum(each.packing.stored_bytes for each in found)
+    decoded_bytes = sum(each.original_bytes for each in found)
     if not found:
         return None
-    return PackedView(
-        arrays=len(found),
-        stored_bytes=sum(each.packing.stored_bytes for each in found),
-        decoded_bytes=sum(each.original_bytes for each in found),
-    )
+    return PackedView(arrays=len(found), stored_bytes=stored_bytes, decoded_bytes=decoded_bytes)
 
 
 def _memory(bundle: Bundle, program: Program) -> MemoryView:
-    rows = tuple(_memory_rows(bundle, program))
     return MemoryView(
-        rows=rows,
+        rows=(rows := tuple(_memory_rows(bundle, program))),
         width=max(16, *(len(row.name) for row in rows), 0),
         sharers=tuple(bundle.sharers(program.name)) if used_pools(program) else (),
         macros=tuple(_pool_macros(bundle, program)),

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from codegen.importers.onnx.layouts import Computed, Known, Value, identity, moved
+from codegen.importers.onnx.no_elements import reduced_none
 from codegen.importers.onnx.node_site import Site, value_type
 from codegen.importers.reporting import Refused
 from codegen.ir import DType
@@ -334,6 +335,8 @@ def reduced(site: Site, op: str, value: Value, axes: tuple[int, ...], *, keep: b
         return value
     if value_type(value) not in _REDUCED.get(op, ()):
         site.need_float(value)
+    if isinstance(value, Known) and 0 in value.shape:
+        return Known(data=reduced_none(op, value.data, axes, keep=keep))
     if op in ("MEAN", "SUM") and len(axes) > 1 and math.prod(value.shape[axis] for axis in axes) > LONG_SUM:
         value = reduced(site, op, value, axes[-1:], keep=True)
         inner = reduced(site, op, value, axes[:-1], keep=True)

@@ -6,6 +6,7 @@ import numpy as np
 
 from codegen.importers.onnx.arithmetic import convert
 from codegen.importers.onnx.layouts import Computed, Known, Value, identity
+from codegen.importers.onnx.no_elements import without_elements
 from codegen.importers.onnx.node_site import Site, value_type
 from codegen.importers.reporting import Refused
 from codegen.ir.ops import BroadcastToAttrs, ConcatAttrs, GatherAttrs, PadAttrs, StridedSliceAttrs
@@ -191,12 +192,23 @@ def concat(site: Site) -> Value:
 
 
 def joined(site: Site, values: list[Value]) -> Value:
-    """Values, one behind the other along the node's axis; those without elements add nothing."""
-    values = [value for value in values if 0 not in value.shape] or values[:1]
+    """Values, one behind the other along the node's axis; those without elements add nothing, also where
+    their shape is [0]."""
+    values = [value for value in values if value.shape != (0,)] or values[:1]
     rank = len(values[0].shape)
     if any(len(value.shape) != rank for value in values):
         raise Refused("E303", "joins values of several ranks")
     axis = site.axis(site.integer("axis"), rank)
+    shapes = [value.shape for value in values]
+    if len({(*shape[:axis], *shape[axis + 1 :]) for shape in shapes}) > 1:
+        text = f"joins {' and '.join(str(list(shape)) for shape in dict.fromkeys(shapes))} along axis {axis}"
+        raise Refused("E303", text)
+    full = [value for value in values if 0 not in value.shape]
+    if not full:
+        extent = sum(shape[axis] for shape in shapes)
+        shape = (*shapes[0][:axis], extent, *shapes[0][axis + 1 :])
+        return Known(data=without_elements(shape, value_type(values[0])))
+    values = full
     if all(isinstance(value, Known) for value in values):
         axes = identity(rank)
     else:
@@ -253,7 +265,7 @@ def part(site: Site, value: Value, parts: list[slice]) -> Value:
     resolved = [each.indices(extent) for each, extent in zip(parts, value.shape, strict=True)]
     counts = [len(range(*each)) for each in resolved]
     if 0 in counts:
-        return Known(data=np.zeros(counts, value_type(value)))
+        return Known(data=without_elements(counts, value_type(value)))
     places = value.axes if isinstance(value, Computed) else identity(len(value.shape))
     order = sorted(range(len(places)), key=lambda axis: places[axis])
     attrs = StridedSliceAttrs(

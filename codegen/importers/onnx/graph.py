@@ -28,11 +28,13 @@ from codegen.importers.onnx.layouts import (
     Listed,
     StepList,
     Stored,
+    Value,
     identity,
     other_sign,
 )
-from codegen.importers.onnx.node_site import SEQUENCE_ADVICE, Site
-from codegen.importers.onnx.node_types import NEVER, REAL, TRANSLATORS
+from codegen.importers.onnx.no_elements import without_elements
+from codegen.importers.onnx.node_site import SEQUENCE_ADVICE, Site, value_type
+from codegen.importers.onnx.node_types import REAL, TRANSLATORS, full_name, is_missing, missing
 from codegen.importers.onnx.rewriting.folding import folded
 from codegen.importers.onnx.rewriting.functions import MAX_DEPTH, Inliner, defined, given
 from codegen.importers.onnx.rewriting.older import as_of_seven
@@ -41,11 +43,6 @@ from codegen.importers.reporting import AlreadyReported, ImportProblem, ImportRe
 from codegen.ir import DType, Function, Module, Source, TensorType, Var
 from codegen.ir.ops import OPS, USER, ReshapeAttrs
 from codegen.ir.ops.qlinear.plain import TYPES
-
-_OPS = "`codegen ops` lists the node types that are imported"
-_INTEGER = (
-    "quantise with QDQ nodes of int8 or uint8 (onnxruntime's quantize_static), or export the model in float32"
-)
 
 
 def import_onnx(
@@ -108,9 +105,13 @@ class _Translation:
         return Function(name="main", params=params, body=tuple(self.steps.body), results=results)
 
     def notes(self) -> dict[str, str]:
-        """What the report says of the import: layers that are left in float, a line each."""
-        left = self.steps.left_in_float
-        return {"left_in_float": "\n".join(left)} if left else {}
+        """What the report says of the import, a line each: layers that are left in float, graph inputs and
+        outputs without elements."""
+        lines = {
+            "left_in_float": self.steps.left_in_float,
+            "without_elements": self.steps.without_elements,
+        }
+        return {name: "\n".join(found) for name, found in lines.items() if found}
 
     def _params(self) -> tuple[Var, ...]:
         inputs = self._graph.inputs
@@ -121,6 +122,10 @@ class _Translation:
                 if value.name in self._values:
                     raise Refused("E303", "another input is called so")
                 kind = self._input_type(position, value)
+                if 0 in kind.shape:
+                    self._values[value.name] = Known(data=without_elements(kind.shape, kind.dtype.value))
+                    self._leave_out(f'input {position} "{printable(value.name)}"', kind)
+                    continue
                 self.steps.budget.value(kind)
                 param = Var(name=name, type=kind, origin=printable(value.name))
                 params.append(param)
@@ -152,17 +157,20 @@ class _Translation:
                 text = f"has shape {shape}: only the first extent may be unknown (-1)"
                 advice = "export the model with a fixed input shape, or say it with --dim"
                 raise Refused("E301", text, advice)
-        if 0 in shape:
-            raise Refused("E303", f"has shape {shape}, which has no elements")
         try:
             kind = TensorType(shape=tuple(shape), dtype=DType(value.dtype))
         except ValueError:
             raise _is_of(value.dtype, "inputs") from None
         return with_quantization(self._graph, value.name, kind)
 
+    def _leave_out(self, where: str, kind: TensorType) -> None:
+        self.steps.without_elements.append(f"{where}: {kind}")
+
     def _need_types(self, params: Sequence[Var]) -> None:
         """Report inputs of types that C callers have no numbers for, where no node that reads them does."""
-        for position, (value, param) in enumerate(zip(self._graph.inputs, params, strict=True)):
+        inputs = enumerate(self._graph.inputs)
+        given = [pair for pair in inputs if isinstance(self._values[pair[1].name], Computed)]
+        for (position, value), param in zip(given, params, strict=True):
             if param.type.dtype not in TYPES:
                 where = f'graph input {position} "{printable(value.name)}"'
                 self._report.add(_is_of(param.type.dtype.value, "inputs").problem, where=where)
@@ -208,9 +216,14 @@ class _Translation:
             known = [self._values.get(name) for name in node.inputs]
             reads = [value.var.name for value in known if isinstance(value, Computed)]
             where = str(self.steps.source)
-            self._report.add(refused.problem, where=where, missing=_is_missing(node), reads=reads)
+            self._report.add(refused.problem, where=where, missing=is_missing(node), reads=reads)
         except AlreadyReported:
             pass
+        except (IndexError, ValueError):
+            if all(_has_elements(self._values.get(name)) for name in node.inputs):
+                raise
+            problem = ImportProblem(code="E301", text="is not supported of a value without elements")
+            self._report.add(problem, where=str(self.steps.source))
         for position, name in enumerate(node.outputs):
             if name:
                 self._values[name] = found[position] if position < len(found) else None
@@ -221,7 +234,7 @@ class _Translation:
         site = self._site(node)
         if node.op in SEQUENCES and not node.domain:
             return self._made(site, (SEQUENCES[node.op](site),))
-        known = folded(site, is_translated=not _is_missing(node))
+        known = folded(site, is_translated=not is_missing(node))
         if known is not None:
             return known
         if node.op in REPEATED and not node.domain:
@@ -230,9 +243,9 @@ class _Translation:
         body = self._body(site)
         if body is not None:
             return self._inline(node, *body)
-        if _is_missing(node):
-            raise Refused("E301", *self._missing(node))
-        made = TRANSLATORS[_name(node)](as_of_seven(site))
+        if is_missing(node):
+            raise Refused("E301", *missing(node, self._opset))
+        made = TRANSLATORS[full_name(node)](as_of_seven(site))
         return self._made(site, made if isinstance(made, tuple) else (made,))
 
     def _made(self, site: Site, found: tuple[Given, ...]) -> tuple[Given, ...]:
@@ -254,9 +267,9 @@ class _Translation:
             holds = bool(site.known(0, "the condition").all())
             return site.branch("then_branch" if holds else "else_branch"), {}, "a branch of If"
         body = self._graph.functions.get((node.domain, node.op))
-        if body is None and _is_missing(node):
+        if body is None and is_missing(node):
             body = defined(node, self._opset, site.every_value)
-        return None if body is None else (body, given(node, body), f"the function {_name(node)}")
+        return None if body is None else (body, given(node, body), f"the function {full_name(node)}")
 
     def _inline(
         self, node: FileNode, body: FileBody, names: dict[str, str], what: str
@@ -303,14 +316,6 @@ class _Translation:
         read = {each.var.name for each in others if isinstance(each, Computed)}
         self.steps.share(each for each in found if isinstance(each, Computed) and each.var.name in read)
 
-    def _missing(self, node: FileNode) -> tuple[str, str]:
-        part = f", a part of {node.within}," if node.within else ""
-        text = f"node type {_name(node)} (opset {self._opset}){part} is not supported"
-        if _name(node) in NEVER:
-            reason, advice = NEVER[_name(node)]
-            return f"{text}: {reason}", advice
-        return text, _INTEGER if node.op.startswith("QLinear") else _OPS
-
     def _results(self, taken: set[str]) -> tuple[Var, ...]:
         """Graph outputs in the model's order of axes, each its own value (`taken`: those of the inputs)."""
         if not self._graph.outputs:
@@ -320,17 +325,22 @@ class _Translation:
             self.steps.source = Source(
                 op_index=len(self._graph.nodes), op_name="output", tensor_name=printable(output.name)
             )
+            where = f'graph output {position} "{printable(output.name)}"'
             try:
-                found.append(self._result(output, taken))
+                value = self._given_out(output)
+                if isinstance(value, Known) and 0 in value.shape:
+                    self._leave_out(where.removeprefix("graph "), self._checked(output, value))
+                    continue
+                found.append(self._result(output, value, taken))
                 taken.add(found[-1].name)
             except Refused as refused:
-                where = f'graph output {position} "{printable(output.name)}"'
                 self._report.add(refused.problem, where=where)
             except AlreadyReported:
                 pass
         return tuple(found)
 
-    def _result(self, output: FileValue, taken: set[str]) -> Var:
+    def _given_out(self, output: FileValue) -> Value:
+        """What a graph output is called for."""
         if output.name not in self._values:
             raise Refused("E303", "no node computes it")
         value = self._values[output.name]
@@ -338,15 +348,14 @@ class _Translation:
             raise AlreadyReported
         if isinstance(value, Listed):
             raise Refused("E301", "is a sequence of tensors, supported are tensors", SEQUENCE_ADVICE)
-        if isinstance(value, Stored):
-            value = self.steps.real(value)
+        return self.steps.real(value) if isinstance(value, Stored) else value
+
+    def _result(self, output: FileValue, value: Value, taken: set[str]) -> Var:
         if isinstance(value, Known):
             value = self.steps.copied(value)
         if value.less:
             value = self.steps.unsigned(value)
-        if value.var.type.dtype not in TYPES:
-            raise _is_of(value.var.type.dtype.value, "outputs")
-        self._check_declared(output, value)
+        self._checked(output, value)
         found = self.steps.dense(value)
         assert isinstance(found, Var), "it is computed"
         if found.name not in taken:
@@ -355,18 +364,21 @@ class _Translation:
         assert isinstance(copy, Computed), "its argument is computed"
         return copy.var
 
-    def _check_declared(self, output: FileValue, value: Computed) -> None:
-        declared = output.shape
-        if declared is None or self._extents:
-            return
-        fits = len(declared) == len(value.shape) and all(
-            said in (-1, extent) for said, extent in zip(declared, value.shape, strict=True)
+    def _checked(self, output: FileValue, value: Value) -> TensorType:
+        """The type of a graph output, which C callers have numbers for and the file declares."""
+        dtype, shape, declared = value_type(value), list(value.shape), output.shape
+        if dtype not in {each.value for each in TYPES}:
+            raise _is_of(dtype, "outputs")
+        fits = declared is None or (
+            len(declared) == len(shape)
+            and all(said in (-1, extent) for said, extent in zip(declared, shape, strict=True))
+            and output.dtype == dtype
         )
-        if not fits or output.dtype != value.var.type.dtype.value:
-            text = (
-                f"is declared as {output.dtype}{list(declared)}, the nodes give {value.var.type.dtype.value}"
-            )
-            raise Refused("E303", f"{text}{list(value.shape)}")
+        if not fits and not self._extents:
+            assert declared is not None, "what is not declared fits"
+            text = f"is declared as {output.dtype}{list(declared)}, the nodes give {dtype}{shape}"
+            raise Refused("E303", text)
+        return TensorType(shape=value.shape, dtype=DType(dtype))
 
 
 def _is_of(dtype: str, what: str) -> Refused:
@@ -375,9 +387,6 @@ def _is_of(dtype: str, what: str) -> Refused:
     return Refused("E301", text, f"export the model with float32 {what}")
 
 
-def _name(node: FileNode) -> str:
-    return f"{node.domain}.{node.op}" if node.domain else node.op
-
-
-def _is_missing(node: FileNode) -> bool:
-    return _name(node) not in TRANSLATORS
+def _has_elements(value: Given | None) -> bool:
+    """Of what a node reads; what is refused or a sequence counts as if it had some."""
+    return not isinstance(value, Known | Computed) or 0 not in value.shape

@@ -15,6 +15,7 @@ import numpy as np
 
 from codegen.importers.budget import Budget
 from codegen.importers.limits import MAX_OPERATORS, RAISE, STATED, ByteLimits
+from codegen.importers.onnx.no_elements import without_elements
 from codegen.importers.reporting import Refused
 from codegen.ir import Arg, Call, Constant, ConstRef, DType, Let, Quantization, Source, TensorType, Var
 from codegen.ir.evaluate import evaluate_let
@@ -123,6 +124,8 @@ class StepList:
         """The node that is translated."""
         self.left_in_float: list[str] = []
         """Quantised layers without an integer step, and why; for the report."""
+        self.without_elements: list[str] = []
+        """Graph inputs and outputs that have no elements, so that nobody gives or takes any."""
 
     def count_known(self, shape: tuple[int, ...]) -> None:
         """Count numbers that a node makes of what the file states, before they are made. Raises Refused E305
@@ -233,10 +236,13 @@ class StepList:
                 dtype=dtype or first.type.dtype,
                 quantization=quantization,
             )
-            op.check(attrs, call.types, kind)
+            if 0 not in kind.shape:
+                op.check(attrs, call.types, kind)
         except ValueError as error:
             raise Refused("E306", str(error)) from error
         axes = identity(len(kind.shape)) if axes is None else axes
+        if 0 in kind.shape:
+            return Known(data=np.transpose(without_elements(kind.shape, kind.dtype.value), axes))
         count = self._names.get(op.short, 0)
         var = Var(name=f"{op.short}{count}", type=kind, origin=self.source.tensor_name)
         let = Let(var=var, call=call, source=self.source)
@@ -244,6 +250,8 @@ class StepList:
             self.budget.folded(call, kind)
             data = evaluate_let(let, [None if arg is None else self._data(arg) for arg in args])
             return Known(data=np.transpose(data, axes))
+        if any(arg is not None and 0 in arg.type.shape for arg in args):
+            raise Refused("E301", "computes elements from a value that has none, which is not supported here")
         self.budget.value(kind)
         self._names[op.short] = count + 1
         self.body.append(let)
@@ -251,8 +259,6 @@ class StepList:
 
     def copied(self, known: Known) -> Computed:
         """A constant as a value of the running model: a graph output that is one is copied by a step."""
-        if 0 in known.shape:
-            raise Refused("E303", f"has shape {list(known.shape)}, which has no elements")
         row = self.constant(known.data.reshape(-1))
         call = Call(op=OPS["CONCATENATION"], args=(row,), attrs=ConcatAttrs(axis=0))
         self.budget.value(row.type)

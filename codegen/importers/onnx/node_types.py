@@ -5,6 +5,7 @@ from types import MappingProxyType
 
 from codegen.importers.onnx import arithmetic, arranging, matrices, spatial
 from codegen.importers.onnx.composed import COMPOSED, REPEATED, SEQUENCES
+from codegen.importers.onnx.file.records import FileNode
 from codegen.importers.onnx.integer import NODES
 from codegen.importers.onnx.layouts import Stored, Value
 from codegen.importers.onnx.node_site import Site
@@ -136,6 +137,32 @@ NEVER: Mapping[str, tuple[str, str]] = MappingProxyType(
 """Why a node type is not imported, and what to do, where that is no matter of work."""
 
 
+_OPS = "`codegen ops` lists the node types that are imported"
+_INTEGER = (
+    "quantise with QDQ nodes of int8 or uint8 (onnxruntime's quantize_static), or export the model in float32"
+)
+
+
 def node_types() -> tuple[str, ...]:
     """ONNX's names of what is imported."""
     return tuple(sorted({*TRANSLATORS, *REPEATED, *SEQUENCES, "If"}))
+
+
+def full_name(node: FileNode) -> str:
+    """A node's type; one of another domain than ONNX's own has it before its name."""
+    return f"{node.domain}.{node.op}" if node.domain else node.op
+
+
+def is_missing(node: FileNode) -> bool:
+    """Whether nobody translates nodes of its type."""
+    return full_name(node) not in TRANSLATORS
+
+
+def missing(node: FileNode, opset: int) -> tuple[str, str]:
+    """What is said of such a node, and what to do."""
+    part = f", a part of {node.within}," if node.within else ""
+    text = f"node type {full_name(node)} (opset {opset}){part} is not supported"
+    if full_name(node) in NEVER:
+        reason, advice = NEVER[full_name(node)]
+        return f"{text}: {reason}", advice
+    return text, _INTEGER if node.op.startswith("QLinear") else _OPS

@@ -39,6 +39,9 @@ def _product(site: Site) -> Value:
         axes = site.integers("axes", ())
     places = site.axes(axes or tuple(range(rank)), rank)
     for axis in places:
+        if not value.shape[axis]:
+            shape = (*value.shape[:axis], 1, *value.shape[axis + 1 :])
+            value = Known(data=np.ones(shape, value_type(value)))
         while (extent := value.shape[axis]) > 1:
             half = extent // 2
             first = taken(site, value, np.arange(half), axis)
@@ -108,6 +111,8 @@ def _batch(site: Site) -> Value | tuple[Value, ...]:
     site.need_float(value)
     if len(value.shape) < 2:
         raise Refused("E303", f"works on {list(value.shape)}, needs channels")
+    if 0 in value.shape:
+        raise Refused("E301", f"works on {list(value.shape)}, which has no statistics")
     axes = (0, *range(2, len(value.shape)))
     x = _normalised(site, value, axes, site.real("epsilon", 1e-5))
     average = reduced(site, "MEAN", value, axes, keep=True)

@@ -9,6 +9,7 @@ from types import MappingProxyType
 import numpy as np
 
 from codegen.importers.onnx.layouts import Known
+from codegen.importers.onnx.no_elements import reduced_none
 from codegen.importers.onnx.node_site import Site
 from codegen.importers.reporting import Refused
 from codegen.ir.ops.base.operands import broadcast
@@ -123,7 +124,9 @@ def _cumulated(function: Callable[..., np.ndarray], first: int) -> _Fold:
     return fold
 
 
-def _reduced(function: Callable[..., np.ndarray], since: int) -> _Fold:
+def _reduced(function: Callable[..., np.ndarray], since: int, of_none: str = "") -> _Fold:
+    """`of_none`: our operator, where NumPy has no result of a value without elements."""
+
     def fold(site: Site, values: _Arrays) -> np.ndarray:
         keep, rank = bool(site.integer("keepdims", 1)), values[0].ndim
         if site.opset >= since:
@@ -134,6 +137,8 @@ def _reduced(function: Callable[..., np.ndarray], since: int) -> _Fold:
         else:
             axes = site.integers("axes", ())
         places = site.axes(axes or tuple(range(rank)), rank)
+        if of_none and not values[0].size:
+            return reduced_none(of_none, values[0], places, keep=keep)
         return function(values[0], axis=places, keepdims=keep).astype(values[0].dtype)
 
     return fold
@@ -198,8 +203,8 @@ _FOLDS: Mapping[str, _Fold] = MappingProxyType(
         "Pow": _elementwise(_power),
         "Range": _range,
         "Reciprocal": _elementwise(np.reciprocal),
-        "ReduceMax": _reduced(np.max, 18),
-        "ReduceMin": _reduced(np.min, 18),
+        "ReduceMax": _reduced(np.max, 18, "REDUCE_MAX"),
+        "ReduceMin": _reduced(np.min, 18, "REDUCE_MIN"),
         "ReduceProd": _reduced(np.prod, 18),
         "ReduceSum": _reduced(np.sum, 13),
         "Round": _elementwise(np.round),
