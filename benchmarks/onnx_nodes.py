@@ -39,8 +39,8 @@ whole table, a row a test, is `benchmarks/results/onnx_nodes.csv`.
 
 In these tests whatever an operator reads is a graph input, a shape, a list of axes or weights too. Where
 those have to be known they are made constants of the file, as exporters write them; the table names them. A
-test counts as static if its inputs and outputs are tensors of fixed shapes, with elements, of float32, bool
-or integers of 8 to 64 bits.
+test counts as static if its inputs and outputs are tensors of fixed shapes, of float32, bool or integers of
+8 to 64 bits.
 
 Of {total:,} tests {static:,} are static. **{passes:,} of these pass** ({bound:,} with inputs as constants),
 {wrong} are wrong, {refused:,} are refused by name. Tests whose name ends in `expanded` are operators as

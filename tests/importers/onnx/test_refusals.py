@@ -79,9 +79,9 @@ def test_an_attribute_that_nobody_reads_is_told(tmp_path: Path) -> None:
 
 
 def test_weights_that_the_model_computes(tmp_path: Path) -> None:
-    made = model(node("Conv", "x x", "y"))
+    made = model(node("ConvTranspose", "x x", "y"))
     assert complaint(tmp_path, made) == (
-        'error[E301] op 0 Conv "y": "x" (the weights) is computed while the model runs\n'
+        'error[E301] op 0 ConvTranspose "y": "x" (the weights) is computed while the model runs\n'
         "help: export the model with fixed shapes, so that this is a constant"
     )
 

@@ -78,6 +78,19 @@ def geometry(site: Site, image: tuple[int, ...], window: tuple[int, ...]) -> Geo
     return Geometry(window=window, strides=strides, dilations=dilations, before=before, after=after)
 
 
+def counted(shape: Geometry, image: tuple[int, int]) -> tuple[int, int]:
+    """Rows and columns of what a window of two axes gives."""
+    found = [
+        (image[axis] + shape.before[axis] + shape.after[axis] - (size - 1) * shape.dilations[axis] - 1)
+        // shape.strides[axis]
+        + 1
+        for axis, size in enumerate(shape.window)
+    ]
+    if min(found) < 1:
+        raise Refused("E303", f"a window {list(shape.window)} does not fit {list(image)}")
+    return found[0], found[1]
+
+
 def conv(site: Site) -> Value:
     """Conv of one, two or three axes."""
     value = site.value(0)
@@ -111,15 +124,15 @@ def _conv_of_three(
 ) -> Value:
     """The sum over the window's first axis of convolutions in the other two."""
     steps = site.steps
-    padded = _padded(site, value, 2, shape.before[0], shape.after[0])
+    frames = padded(site, value, 2, shape.before[0], shape.after[0])
     reach = (shape.window[0] - 1) * shape.dilations[0]
-    count = (padded.shape[2] - 1 - reach) // shape.strides[0] + 1
+    count = (frames.shape[2] - 1 - reach) // shape.strides[0] + 1
     attributes = {**shape.attributes((1, 2)), "group": group}
     total: Value | None = None
     for tap in range(shape.window[0]):
-        slices = taken(site, padded, tap * shape.dilations[0] + shape.strides[0] * np.arange(count), 2)
-        frames = turned(site, slices, (0, 2, 1, 3, 4))
-        images = steps.reshape(frames, (value.shape[0] * count, value.shape[1], *value.shape[3:]))
+        slices = taken(site, frames, tap * shape.dilations[0] + shape.strides[0] * np.arange(count), 2)
+        slices = turned(site, slices, (0, 2, 1, 3, 4))
+        images = steps.reshape(slices, (value.shape[0] * count, value.shape[1], *value.shape[3:]))
         own = [images, Known(data=weights[:, :, tap]), *(bias if tap == 0 else [])]
         found = spatial.conv(part(site, own, attributes))
         total = found if total is None else pair(site, "ADD", [total, found])
@@ -135,7 +148,8 @@ def turned(site: Site, value: Value, order: tuple[int, ...]) -> Value:
     return replace(value, axes=tuple(value.axes[axis] for axis in order))
 
 
-def _padded(site: Site, value: Value, axis: int, before: int, after: int, number: float = 0.0) -> Value:
+def padded(site: Site, value: Value, axis: int, before: int, after: int, number: float = 0.0) -> Value:
+    """The value with more elements before and after an axis."""
     if not before and not after:
         return value
     around = [(0, 0)] * len(value.shape)
@@ -193,7 +207,7 @@ def _pool_axis(
     inside = (places >= 0) & (places < extent)
     lowest = -float(np.finfo(np.float32).max) if name == "MaxPool" else 0.0
     beyond = max(0, int(places.max()) - extent + 1)
-    wide = _padded(site, value, 2 + axis, before, beyond, lowest)
+    wide = padded(site, value, 2 + axis, before, beyond, lowest)
     total: Value | None = None
     for row in places + before:
         tap = taken(site, wide, row, 2 + axis)
@@ -259,7 +273,7 @@ def _conv_transpose(site: Site) -> Value:
     for axis in range(rank):
         value = _stretched(site, value, 2 + axis, strides[axis])
         edges = reach[axis] - before[axis], reach[axis] - after[axis] + more[axis]
-        value = _padded(site, value, 2 + axis, max(edges[0], 0), max(edges[1], 0))
+        value = padded(site, value, 2 + axis, max(edges[0], 0), max(edges[1], 0))
         if min(edges) < 0:
             low, high = max(-edges[0], 0), value.shape[2 + axis] - max(-edges[1], 0)
             value = taken(site, value, np.array(range(low, high)), 2 + axis)
@@ -302,7 +316,7 @@ def _stretched(site: Site, value: Value, axis: int, stride: int) -> Value:
         return value
     steps, shape = site.steps, value.shape
     apart = steps.reshape(value, (*shape[: axis + 1], 1, *shape[axis + 1 :]))
-    wide = _padded(site, apart, axis + 1, 0, stride - 1)
+    wide = padded(site, apart, axis + 1, 0, stride - 1)
     joined = steps.reshape(wide, (*shape[:axis], shape[axis] * stride, *shape[axis + 1 :]))
     return taken(site, joined, np.arange((shape[axis] - 1) * stride + 1), axis)
 
@@ -319,7 +333,6 @@ def along(site: Site, value: Value, matrix: np.ndarray, axis: int) -> Value:
 NODES: Mapping[str, Callable[[Site], Value]] = MappingProxyType(
     {
         "AveragePool": pool(spatial.average_pool, "AveragePool"),
-        "Conv": conv,
         "ConvInteger": _conv_integer,
         "ConvTranspose": _conv_transpose,
         "LpPool": _lp_pool,

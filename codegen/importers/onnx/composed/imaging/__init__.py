@@ -6,12 +6,18 @@ In: a node's site. Out: its value. Start with `sampling`, pixels by computed pla
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from codegen.importers.onnx.composed.imaging import deforming, pooling, resizing, sampling
+from codegen.importers.onnx.composed.imaging import computed_weights, deforming, pooling, resizing, sampling
 from codegen.importers.onnx.layouts import Value
 from codegen.importers.onnx.node_site import Site
 
 NODES: Mapping[str, Callable[[Site], Value | tuple[Value, ...]]] = MappingProxyType(
-    {"MaxPool": pooling.max_pool, **deforming.NODES, **resizing.NODES, **sampling.NODES}
+    {
+        "MaxPool": pooling.max_pool,
+        **computed_weights.NODES,
+        **deforming.NODES,
+        **resizing.NODES,
+        **sampling.NODES,
+    }
 )
 
 __all__ = ["NODES"]

@@ -11,7 +11,7 @@ from codegen.importers.onnx import spatial
 from codegen.importers.onnx.composed.choosing import taken
 from codegen.importers.onnx.composed.element_functions import Real
 from codegen.importers.onnx.composed.imaging.sampling import Line, Tap, pixels
-from codegen.importers.onnx.composed.windows import Geometry, geometry, part, turned
+from codegen.importers.onnx.composed.windows import Geometry, counted, geometry, part, turned
 from codegen.importers.onnx.layouts import Known, Value
 from codegen.importers.onnx.node_site import Site
 from codegen.importers.reporting import Refused
@@ -31,7 +31,7 @@ def _deform_conv(site: Site) -> Value:
     count, channels, height, width = image.shape
     if groups < 1 or channels % groups:
         raise Refused("E303", f"{channels} channels in {groups} groups of offsets")
-    taps, results = math.prod(window), _results(shape, (height, width))
+    taps, results = math.prod(window), counted(shape, (height, width))
     _need(offsets, (count, groups * taps * 2, *results), "offsets")
     rows = (count * groups, taps, *results)
     lines = [_line(site, offsets, shape, axis, (height, width)[axis], rows) for axis in (0, 1)]
@@ -55,18 +55,6 @@ def _deform_conv(site: Site) -> Value:
 def _need(value: Value, shape: tuple[int, ...], what: str) -> None:
     if value.shape != shape:
         raise Refused("E303", f"{what} of {list(value.shape)}, {list(shape)} are needed")
-
-
-def _results(shape: Geometry, image: tuple[int, int]) -> tuple[int, int]:
-    found = [
-        (image[axis] + shape.before[axis] + shape.after[axis] - (size - 1) * shape.dilations[axis] - 1)
-        // shape.strides[axis]
-        + 1
-        for axis, size in enumerate(shape.window)
-    ]
-    if min(found) < 1:
-        raise Refused("E303", f"a window {list(shape.window)} does not fit {list(image)}")
-    return found[0], found[1]
 
 
 def _line(
