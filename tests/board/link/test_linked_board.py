@@ -273,9 +273,15 @@ def code_of(action: Callable[[], object]) -> str:
 
 @pytest.mark.parametrize("bench", ["netduinoplus2"], indirect=True)
 def test_a_port_where_nobody_answers(bench: Bench) -> None:
+    hurried = replace(HURRIED, identify_seconds=0.02)
+
+    def asked(url: str) -> None:
+        with target_session(bench.image, bench.board, port=url, patience=hurried):
+            pass
+
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"socket://127.0.0.1:{listener.getsockname()[1]}"
-        text = code_of(lambda: run(bench.image, bench.board, bench.request("none"), port=url))
+        text = code_of(lambda: asked(url))
     assert "E602] the target does not answer" in text
 
 
