@@ -204,7 +204,7 @@ def _drivers(prefix: str) -> list[str]:
 @cache
 def boards() -> tuple[Board, ...]:
     """All boards that ship, by name. Raises CodegenError E25x for a broken installation."""
-    return tuple(_read(path) for path in sorted(resources.folder("boards").glob("*.toml")))
+    return tuple(map(_shipped, sorted(resources.folder("boards").glob("*.toml"))))
 
 
 def load_board(name_or_path: str) -> Board:
@@ -216,7 +216,7 @@ def load_board(name_or_path: str) -> Board:
     if name_or_path.endswith(".toml") or "/" in name_or_path:
         return _read(Path(name_or_path))
     own = resources.folder("boards") / f"{name_or_path}.toml"
-    for board in (_read(own),) if own.is_file() else boards():
+    for board in (_shipped(own),) if own.is_file() else boards():
         if name_or_path in (board.name, *board.aliases):
             return board
     names = [name for board in boards() for name in (board.name, *board.aliases)]
@@ -229,6 +229,12 @@ def load_board(name_or_path: str) -> Board:
             help=f"{guess}Known boards: {', '.join(names)}; or the path of a board file (.toml)",
         )
     )
+
+
+@cache
+def _shipped(path: Path) -> Board:
+    """A file of the installation: it stays as it is while a process runs."""
+    return _read(path)
 
 
 def _read(path: Path) -> Board:

@@ -53,6 +53,13 @@ def test_every_board_of_the_interface_ships() -> None:
     )
 
 
+def test_a_board_that_ships_is_read_once_and_a_users_file_every_time(tmp_path: Path) -> None:
+    """Whoever asked for a board again and again read its file again and again: two tests did for 12 s."""
+    assert load_board("mps2-an386") is load_board("mps2-an386")
+    titles = [load_board(edited(tmp_path, ('title = "', f'title = "{number} '))).title for number in "12"]
+    assert [title[:2] for title in titles] == ["1 ", "2 "]
+
+
 def test_a_board_with_every_chip_that_was_asked_for() -> None:
     titles = "\n".join(board.title for board in boards())
     chips = (
