@@ -84,7 +84,8 @@ def _offered(text: str) -> tuple[str, dict[str, str]]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Unit:
-    """One file to compile. `words`: what decides beside files; the folder it lies in does not."""
+    """One file to compile. `words`: what decides beside files. The folder it lies in does not where an option
+    keeps it out of the object."""
 
     compiler: str
     words: tuple[str, ...]
@@ -100,8 +101,8 @@ def _unit(command: Sequence[str], cwd: Path, compilers: Mapping[str, str]) -> _U
     if compiler is None or (flag, out) != ("-c", "-o") or not all(map(_OPTION.fullmatch, options)):
         return None
     words = [_without_folder(each, str(cwd)) for each in options]
-    if words == options:  # then the folder is in the object
-        return None
+    if words == options:  # then the folder may be in the object
+        words.append(str(cwd))
     stack_usage = [Path(result).with_suffix(".su")] if "-fstack-usage" in options else []
     return _Unit(
         compiler=compiler,

@@ -68,6 +68,21 @@ def test_the_same_in_another_folder_is_taken(shop: Shop) -> None:
     assert not shop.compiles()
 
 
+def test_without_a_map_the_folder_decides(shop: Shop, tmp_path: Path) -> None:
+    """Kernels are compiled in one folder, and no map was given: none of 1,400 was kept. The folder may be in
+    the object."""
+    for name in ("one", "two"):
+        shutil.copytree(tmp_path / "folders" / "a folder 0", tmp_path / name)
+    made: dict[str, bytes] = {}
+    for name, calls in (("one", 1), ("one", 0), ("two", 1)):
+        before, result = shop.calls, tmp_path / "f.o"
+        words = [COMPILER, *OPTIONS, "-c", "f.c", "-o", str(result)]
+        assert objects.compiled(shop.call, words, tmp_path / name).returncode == 0
+        assert shop.calls - before == calls
+        assert made.setdefault(name, result.read_bytes()) == result.read_bytes()
+    assert made["one"] != made["two"]
+
+
 @pytest.mark.parametrize(
     "changes",
     [

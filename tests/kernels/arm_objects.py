@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 import tempfile
 import zlib
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from codegen.ir import Board
-from codegen.toolchain import LEVELS
+from codegen.toolchain import LEVELS, gcc
 from tests.kernels.calling import RUNTIME, WARNINGS
 
 OPTIONS = ("-std=c11", "-fno-strict-aliasing", "-ffunction-sections", f"-I{RUNTIME / 'include'}")
@@ -54,7 +53,7 @@ def compiled(source: Path, board: Board, level: str, objects: Path, *more: str) 
         with tempfile.TemporaryDirectory(dir=objects) as own:  # another process may be at it too
             made = Path(own) / target.name
             words = [compiler(), *flags, "-c", str(source), "-o", str(made)]
-            done = subprocess.run(words, capture_output=True, text=True, check=False)
+            done = gcc.call(words, RUNTIME)
             if done.returncode or done.stderr:
                 raise RuntimeError(f"{board.name}: {done.stderr[-3000:]}")
             made.replace(target)

@@ -3,7 +3,6 @@
 import os
 import re
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +17,7 @@ from codegen.ir import Target
 from codegen.kernels import call, kernels_for
 from codegen.kernels.primfunc import PrimFunc
 from codegen.resources import folder
+from codegen.toolchain import gcc
 from tests.kernels.layers import Layer
 
 RUNTIME = folder("runtime_c")
@@ -41,14 +41,13 @@ def sources() -> list[Path]:
 def compile_library(target: Path, *flags: str, files: Sequence[Path] | None = None) -> Path:
     """Kernels in one shared object at `target`: of `files`, or all. The compiler says nothing of any.
 
-    Each is compiled alone, by a path that is the same in every checkout: so ccache knows it again."""
+    Each is compiled alone, so that its object is known again (tests/objects.py)."""
     compiler = shutil.which("gcc")
     assert compiler, "these tests compile the kernels for this machine: install gcc"
     options = ["-std=c11", "-O1", "-fno-strict-aliasing", "-fPIC", *WARNINGS, *flags]
 
     def call(*words: str) -> None:
-        command = [compiler, *options, *words]
-        said = subprocess.run(command, cwd=RUNTIME, capture_output=True, text=True, check=False)
+        said = gcc.call([compiler, *options, *words], RUNTIME)
         assert said.returncode == 0 and not said.stderr, said.stderr
 
     with tempfile.TemporaryDirectory() as objects, ThreadPoolExecutor(max_workers=2) as pool:
