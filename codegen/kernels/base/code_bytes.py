@@ -50,13 +50,18 @@ def recorded() -> tuple[CodeSection, ...]:
 
 
 @cache
-def _by_name() -> Mapping[str, CodeSection]:
-    """Sections by each of their symbols, and by `source:section`."""
+def _by_name() -> Mapping[str, tuple[str, CodeSection, tuple[str, ...]]]:
+    """Sections by each of their symbols, and by `source:section`: that name, section, names of its calls."""
     found: dict[str, CodeSection] = {}
     for section in recorded():
         found[f"{section.source}:{section.name}"] = section
         found |= dict.fromkeys(section.symbols, section)
-    return found
+
+    def entry(section: CodeSection) -> tuple[str, CodeSection, tuple[str, ...]]:
+        calls = (call if call in found else f"{section.source}:{call}" for call in section.calls)
+        return f"{section.source}:{section.name}", section, tuple(calls)
+
+    return {name: entry(section) for name, section in found.items()}
 
 
 def code_bytes(symbols: Iterable[str], sources: Iterable[str]) -> int:
@@ -65,14 +70,16 @@ def code_bytes(symbols: Iterable[str], sources: Iterable[str]) -> int:
     What no source of ours defines counts nothing: kernels of users, the C library.
     """
     built, sections = frozenset(sources), _by_name()
-    waiting, found = list(symbols), set[CodeSection]()
+    waiting, found = set(symbols), dict[str, int]()
     while waiting:
-        section = sections.get(waiting.pop())
-        if section is None or section in found or section.source not in built:
+        entry = sections.get(waiting.pop())
+        if entry is None:
             continue
-        found.add(section)
-        waiting += [call if call in sections else f"{section.source}:{call}" for call in section.calls]
-    return sum(section.size_bytes for section in found)
+        name, section, calls = entry
+        if name not in found and section.source in built:
+            found[name] = section.size_bytes
+            waiting.update(calls)
+    return sum(found.values())
 
 
 def constant_reads(prim: PrimFunc, constant: LinkedConstant) -> float:
