@@ -4,8 +4,10 @@
  *
  * Where both weights of a pixel are sixteenths, as with 2, 4 and 8 times the size, four channels
  * are mixed at a time: moved by 128, two of them lie in a word's halves, and no sum leaves its
- * half.
+ * half. Pixels that fall on one of the image are copied: a quarter of them at twice the size.
  */
+#include <string.h>
+
 #include "cg_resize.h"
 
 static int32_t place_of(const cg_resize_params *p, int32_t i, bool rows, int32_t *weight)
@@ -130,6 +132,10 @@ static void mix_bytes(const int8_t *top, const int8_t *bottom, int32_t step, int
 static void mix(const int8_t *top, const int8_t *bottom, int32_t step, int32_t channels,
                 int32_t down, int32_t beside, int8_t *output)
 {
+    if ((down == 0) && (beside == 0)) {
+        memcpy(output, top, (size_t)channels);
+        return;
+    }
     const uint32_t places = (uint32_t)(uintptr_t)top | (uint32_t)(uintptr_t)bottom |
                             (uint32_t)(uintptr_t)output | (uint32_t)channels;
     if (((places & 3u) == 0u) && ((((uint32_t)down | (uint32_t)beside) & 63u) == 0u)) {
