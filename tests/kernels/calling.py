@@ -88,17 +88,15 @@ class Guarded:
     size_bytes: int
     paint: int
     skew: int = 0
+    start: int = field(init=False)
     _all: np.ndarray = field(init=False)
 
     def __post_init__(self) -> None:
         # Sixteen bytes more than needed, so that the start can be aligned whatever numpy returns.
         self._all = np.full(self.size_bytes + 2 * GUARD_BYTES + self.skew + 16, _GUARD, np.uint8)
-        self.bytes[:] = self.paint
-
-    @property
-    def start(self) -> int:
         base = self._all.ctypes.data + GUARD_BYTES
-        return GUARD_BYTES + (-base % 16) + self.skew
+        self.start = GUARD_BYTES + (-base % 16) + self.skew
+        self.bytes[:] = self.paint
 
     @property
     def bytes(self) -> np.ndarray:
