@@ -1,6 +1,6 @@
 """Blocks: several layers computed together, row by row, as one step."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from codegen.ir import DType
@@ -9,16 +9,20 @@ from codegen.kernels.call import CallArg, ResultArg, ValueArg, WorkspaceArg, for
 from codegen.kernels.contract import Workspace
 from codegen.kernels.rows import Axis
 
+Span = tuple[int, int]
+"""Columns [start, stop)."""
+
 Count = int | Formula
 """Rows or columns; a formula where they depend on sizes that are known at run time only."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RowKernel:
-    """The C function that computes one row of a kernel's result, for blocks.
+    """The C function that computes one row of a kernel's result, or a few, for blocks.
 
-    With a window it is called (..., rows of the argument, address, y, x_start, x_stop), else, by elements,
-    (..., addresses of the arguments, address, count); `...`: the PrimFunc's `call_args` in front of its first
+    With a window it is called (..., rows of the argument, address, y, x_start, x_stop), for several rows with
+    the rows of the result in place of the address; else, by elements, (..., addresses of the arguments,
+    address, count). `...`: the PrimFunc's `call_args` in front of its first
     value, without workspaces of the whole step.
     """
 
@@ -30,6 +34,15 @@ class RowKernel:
     reads_row_last: bool = False
     """It reads a row's windows until its last write, as by groups of channels. Otherwise a pixel's window is
     read before the pixel is written, and pixels are written in order."""
+    turn_rows: int = 1
+    """Rows of the result that a call computes, from a multiple of so many on; at the end those left."""
+    price: Callable[[int, Sequence[Span]], int] | None = None
+    """Instructions of so many rows, from the first one on, in these stripes of columns; None: in proportion
+    to the pixels those of the whole step."""
+
+    def __post_init__(self) -> None:
+        if self.turn_rows > 1 and (self.window is None or not self.reads_row_last):
+            raise ValueError(f"{self.symbol}: several rows are for windows, read until the last write")
 
     def renamed(self, names: Mapping[str, str]) -> "RowKernel":
         """The same with other C functions in place of some."""
@@ -69,9 +82,14 @@ class BlockStage:
     stride: int = 1
     reach: Count = 0
     last_row: Count = 0
-    """As in `cg_stage`."""
+    """As in `cg_stage`, of the last row that is computed together with the next one."""
     rows: Count
     """Rows it computes."""
+
+    @property
+    def turn_rows(self) -> int:
+        """Rows it computes together."""
+        return self.kernel.turn_rows if self.kernel else 1
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

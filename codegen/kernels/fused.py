@@ -76,7 +76,7 @@ def can_fuse(prim: PrimFunc) -> bool:
     if prim.rows is None or prim.memory or not prim.device.is_free:
         return False
     extents = [prim.let.var.type.shape, *(a.type.shape for a in prim.let.call.args if isinstance(a, Var))]
-    return all(shape[1] <= MOST_ROWS for shape in extents)
+    return all(shape[1] + prim.rows.turn_rows - 1 <= MOST_ROWS for shape in extents)
 
 
 def workspace(prims: Sequence[PrimFunc]) -> Workspace | None:
@@ -176,6 +176,7 @@ def stage_of(prim: PrimFunc, places: Mapping[str, int]) -> Stage:
         sources=sources,
         is_elementwise=prim.rows.window is None,
         reads_row_last=prim.rows.reads_row_last,
+        turn_rows=prim.rows.turn_rows,
     )
 
 
@@ -220,14 +221,19 @@ def _reads(prims: Sequence[PrimFunc], planned: BlockLayout, streamed: str | None
 
 
 def _predicted(prims: Sequence[PrimFunc], costs: Sequence[int | None], planned: BlockLayout) -> int | None:
-    """Predicted instructions or cycles: those of the steps alone, in proportion to the pixels computed."""
+    """Predicted instructions or cycles: those of the steps alone, in proportion to the pixels computed, or to
+    what the row kernel says of them."""
     total = 0
     steps = zip(prims, costs, strict=True)
     for index, (prim, cost) in enumerate(steps, start=len(planned.stages) - len(prims)):
         if cost is None:
             return None
-        _, height, width, _ = nhwc(prim.let.var.type.shape)
-        total += cost * planned.pixels(index) // (height * width)
+        done, of = planned.pixels(index), _pixels(prim)
+        price = prim.rows.price if prim.rows else None
+        if price is not None and prim.instructions:
+            spans = [stripe[index] for stripe in planned.stripes]
+            done, of = planned.images * price(planned.run.counts[index], spans), prim.instructions
+        total += cost * done // of
     return total
 
 
@@ -349,7 +355,7 @@ def _block_stage(
         sources=tuple(places[var.name] for var in values),
         producers=tuple(source for source in stage.sources if source >= 0),
         stride=stage.rows.stride,
-        reach=stage.rows.reach,
+        reach=stage.rows.reach + (stage.turn_rows - 1) * stage.rows.stride,
         last_row=stage.rows.extent - 1,
         rows=count,
     )

@@ -117,9 +117,25 @@ class Stage:
     is_elementwise: bool = False
     """Reads element i before it writes element i, and nothing below i from then on."""
     reads_row_last: bool = False
-    """All of a row may be written before the last read for it."""
+    """All of a turn's rows may be written before the last read for them."""
     is_delivered: bool = False
     """Its rows come from outside, each once and in order."""
+    turn_rows: int = 1
+    """Rows that it computes together, from a multiple of so many on; fewer at the end."""
+
+    def turn(self, row: int) -> range:
+        """The rows that are computed together with `row`."""
+        first = row - row % self.turn_rows
+        return range(first, min(first + self.turn_rows, self.rows.count))
+
+    @property
+    def asks(self) -> tuple[int, ...]:
+        """Per row: last row of its arguments that must be there for its turn (as C counts)."""
+        if self.turn_rows == 1:
+            return self.rows.lasts
+        reach = (self.turn_rows - 1) * self.rows.stride
+        lasts = np.arange(self.rows.count, dtype=np.int64) * self.rows.stride + self.rows.reach + reach
+        return tuple(np.minimum(lasts, self.rows.extent - 1).tolist())
 
 
 def demanded(stages: Sequence[Stage], start: int, stop: int, *, columns: bool) -> list[tuple[int, int]]:
@@ -150,8 +166,8 @@ def schedule(stages: Sequence[Stage]) -> Iterator[tuple[int, int]]:
     """
     done = [0] * len(stages)
     last = len(stages) - 1
-    needs = [[(source, stage.rows.lasts) for source in stage.sources if source >= 0] for stage in stages]
-    for _ in range(stages[last].rows.count):
+    needs = [[(source, stage.asks) for source in stage.sources if source >= 0] for stage in stages]
+    while done[last] < stages[last].rows.count:
         waiting = [last]
         while waiting:
             stage = waiting[-1]
@@ -162,8 +178,9 @@ def schedule(stages: Sequence[Stage]) -> Iterator[tuple[int, int]]:
                     break
             else:
                 waiting.pop()
-                yield stage, row
-                done[stage] = row + 1
+                for each in stages[stage].turn(row):
+                    yield stage, each
+                    done[stage] = each + 1
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -201,7 +218,8 @@ def _simulate(stages: tuple[Stage, ...]) -> BlockRun:
             if source >= 0:
                 readers[source].append(index)
     done = [0] * len(stages)
-    kept = [1] * len(stages)
+    # The rows of a turn are apart, even those that nobody reads.
+    kept = [len(stage.turn(0)) for stage in stages]
     asked = [[(reader, stages[reader].rows.lows) for reader in row] for row in readers]
     for stage, row in order:
         for reader, lows in asked[stage]:
@@ -296,9 +314,9 @@ def _last_stage(
     stage: Stage, row: int, span: tuple[int, int], image: RowImage, result: RowImage
 ) -> Iterator[tuple[int, int]]:
     """The last stage reads the argument itself: pixel by pixel, all but the last element in place, or all of
-    the row's windows until the row is written."""
+    a turn's windows until its rows are written."""
     start, stop = span
-    top = stage.rows.firsts[row]
+    top = stage.rows.firsts[stage.turn(row).start]
     if stage.reads_row_last:
         first, end = stage.columns.span(start, stop)
         yield result.offset(row, stop), image.offset(top, first) if first < end else NOTHING

@@ -27,6 +27,7 @@ from codegen.search.kernels.cycle_costs import CycleCosts
 from codegen.search.kernels.in_place import directed, permitted
 from codegen.search.kernels.iterations import binder_of
 from codegen.search.kernels.selection import select, select_fewest_bytes, sparing, used_code_bytes
+from codegen.search.memory import wider_turns
 from codegen.search.memory.attempt import Attempt, Planning
 from codegen.search.memory.goal import best_attempt, frontier
 from codegen.search.memory.smallest import SmallestPlan
@@ -79,7 +80,7 @@ def _searched(
     """The program of kernels that `binder` has."""
     if blocks is not None:
         ready = _Ready(module, board, choices, name, binder)
-        return ready.program(ready.planning.attempt(blocks))
+        return ready.program(wider_turns.faster(ready.planning, ready.planning.attempt(blocks)))
 
     def found(binder: Binder) -> Found:
         ready, best = _best(module, board, choices, name, binder)

@@ -63,6 +63,18 @@ void cg_winograd4_s8_dsp(const cg_conv_params *params, const cg_winograd_weights
                          void *workspace, const int8_t *input, int8_t *output);
 
 /*
+ * The same for blocks: result rows from y on, two (F(4x4): four) or what is left, columns
+ * [x_start, x_stop). y is a multiple of as many. All windows are read before the last result is
+ * written. Columns of the image beyond these windows are not read.
+ */
+void cg_winograd_s8_dsp_row(const cg_conv_params *params, const cg_winograd_weights_dsp *weights,
+                            void *workspace, const cg_rows *input, const cg_rows *output, int32_t y,
+                            int32_t x_start, int32_t x_stop);
+void cg_winograd4_s8_dsp_row(const cg_conv_params *params, const cg_winograd_weights_dsp *weights,
+                             void *workspace, const cg_rows *input, const cg_rows *output,
+                             int32_t y, int32_t x_start, int32_t x_stop);
+
+/*
  * The same by F(2x2) with weights that stay int8, transformed in each call. For each group of four
  * result channels, the last one filled up with zeros, `weights` holds by group of four image
  * channels, by result channel, the nine taps of these four; and `numbers` nine words: four times
@@ -81,6 +93,11 @@ typedef struct {
  */
 void cg_winograd_narrow_s8_dsp(const cg_conv_params *params, const cg_winograd_narrow_dsp *weights,
                                void *workspace, const int8_t *input, int8_t *output);
+/* For blocks, as cg_winograd_s8_dsp_row: `rows` rows from y on. */
+void cg_winograd_narrow_s8_dsp_row(const cg_conv_params *params,
+                                   const cg_winograd_narrow_dsp *weights, void *workspace,
+                                   const cg_rows *input, const cg_rows *output, int32_t y,
+                                   int32_t x_start, int32_t x_stop);
 
 #ifdef __cplusplus
 }

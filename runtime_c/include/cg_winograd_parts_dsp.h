@@ -15,6 +15,10 @@
 #include "cg_conv_dsp_parts.h"
 #include "cg_winograd_dsp.h"
 
+/* What a kernel and its row kernel share: a firmware has seldom both, and one shall not pay for
+ * two. */
+#define WINOGRAD_INLINE static inline __attribute__((always_inline))
+
 #define CG_WINOGRAD_MOST_ROWS 4 /* of results in a block */
 #define CG_WINOGRAD_MARGIN    2 /* pixels more, in both directions */
 
@@ -66,7 +70,9 @@ typedef struct {
     const cg_conv_params *params;
     const int8_t *padding; /* a row of it */
     int8_t *patch;         /* of whole groups of channels, where the image has others */
-    int32_t rows;          /* of results in a block */
+    int32_t columns;       /* of the result */
+    int32_t shift;         /* columns of padding in front of the first column that lines hold */
+    int32_t width;         /* columns of lines that the results need, from the first one on */
     const int8_t
         *lines[CG_WINOGRAD_MOST_ROWS + CG_WINOGRAD_MARGIN]; /* of a band: NULL is padding */
     int8_t *results[CG_WINOGRAD_MOST_ROWS];                 /* those that there are */
@@ -74,8 +80,30 @@ typedef struct {
     cg_winograd_job job;
 } cg_winograd_layer;
 
-/* Blocks of `rows` rows and twice as many columns. */
+/* Blocks of `rows` rows and twice as many columns; all columns of an image that is there in whole.
+ */
 void cg_winograd_start_s8_dsp(cg_winograd_layer *self, const cg_conv_params *params, int32_t rows);
+/* Rows of results in a block. */
+static inline int32_t cg_winograd_rows(const cg_winograd_layer *self)
+{
+    return (int32_t)((uint32_t)self->job.block_columns / 2u);
+}
+/*
+ * Result columns [x_start, x_stop) alone, from lines whose first column is `x_origin`. Columns are
+ * counted from x_start on: so are those of the rows that this returns, of the result.
+ */
+static inline cg_rows cg_winograd_stripe(cg_winograd_layer *self, int32_t x_origin,
+                                         const cg_rows *result, int32_t x_start, int32_t x_stop)
+{
+    const cg_window *const window = &self->params->window;
+    const int32_t end = x_stop - window->pad_left + CG_WINOGRAD_MARGIN;
+    cg_rows stripe = *result;
+    stripe.x_origin -= x_start;
+    self->columns = x_stop - x_start;
+    self->shift = window->pad_left - x_start + x_origin;
+    self->width = ((end < window->in.w) ? end : window->in.w) - x_origin;
+    return stripe;
+}
 /* The lines of the band of blocks whose first result row is y; `result` is written. */
 void cg_winograd_band_s8_dsp(cg_winograd_layer *self, const cg_rows *image, const cg_rows *result,
                              int32_t y);

@@ -1,4 +1,5 @@
-"""Row kernels as blocks call them: rows of the image come into a ring, results leave row by row."""
+"""Row kernels as blocks call them: rows of the image come into a ring, results leave row by row, or a few
+together."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -42,10 +43,16 @@ def rows_of(prim: PrimFunc) -> Rows | None:
         return Rows(kernel=prim.rows)
     down, across = prim.rows.window
     half = across.count // 2
+    if prim.rows.turn_rows > 1 and half > 1:
+        half = across.count - half  # the wider one first: columns behind it are beyond the ring
     spans = [(0, half), (half, across.count)] if half > 1 else [(0, across.count)]
     covered = [(a, b, *across.cover(a, b)) for a, b in spans]
     stripes = [Stripe(start=a, stop=b, first=first, end=end) for a, b, first, end in covered]
-    return Rows(kernel=prim.rows, ring_rows=max(1, down.most_at_once(0, down.count)), stripes=tuple(stripes))
+    turns = [
+        range(y, min(y + prim.rows.turn_rows, down.count)) for y in range(0, down.count, prim.rows.turn_rows)
+    ]
+    most = max((down.lasts[turn[-1]] - down.firsts[turn[0]] + 1 for turn in turns), default=1)
+    return Rows(kernel=prim.rows, ring_rows=max(1, most), stripes=tuple(stripes))
 
 
 def ring_bytes(prim: PrimFunc, rows: Rows) -> int:
@@ -99,7 +106,13 @@ def window_body(
     [image] = [arg for arg in prim.let.call.args if isinstance(arg, Var)]
     number = given.number
     pixel, result, width = _pixel_bytes(image), _pixel_bytes(prim.let.var), number(across.count)
+    turn_rows = rows.kernel.turn_rows
     place = f"(void *)(at[0] + ((b * {number(down.count)} + y) * {width} + stripe[0]) * {number(result)})"
+    if turn_rows > 1:
+        first = f"(const int8_t *)at[0] + b * {number(down.count)} * {width} * {number(result)}"
+        place = (
+            f"&(cg_rows){{{first}, {width} * {number(result)}, {number(down.count)}, 0, {number(result)}}}"
+        )
     call = ", ".join([*before, "&rows", place, "y", "stripe[0]", "stripe[1]"])
     edges = [number(edge) for s in rows.stripes for edge in (s.start, s.stop, s.first, s.end)]
     batch, stripes = number(nhwc(image.type.shape)[0]), number(len(rows.stripes))
@@ -111,8 +124,8 @@ def window_body(
         const int32_t row_bytes = (stripe[3] - stripe[2]) * pixel;
         const cg_rows rows = {{(const int8_t *)at[{ring}], row_bytes, ring_rows, stripe[2], pixel}};
         int32_t there = 0;
-        for (int32_t y = 0; y < {number(down.count)}; y++) {{
-            const int32_t last = y * {number(down.stride)} + {number(down.reach)};
+        for (int32_t y = 0; y < {number(down.count)}; y += {number(turn_rows)}) {{
+            const int32_t last = (y + {number(turn_rows - 1)}) * {number(down.stride)} + {number(down.reach)};
             for (; (there < {extent}) && (there <= last); there++) {{
                 memcpy(at[{ring}] + (there % ring_rows) * row_bytes,
                        fuzz_blob + {number(image_at)}

@@ -102,6 +102,8 @@ class StageView:
     arguments: tuple[str, ...]
     is_delivered: bool
     """The reader is called, and may fail."""
+    more_rows: int
+    """That it computes with row y."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -241,6 +243,7 @@ class _Block:
             function=stage.kernel.symbol if stage.kernel else reader_name(self._model),
             arguments=self._arguments(index, stage),
             is_delivered=stage.kernel is None,
+            more_rows=stage.turn_rows - 1,
         )
 
     def _layers(self) -> tuple[tuple[str, str, str, str], ...]:
@@ -312,7 +315,9 @@ class _Block:
             return "context", result, "(uint32_t)y"
         leading = [self._leading(arg) for arg in stage.leading]
         if stage.kernel.window is not None:
-            return *leading, *(f"&{self._rows[source]}" for source in stage.sources), result, "y", start, stop
+            # Several rows may lie at both ends of a ring.
+            place = result if stage.turn_rows == 1 else f"&{self._rows[index]}"
+            return *leading, *(f"&{self._rows[source]}" for source in stage.sources), place, "y", start, stop
         line = self._block.lines[index]
         channels = line.pixel_bytes // line.dtype.size_bytes
         images = [self._address(source, start) for source in stage.sources]

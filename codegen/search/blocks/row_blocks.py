@@ -55,14 +55,21 @@ def _row_bytes(prim: PrimFunc) -> int:
 
 
 def _row_candidates(prim: PrimFunc, binder: Binder, *, every: bool = False) -> list[PrimFunc]:
-    """Kernels that a block can run; the step's own alone if it is one, unless `every` one is asked for."""
-    if can_fuse(prim) and not every:
+    """Kernels that a block can run a row at a time; the step's own alone if it is one, unless `every` one is
+    asked for."""
+    if _goes_by_rows(prim) and not every:
         return [prim]
     if prim.memory or not prim.device.is_free:
         return []
     able = [*binder.able(prim.let), *binder.able(prim.let, in_place=True)]
     bound = [binder.bind(kernel, prim.let, prim.name) for kernel in able]
-    return [other for other in bound if can_fuse(other)]
+    return [other for other in bound if _goes_by_rows(other)]
+
+
+def _goes_by_rows(prim: PrimFunc) -> bool:
+    """Whether a block can run it a row at a time, as blocks are chosen. The others come
+    in where a plan has blocks (`search.memory.wider_turns`)."""
+    return can_fuse(prim) and prim.rows is not None and prim.rows.turn_rows == 1
 
 
 class BlockRuns:

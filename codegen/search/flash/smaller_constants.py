@@ -197,7 +197,18 @@ def _steps(prim: PrimFunc, binder: Binder) -> Iterator[tuple[PrimFunc, Sequence[
         yield prim, () if prim.joined or not prim.is_call else binder.others(prim)
         return
     for inner in _inner(prim, binder):
-        yield inner, [other for other in _row_kernels(inner.let, binder) if other.kernel != inner.kernel]
+        others = _row_kernels(inner.let, binder)
+        yield inner, [each for each in others if each.kernel != inner.kernel and _is_as_small(each, inner)]
+
+
+def _is_as_small(other: PrimFunc, inner: PrimFunc) -> bool:
+    """Whether a block that runs `inner` has room for the other row kernel, if it is one of several rows."""
+    one, own = other.rows, inner.rows
+    assert one is not None and own is not None, "both are row kernels"
+    if one.turn_rows == 1:
+        return True
+    sizes = [0 if each.workspace is None else each.workspace.size_bytes for each in (one, own)]
+    return one.turn_rows <= own.turn_rows and sizes[0] <= sizes[1]
 
 
 def _inner(prim: PrimFunc, binder: Binder) -> list[PrimFunc]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from codegen.progress import Progress
+from codegen.search.memory import wider_turns
 from codegen.search.memory.attempt import Attempt, Planning
 from codegen.search.memory.candidates import (
     NEAR_PERCENT,
@@ -25,8 +26,14 @@ def best_attempt(planning: Planning, optimize: str, smallest: Callable[[], Small
 
     speed: values in memory whole. balanced: the least peak without an extra multiply-accumulate. size: the
     least peak for `EXTRA_PERCENT` more of them; up to `NEAR_PERCENT` above it if that saves some. `smallest`:
-    what a missed limit demands last. Raises DoesNotFit as `SmallestPlan.fitting` does.
+    what a missed limit demands last. Blocks have the kernels of `wider_turns`. Raises DoesNotFit as
+    `SmallestPlan.fitting` does.
     """
+    return wider_turns.faster(planning, _best_by_rows(planning, optimize, smallest))
+
+
+def _best_by_rows(planning: Planning, optimize: str, smallest: Callable[[], SmallestPlan]) -> Attempt:
+    """The same with a row of each layer a turn."""
     if planning.is_hopeless:
         return smallest().fitting()
     history = History()

@@ -44,7 +44,7 @@ static void compute(cg_winograd_layer *self, const cg_winograd_narrow_dsp *weigh
     int32_t *to = pixels;
     for (int32_t y = top; y < bottom; y += 2) {
         cg_winograd_band_s8_dsp(self, image, result, y);
-        for (int32_t x = 0; x < out.w; x += 4) {
+        for (int32_t x = 0; x < self->columns; x += 4) {
             cg_winograd_block_s8_dsp(self, x);
             cg_winograd_pixels_s8_dsp(&self->block, to);
             to += block_words;
@@ -60,8 +60,8 @@ static void compute(cg_winograd_layer *self, const cg_winograd_narrow_dsp *weigh
             if (bottom - top > 2) {
                 cg_winograd_band_s8_dsp(self, image, result, y);
             }
-            for (int32_t x = 0; x < out.w; x += 4) {
-                if ((x == 0) || (self->job.is_part != 0) || (x + 4 > out.w)) {
+            for (int32_t x = 0; x < self->columns; x += 4) {
+                if ((x == 0) || (self->job.is_part != 0) || (x + 4 > self->columns)) {
                     cg_winograd_results_s8_dsp(self, x);
                 } else {
                     self->job.outputs[0] += 4 * out.c;
@@ -74,34 +74,55 @@ static void compute(cg_winograd_layer *self, const cg_winograd_narrow_dsp *weigh
     }
 }
 
-void cg_winograd_narrow_s8_dsp(const cg_conv_params *params, const cg_winograd_narrow_dsp *weights,
-                               void *workspace, const int8_t *input, int8_t *output)
+/* Where in the workspace pixels are put; the stream is in front of them. */
+WINOGRAD_INLINE int32_t *start(cg_winograd_layer *self, const cg_conv_params *params,
+                               const cg_winograd_narrow_dsp *weights, void *workspace)
 {
     const cg_window *const window = &params->window;
-    const cg_shape out = window->out;
-    cg_winograd_layer self; /* an initialiser would clear all of it */
-    cg_winograd_start_s8_dsp(&self, params, 2);
+    cg_winograd_start_s8_dsp(self, params, 2);
     int32_t *const stream = (int32_t *)workspace;
-    int32_t *const pixels = &stream[group_words(self.block.groups)];
-    const int32_t blocks = ((out.w + 3) / 4) * (weights->rows / 2);
-    int8_t *const edge = (int8_t *)&pixels[64 * self.block.groups * blocks];
-    self.patch = edge;
-    self.padding = edge;
-    self.job.stream = stream;
-    self.job.stream_end = pixels;
+    int32_t *const pixels = &stream[group_words(self->block.groups)];
+    const int32_t blocks = ((window->out.w + 3) / 4) * (weights->rows / 2);
+    int8_t *const edge = (int8_t *)&pixels[64 * self->block.groups * blocks];
+    self->patch = edge;
+    self->padding = edge;
+    self->job.stream = stream;
+    self->job.stream_end = pixels;
     if ((window->in.c % 4) == 0) {
         for (int32_t i = 0; i < 6 * window->in.c; i++) {
             edge[i] = (int8_t)params->in_zero;
         }
     }
+    return pixels;
+}
+
+void cg_winograd_narrow_s8_dsp_row(const cg_conv_params *params,
+                                   const cg_winograd_narrow_dsp *weights, void *workspace,
+                                   const cg_rows *input, const cg_rows *output, int32_t y,
+                                   int32_t x_start, int32_t x_stop)
+{
+    cg_winograd_layer self; /* an initialiser would clear all of it */
+    int32_t *const pixels = start(&self, params, weights, workspace);
+    const int32_t bottom = least(y + weights->rows, params->window.out.h);
+    const cg_rows stripe = cg_winograd_stripe(&self, input->x_origin, output, x_start, x_stop);
+    compute(&self, weights, (int32_t *)workspace, pixels, input, &stripe, y, bottom);
+}
+
+void cg_winograd_narrow_s8_dsp(const cg_conv_params *params, const cg_winograd_narrow_dsp *weights,
+                               void *workspace, const int8_t *input, int8_t *output)
+{
+    const cg_window *const window = &params->window;
+    const cg_shape *const out = &window->out;
+    cg_winograd_layer self; /* an initialiser would clear all of it */
+    int32_t *const pixels = start(&self, params, weights, workspace);
     cg_rows image = cg_all_rows(&window->in, input);
-    cg_rows result = cg_all_rows(&out, output);
+    cg_rows result = cg_all_rows(out, output);
     for (int32_t b = 0; b < window->batch; b++) {
-        for (int32_t y = 0; y < out.h; y += weights->rows) {
-            const int32_t bottom = least(y + weights->rows, out.h);
-            compute(&self, weights, stream, pixels, &image, &result, y, bottom);
+        for (int32_t y = 0; y < out->h; y += weights->rows) {
+            const int32_t bottom = least(y + weights->rows, out->h);
+            compute(&self, weights, (int32_t *)workspace, pixels, &image, &result, y, bottom);
         }
         image.base += cg_shape_elements(&window->in);
-        result.base += cg_shape_elements(&out);
+        result.base += cg_shape_elements(out);
     }
 }

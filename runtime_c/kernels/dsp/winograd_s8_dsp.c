@@ -12,32 +12,56 @@ static int32_t group_words(int32_t groups)
     return 4 + (16 * 2 * 4 * groups) + 8;
 }
 
+WINOGRAD_INLINE void start(cg_winograd_layer *self, const cg_conv_params *params,
+                           const cg_winograd_weights_dsp *weights, void *workspace)
+{
+    const int32_t fours = (params->window.out.c + 3) / 4;
+    cg_winograd_start_s8_dsp(self, params, 2);
+    self->job.stream = weights->stream;
+    int32_t *const pixels = (int32_t *)workspace;
+    self->job.pixels = pixels;
+    self->padding = weights->padding;
+    self->patch = (int8_t *)&pixels[64 * self->block.groups];
+    self->job.stream_end = &weights->stream[fours * group_words(self->block.groups)];
+}
+
+/* Result rows from y on, at most two. */
+WINOGRAD_INLINE void compute(cg_winograd_layer *self, int32_t *pixels, const cg_rows *image,
+                             const cg_rows *result, int32_t y)
+{
+    cg_winograd_band_s8_dsp(self, image, result, y);
+    for (int32_t x = 0; x < self->columns; x += 4) {
+        cg_winograd_block_s8_dsp(self, x);
+        cg_winograd_pixels_s8_dsp(&self->block, pixels);
+        cg_winograd_results_s8_dsp(self, x);
+        cg_winograd_tiles_s8_dsp(&self->job, 0);
+    }
+}
+
+void cg_winograd_s8_dsp_row(const cg_conv_params *params, const cg_winograd_weights_dsp *weights,
+                            void *workspace, const cg_rows *input, const cg_rows *output, int32_t y,
+                            int32_t x_start, int32_t x_stop)
+{
+    cg_winograd_layer self; /* an initialiser would clear all of it */
+    start(&self, params, weights, workspace);
+    const cg_rows stripe = cg_winograd_stripe(&self, input->x_origin, output, x_start, x_stop);
+    compute(&self, (int32_t *)workspace, input, &stripe, y);
+}
+
 void cg_winograd_s8_dsp(const cg_conv_params *params, const cg_winograd_weights_dsp *weights,
                         void *workspace, const int8_t *input, int8_t *output)
 {
     const cg_window *const window = &params->window;
-    const cg_shape out = window->out;
+    const cg_shape *const out = &window->out;
     cg_winograd_layer self; /* an initialiser would clear all of it */
-    cg_winograd_start_s8_dsp(&self, params, 2);
-    self.padding = weights->padding;
-    self.job.stream = weights->stream;
-    int32_t *const pixels = (int32_t *)workspace;
-    self.job.pixels = pixels;
-    self.patch = (int8_t *)&pixels[64 * self.block.groups];
-    self.job.stream_end = &weights->stream[((out.c + 3) / 4) * group_words(self.block.groups)];
+    start(&self, params, weights, workspace);
     cg_rows image = cg_all_rows(&window->in, input);
-    cg_rows result = cg_all_rows(&out, output);
+    cg_rows result = cg_all_rows(out, output);
     for (int32_t b = 0; b < window->batch; b++) {
-        for (int32_t y = 0; y < out.h; y += 2) {
-            cg_winograd_band_s8_dsp(&self, &image, &result, y);
-            for (int32_t x = 0; x < out.w; x += 4) {
-                cg_winograd_block_s8_dsp(&self, x);
-                cg_winograd_pixels_s8_dsp(&self.block, pixels);
-                cg_winograd_results_s8_dsp(&self, x);
-                cg_winograd_tiles_s8_dsp(&self.job, 0);
-            }
+        for (int32_t y = 0; y < out->h; y += 2) {
+            compute(&self, (int32_t *)workspace, &image, &result, y);
         }
         image.base += cg_shape_elements(&window->in);
-        result.base += cg_shape_elements(&out);
+        result.base += cg_shape_elements(out);
     }
 }

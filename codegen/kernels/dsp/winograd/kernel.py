@@ -1,21 +1,28 @@
 """CONV_2D of 3x3 by Winograd on cores with the DSP extension: when it can run, what it is bound to."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from codegen.ir import Let
-from codegen.kernels.base.c_kernel import FastKernel
+from codegen.kernels.base.c_kernel import FastKernel, row_kernel
 from codegen.kernels.base.overlap import forward_sharing, striped_below
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.weighted import CONVOLUTION, conv_params, padding_pixel
 from codegen.kernels.base.window import WindowShape
+from codegen.kernels.block import RowKernel, Span
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantPointer, CStruct, StructArg, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Workspace
 from codegen.kernels.dsp.packing import GROUP, INT8_STREAM, Channels, channels_of
 from codegen.kernels.dsp.winograd.filters import narrow, stream
-from codegen.kernels.dsp.winograd.price import instructions, narrow_instructions
+from codegen.kernels.dsp.winograd.price import (
+    instructions,
+    narrow_instructions,
+    narrow_row_instructions,
+    row_instructions,
+)
 from codegen.kernels.dsp.winograd.proof import fits
 from codegen.kernels.dsp.winograd.tiles import F2, F4, Tile, narrow_workspace_bytes
 from codegen.kernels.portable.convolution import CONV_2D_S8
@@ -33,6 +40,8 @@ class Packed:
     columns: int
     """Of the result that are computed together, as `Tile.rows` rows are."""
     instructions: int
+    row_price: Callable[[int, Sequence[Span]], int]
+    """See `RowKernel.price`."""
 
 
 class WinogradConv(FastKernel):
@@ -83,6 +92,7 @@ class WinogradConv(FastKernel):
             workspace_bytes=tile.workspace_bytes(window),
             columns=tile.columns,
             instructions=instructions(window, channels, tile),
+            row_price=partial(row_instructions, window, channels, tile),
         )
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
@@ -94,6 +104,7 @@ class WinogradConv(FastKernel):
             return self.portable.bind(let, constants, name)
         found = self.packed(let, window, channels)
         below = striped_below(window, rows=tile.rows, columns=found.columns, channels=inputs)
+        space = Workspace(name="pixels", size_bytes=found.workspace_bytes)
         return PrimFunc(
             name=name,
             let=let,
@@ -103,13 +114,27 @@ class WinogradConv(FastKernel):
             headers=("cg_winograd_dsp.h",),
             argument_alignment=4 if inputs % GROUP == 0 or window.result[3] % GROUP == 0 else 1,
             reads=(window.reads(inputs),),
-            workspaces=(Workspace(name="pixels", size_bytes=found.workspace_bytes),),
+            workspaces=(space,),
             constants=found.constants,
             sharing=forward_sharing(let, 0, below),
             structs=(conv_params(let, window), found.weights),
             call_args=(PARAMS, StructArg(suffix="weights"), WorkspaceArg(name="pixels"), ARGUMENT, RESULT),
             pixels_at_once=tile.rows * tile.columns,
             instructions=found.instructions,
+            rows=self._rows(let, window, space, found),
+        )
+
+    def _rows(self, let: Let, window: WindowShape, space: Workspace, found: Packed) -> RowKernel | None:
+        """A band of tiles in each call."""
+        rows = row_kernel(let, f"cg_{self.name}_row", window)
+        if rows is None:
+            return None
+        return replace(
+            rows,
+            workspace=space,
+            reads_row_last=True,
+            turn_rows=self.tile.rows,
+            price=found.row_price,
         )
 
 
@@ -145,6 +170,7 @@ class NarrowWinogradConv(WinogradConv):
             workspace_bytes=narrow_workspace_bytes(window, self.tile),
             columns=window.result[2],
             instructions=narrow_instructions(window, channels, self.tile),
+            row_price=partial(narrow_row_instructions, window, channels, self.tile),
         )
 
 

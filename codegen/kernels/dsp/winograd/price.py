@@ -4,9 +4,10 @@ Assembly: runtime_c/kernels/dsp/winograd_parts_s8_dsp.S, winograd4_parts_s8_dsp.
 single layers measured on QEMU, gcc 12 -O3.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from codegen.kernels.base.window import WindowShape
+from codegen.kernels.block import Span
 from codegen.kernels.dsp.packing import Channels, groups, long_channels
 from codegen.kernels.dsp.winograd.tiles import Tile
 
@@ -24,14 +25,29 @@ LONG_CALL, LONG_RESULT = 40, 22
 
 def instructions(window: WindowShape, channels: Channels, tile: Tile) -> int:
     """Of one inference."""
-    total = LAYER
-    for rows in parts(window.result[1], tile.rows):
-        total += BAND
-        start = 0
-        for columns in parts(window.result[2], tile.columns):
-            total += block(window, start, tile) + results(window, channels, rows * columns, tile)
-            start += columns
-    return window.image[0] * total
+    whole = (0, window.result[2])
+    bands = (_band(window, channels, tile, rows, whole) for rows in parts(window.result[1], tile.rows))
+    return window.image[0] * (LAYER + sum(bands))
+
+
+TURN = 140
+"""In C for each call of a row kernel, in place of `LAYER`."""
+
+
+def row_instructions(
+    window: WindowShape, channels: Channels, tile: Tile, rows: int, spans: Sequence[Span]
+) -> int:
+    """Of so many rows of an image, turn by turn, in these stripes of columns."""
+    turns = parts(rows, tile.rows)
+    return sum(TURN + _band(window, channels, tile, each, span) for each in turns for span in spans)
+
+
+def _band(window: WindowShape, channels: Channels, tile: Tile, rows: int, span: Span) -> int:
+    total, start = BAND, span[0]
+    for columns in parts(span[1] - span[0], tile.columns):
+        total += block(window, start, tile, span[1]) + results(window, channels, rows * columns, tile)
+        start += columns
+    return total
 
 
 NARROW_LAYER, NARROW_GROUP, NARROW_BLOCK = 300, 180, 30
@@ -45,16 +61,32 @@ INTERLEAVED = 19
 
 def narrow_instructions(window: WindowShape, channels: Channels, tile: Tile) -> int:
     """Of one inference, where each band of rows transforms the weights."""
+    whole = (0, window.result[2])
+    bands = (_narrow_band(window, channels, tile, rows, whole) for rows in parts(window.result[1], tile.rows))
+    return window.image[0] * (NARROW_LAYER + _edge(window) + sum(bands))
+
+
+def narrow_row_instructions(
+    window: WindowShape, channels: Channels, tile: Tile, rows: int, spans: Sequence[Span]
+) -> int:
+    """As `row_instructions`, where each turn transforms the weights."""
+    turn = TURN + _edge(window)
+    turns = parts(rows, tile.rows)
+    return sum(turn + _narrow_band(window, channels, tile, each, span) for each in turns for span in spans)
+
+
+def _edge(window: WindowShape) -> int:
+    return 6 * window.image[3]
+
+
+def _narrow_band(window: WindowShape, channels: Channels, tile: Tile, rows: int, span: Span) -> int:
     fours, depth = groups(channels.outputs), window.image[3]
-    total = NARROW_LAYER + 6 * depth
-    for rows in parts(window.result[1], tile.rows):
-        total += BAND + fours * (NARROW_GROUP + FILTERS * groups(depth))
-        start = 0
-        for columns in parts(window.result[2], tile.columns):
-            group = _group(window, channels, rows * columns, tile) + INTERLEAVED + NARROW_BLOCK
-            total += block(window, start, tile) + fours * group + _long(channels, tile)
-            start += columns
-    return window.image[0] * total
+    total, start = BAND + fours * (NARROW_GROUP + FILTERS * groups(depth)), span[0]
+    for columns in parts(span[1] - span[0], tile.columns):
+        group = _group(window, channels, rows * columns, tile) + INTERLEAVED + NARROW_BLOCK
+        total += block(window, start, tile, span[1]) + fours * group + _long(channels, tile)
+        start += columns
+    return total
 
 
 def parts(count: int, most: int) -> Iterator[int]:
@@ -63,12 +95,13 @@ def parts(count: int, most: int) -> Iterator[int]:
         yield min(most, count - start)
 
 
-def block(window: WindowShape, start: int, tile: Tile) -> int:
-    """What a block takes but for its results: its pixels transformed."""
+def block(window: WindowShape, start: int, tile: Tile, stop: int) -> int:
+    """What a block takes but for its results: its pixels transformed. `stop`: of its stripe of columns."""
     depth, across = window.image[3], tile.columns + 2
     length = groups(depth)
     first = start - window.padding.left
-    inside = min(window.image[2] - first, across) - (first < 0)
+    end = min(stop - window.padding.left + 2, window.image[2])
+    inside = min(end - first, across) - (first < 0)
     patch = 0
     if depth % 4:
         inside = across

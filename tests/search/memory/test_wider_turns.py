@@ -1,0 +1,85 @@
+"""Blocks get kernels of several rows a turn where `--optimize` and the limits have room for them."""
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+from codegen import board as boards
+from codegen.driver.build import plan_model
+from codegen.driver.options import Options
+from codegen.program.program import Program
+from codegen.search import Choices, search
+from codegen.search.memory import wider_turns
+from codegen.settings import Optimize
+from tests.kernels.dsp.conv_layers import module_of, shaped_layer
+from tests.testdata import model_path
+
+BOARD = boards.load_board("mps2-an386")
+RESNET = "mlperf_tiny/pretrainedResnet_quant"
+LEAST = 18_176
+"""What `balanced` needs of it: a row of each layer a turn."""
+
+
+def _plan(**options: Any) -> Program:
+    made = replace(Options(board="mps2-an386"), **options)
+    return plan_model(model_path(RESNET), BOARD, made).program
+
+
+def _limited(sram: int, optimize: Optimize = "speed", **more: int) -> Program:
+    return _plan(optimize=optimize, pool_limits={"sram": sram, "psram": 0, **more})
+
+
+def _turns(program: Program) -> Counter[str]:
+    """Layers of blocks that compute several rows a turn, by kernel."""
+    blocks = [prim.block for prim in program.steps.prim_funcs if prim.block is not None]
+    return Counter(stage.binding for block in blocks for stage in block.stages if stage.turn_rows > 1)
+
+
+def _peak(program: Program) -> int:
+    return sum(program.memory.peaks.values())
+
+
+def _instructions(program: Program) -> int:
+    return sum(prim.instructions or 0 for prim in program.steps.prim_funcs)
+
+
+def test_speed_takes_what_fits() -> None:
+    """The more RAM, the fewer instructions: 11.66 million were predicted for each of these, without."""
+    found = [_limited(sram) for sram in (LEAST, 19_000, 20_400, 22_000)]
+    assert all(
+        _peak(program) <= sram for program, sram in zip(found, (LEAST, 19_000, 20_400, 22_000), strict=True)
+    )
+    assert all(_turns(program).total() >= 1 for program in found)
+    counts = [_instructions(program) for program in found]
+    assert counts == sorted(counts, reverse=True)
+    assert counts[0] < 0.92 * 11_658_258 and counts[2] < 0.84 * 11_658_258
+
+
+def test_balanced_pays_with_no_byte_of_ram() -> None:
+    for program in (_plan(optimize="balanced"), _limited(20_400, "balanced")):
+        assert _peak(program) == LEAST
+
+
+def test_size_has_a_row_a_turn() -> None:
+    assert not _turns(_limited(20_400, "size"))
+
+
+def test_a_limit_of_flash_counts_their_constants_too() -> None:
+    flash = 120 * 1024
+    program = _limited(20_400, flash=flash)
+    assert _turns(program)
+    size = sum(constant.data.nbytes for prim in program.steps.prim_funcs for constant in prim.constants)
+    assert size <= flash
+    assert _instructions(_limited(20_400)) < _instructions(program)
+
+
+def test_values_in_memory_whole_are_left_alone(monkeypatch: Any) -> None:
+    """Nothing is looked for where there are no blocks."""
+
+    def never(*given: object) -> object:
+        raise AssertionError(given)
+
+    monkeypatch.setattr(wider_turns, "_layers", never)
+    module = module_of(shaped_layer(image=(16, 16, 16), kernel=(3, 3), outputs=16, pad=1))
+    program = search(module, BOARD, Choices(optimize="speed"), name="model")
+    assert [prim.block for prim in program.steps.prim_funcs] == [None]
