@@ -3,8 +3,10 @@
 import csv
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import codegen
 from tests.checkout import ROOT
 from tests.importers.onnx import official
 from tests.importers.onnx.official_models import KINDS, models
@@ -15,6 +17,15 @@ with (ROOT / "benchmarks" / "results" / "onnx_models.csv").open() as _file:
 
 MOST_BYTES = 200_000
 """Of inputs and outputs of a test that runs on a board."""
+
+LIGHT_ON_A_BOARD = {
+    "light_shufflenet": 0,
+    "light_squeezenet": 0,
+    "light_inception_v1": 8 << 20,
+    "light_densenet121": 8 << 20,
+    "light_inception_v2": 12 << 20,
+}
+"""Bytes of PSRAM for constants."""
 
 OF_SIX = ("test_operator_params", "test_operator_addmm", "test_BatchNorm2d_eval", "test_PReLU_2d_multiparam")
 """Of opset 6: they were refused until what opset 7 changed was read."""
@@ -62,6 +73,47 @@ def test_all_but_large_ones_pass_on_a_board(tmp_path: Path) -> None:
     found = official.on_board(imported, tmp_path, "mps2-an386")
     assert [each.test.name for each in found if not each.is_right] == []
     assert len(imported) == 30 + 82 + 14 - 3
+
+
+@pytest.mark.long
+@pytest.mark.qemu
+@pytest.mark.parametrize(("name", "rom_bytes"), LIGHT_ON_A_BOARD.items())
+def test_light_ones_that_fit_the_machine_run_there(name: str, rom_bytes: int, tmp_path: Path) -> None:
+    """Constants lie where the machine has 4 MB, and from the start of its PSRAM on: a board file of a user's.
+
+    QEMU's mps2-an386 maps 4 + 4 + 16 MiB: `docs/decisions/065` says which models that is too little for.
+    """
+    [test] = [each for each in models("light") if each.name == name]
+    board, path = tmp_path / "board.toml", tmp_path / f"{name}.onnx"
+    board.write_text(_with_rom(rom_bytes))
+    path.write_bytes(test.model.SerializeToString())
+    options = codegen.Options(board=str(board), optimize="speed", model_limit=test.model_limit)
+    case = codegen.Case(name="package's", inputs=tuple(test.given), expected=test.outputs)
+    report = codegen.run(path, options, cases={name: [case]})
+    assert report.run is not None
+    assert report.plan is not None
+    assert all(
+        each.matches and (each.max_abs_difference or 0) <= 1e-5 * _largest(test)
+        for each in report.run.outputs
+    )
+    planned = {pool.name: pool.peak_bytes for pool in report.plan.pools}
+    assert planned == {pool.name: pool.peak_bytes for pool in report.run.pools}
+
+
+def _largest(test: official.NodeTest) -> float:
+    return max(float(np.abs(each).max()) for each in test.outputs)
+
+
+def _with_rom(rom_bytes: int) -> str:
+    """The shipped board with the first bytes of its PSRAM for constants; values may have the rest."""
+    text = (ROOT / "boards" / "mps2-an386.toml").read_text()
+    if not rom_bytes:
+        return text
+    psram = "address = 0x2100_0000\nsize_bytes = 16_777_216\n"
+    assert text.count(psram) == 1
+    rest = f"address = {0x2100_0000 + rom_bytes:#x}\nsize_bytes = {0x100_0000 - rom_bytes}\n"
+    rom = f'\n[[regions]]\nname = "ROM"\naddress = 0x2100_0000\nsize_bytes = {rom_bytes}\n'
+    return text.replace(psram, rest) + rom + "writable = false\naccess_cost = 4.0\n"
 
 
 def _array_bytes(test: official.NodeTest) -> int:
