@@ -219,7 +219,7 @@ class _Translation:
             self._report.add(refused.problem, where=where, missing=is_missing(node), reads=reads)
         except AlreadyReported:
             pass
-        except (IndexError, ValueError):
+        except (ArithmeticError, IndexError, ValueError):
             if all(_has_elements(self._values.get(name)) for name in node.inputs):
                 raise
             problem = ImportProblem(code="E301", text="is not supported of a value without elements")
