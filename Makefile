@@ -8,7 +8,8 @@ ENGINES := .venv-engines
 BIN := $(VENV)/bin
 SUDO := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 QUIETLY := $(SUDO:%=% -n) env DEBIAN_FRONTEND=noninteractive
-JOBS ?= 2
+# Of the suite's processes: on two cores a third runs while others wait for QEMU or a port.
+JOBS ?= 3
 
 # libpython3-dev: with Python's headers the planner's searches are compiled; in Python they look at less.
 APT_DEMO := gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm python3-venv libpython3-dev gcc libc6-dev

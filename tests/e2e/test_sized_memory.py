@@ -62,7 +62,10 @@ def test_steps_stay_within_their_buffers_at_every_turn(
 
 
 @pytest.mark.qemu
-@pytest.mark.parametrize("is_sandboxed", [False, True], ids=["measured", "sandboxed"])
+@pytest.mark.parametrize(
+    "is_sandboxed",
+    [pytest.param(False, id="measured"), pytest.param(True, id="sandboxed", marks=pytest.mark.long)],
+)
 def test_a_part_of_a_range_reads_constants_where_they_are_linked(is_sandboxed: bool, tmp_path: Path) -> None:
     """vww_96_float took 263,168 bytes of mps3-an547 for one image, 111,024 in its own build: weights that
     found free bytes beside eight images were copied for one as well."""

@@ -17,10 +17,11 @@ from codegen.program.problem import has_room
 from codegen.program.shortage import DoesNotFit
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.costs import FLASH_WORTH, code_limit, cost, cost_in_sum
-from codegen.search.kernels.in_place import PLANNED_STEPS
 from codegen.search.kernels.selection import used_code_bytes, with_shared_code
 from codegen.search.memory.attempt import Attempt, Planning
 
+PLANS = 32
+"""So many are made at most, of layers that save most: one a layer of a long chain would be its square."""
 _Place = tuple[int, int]
 """A step and, of the layers of its block, which."""
 
@@ -73,16 +74,17 @@ class _Turns:
         """The attempt with some of `wider`."""
         first, before = self.best, self._price()
         able = {place: [prim, *wider.get(place, ())] for place, prim in self.layers.items()}
-        effort = PLANNED_STEPS
-        while effort > 0 and not self.planning.choices.clock.late():
+        left = PLANS
+        while left > 0 and not self.planning.choices.clock.late():
             wanted = self._wanted(able)
             if not wanted:
                 break
-            effort -= len(first.prim_funcs)
+            left -= 1
             if self._take(wanted):
                 break
-            for place in sorted(wanted, key=lambda place: self._saved(place, wanted[place]), reverse=True):
-                effort -= len(first.prim_funcs)
+            best_first = sorted(wanted, key=lambda place: self._saved(place, wanted[place]), reverse=True)
+            for place in best_first[:left]:
+                left -= 1
                 prim = wanted[place]
                 taken = len(wanted) > 1 and self._take({place: prim})
                 able[place] = [prim] if taken else [each for each in able[place] if each is not prim]

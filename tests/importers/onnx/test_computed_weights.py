@@ -85,8 +85,11 @@ def _computed() -> NodeTest:
 
 @pytest.mark.qemu
 @pytest.mark.parametrize("board", ["host", "mps2-an386"])
-def test_what_is_drawn_is_what_onnxruntime_computes(board: str, tmp_path: Path) -> None:
-    tests = [_computed(), *map(_drawn, range(24))]
+def test_what_is_drawn_is_what_onnxruntime_computes(
+    board: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    drawn = 24 if request.config.getoption("--long") else 7
+    tests = [_computed(), *map(_drawn, range(drawn))]
     outcomes = [official.outcome(test) for test in tests]
     assert [each.test.name for each in outcomes if not each.is_right or each.test.bound] == []
     found = official.on_board(outcomes, tmp_path, board)

@@ -26,7 +26,7 @@ from tests.search.chains import Chain
 BOARD = "mps2-an386"
 CHOICES = Choices(planner="greedy_by_size", optimize="speed")
 NAMES = ("winograd_s8_dsp", "winograd4_s8_dsp", "winograd_narrow_s8_dsp")
-CHAINS = 24
+CHAINS, LONG_CHAINS = 14, 60
 
 
 class _WideChain(Chain):
@@ -67,10 +67,13 @@ def _stages(made: list[Planned], name: str) -> list[tuple[Planned, BlockStage]]:
 
 @pytest.mark.qemu
 @pytest.mark.parametrize("name", NAMES)
-def test_random_blocks(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_random_blocks(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
     """Guards and two paints too. Tails, stripes and several images are among them."""
     runs.only_kernels(monkeypatch, name, "conv2d_s8_portable")
-    modules = [_WideChain(default_rng(1900 + seed)).module(2 + seed % 5) for seed in range(CHAINS)]
+    chains = LONG_CHAINS if request.config.getoption("--long") else CHAINS
+    modules = [_WideChain(default_rng(1900 + seed)).module(2 + seed % 5) for seed in range(chains)]
     found = [runs.planned_chain(module, BOARD, seed, choices=CHOICES) for seed, module in enumerate(modules)]
     made = [planned for planned in found if planned]
     stages = _stages(made, name)
