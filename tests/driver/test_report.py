@@ -29,6 +29,7 @@ from codegen.driver.report.certificate import (
 from codegen.driver.report.output_check import array, compare
 from codegen.errors import counted
 from codegen.ir import DType, Target, TensorType
+from codegen.kernels.base.registry import kernels_for
 from codegen.plan.order.order_graph import OrderLimits
 from codegen.program.problem import Limits
 from codegen.program.program import OrderCertificate, Program
@@ -150,6 +151,8 @@ def test_blocks_and_work_are_told() -> None:
     program = _plan(RESNET, pool_limits={"sram": 14_000})
     (block,) = _told(program)["blocks"]
     assert block["ops"][0] == "CONV_2D"
+    layers = zip(block["ops"], block["kernels"], strict=True)
+    assert all(kernel in {each.name for each in kernels_for(op)} for op, kernel in layers)
     assert block["stripes"] > 1
     executed = sum(prim.macs for prim in program.steps.prim_funcs)
     assert block["extra_macs"] == executed - plain > 0

@@ -100,7 +100,9 @@ def _run(programs: Sequence[tuple[Module, Program]], folder: Path) -> None:
     assert not wrong, "\n".join(wrong[:20])
 
 
-@pytest.mark.parametrize("batch", range(4))
+@pytest.mark.parametrize(
+    "batch", [pytest.param(batch, marks=pytest.mark.long if batch > 1 else ()) for batch in range(4)]
+)
 def test_random_groupings(batch: int, tmp_path: Path) -> None:
     made = [_program(seed, stream=False) for seed in range(batch * BATCH, (batch + 1) * BATCH)]
     programs = [each for each in made if each is not None]

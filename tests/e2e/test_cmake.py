@@ -67,8 +67,8 @@ def code_bytes(built: Built, build: Path) -> int:
 @pytest.mark.parametrize(
     ("key", "board", "optimize", "kind"),
     [
-        (KWS, "mps2-an386", "speed", ""),
-        (KWS, "mps2-an386", "balanced", "Debug"),
+        pytest.param(KWS, "mps2-an386", "speed", "", marks=pytest.mark.long),
+        pytest.param(KWS, "mps2-an386", "balanced", "Debug", marks=pytest.mark.long),
         # Tiles begin at multiples of 64 bytes: the padding before them hung on the order of the objects.
         (KWS, "mps2-an386", "size", ""),
         # With -fno-branch-count-reg.

@@ -47,12 +47,13 @@ def closed_by(program: Program) -> str | None:
 
 
 def block_reports(program: Program) -> list[dict[str, object]]:
-    """The blocks of a report: the layers of each, its stripes and images, what it costs."""
+    """The blocks of a report: the layers of each and their kernels, its stripes and images, what it costs."""
     return [
         {
             "step": step,
             "name": prim.name,
             "ops": [stage.op for stage in prim.block.stages if stage.op],
+            "kernels": [stage.binding for stage in prim.block.stages if stage.op],
             "stripes": len(prim.block.stripes),
             "images": _images(prim),
             "macs": prim.macs,

@@ -1,19 +1,19 @@
 """What <model>.h says: provenance, pools, inputs and outputs; and <model>_figures.h, which it includes: what
 the linked image was measured at."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from codegen.emit.c.c_text import fill
-from codegen.emit.c.spelling import base_macro, c_name, pool_array, pool_macro, reader_name
+from codegen.emit.c.spelling import c_name, reader_name
+from codegen.emit.model.header_memory import MemoryView, memory_view
 from codegen.emit.values.copies import has_start, saved_state_bytes
 from codegen.emit.values.locations import Places, TensorView, callers_views, used_pools
-from codegen.emit.values.model_data import constant_macros
 from codegen.ir.formulas import formula_of, named
 from codegen.kernels.block import Count
 from codegen.program.image import ElfSizes
 from codegen.program.interface import axes_of
-from codegen.program.program import Bundle, Program, own_pools
+from codegen.program.program import Bundle, Program
 
 RUNTIME_ABI = 1
 """`CG_RUNTIME_ABI` of runtime_c/include/cg_runtime.h that rendered code is made for."""
@@ -62,31 +62,6 @@ def figures(bundle: Bundle, build_sha256: str, sizes: ElfSizes | None = None) ->
 
 
 # ---- the header -------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class MemoryRow:
-    """What a model takes of a pool."""
-
-    name: str
-    """With `(rw)` or `(ro)` behind it."""
-    planned_bytes: int
-    lower_bound_bytes: int
-    section: str
-    object: str = ""
-    """The pool of several models in which it lies, from `base` on; empty for a pool of its own."""
-    base: int = 0
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CallerPool:
-    """A pool that the application hands over."""
-
-    field: str
-    pointer: str
-    size_macro: str
-    alignment_macro: str
-    alignment: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -139,22 +114,6 @@ class Provenance:
     macs: str
     step_names: tuple[str, ...]
     without_elements: tuple[str, ...]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class MemoryView:
-    """What the model takes of the pools."""
-
-    rows: tuple[MemoryRow, ...]
-    width: int
-    """Columns of the pools' names."""
-    sharers: tuple[str, ...]
-    """Models that use the same bytes."""
-    macros: tuple[tuple[str, int], ...]
-    """Sizes, and of shared pools where its bytes begin."""
-    caller_pools: bool
-    pools: tuple[CallerPool, ...]
-    """Empty where they are the model's own."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -236,7 +195,7 @@ def header_view(program: Program, places: Places, version: str) -> HeaderView:
         name=program.name,
         macro=program.name.upper(),
         provenance=_provenance(program, version),
-        memory=_memory(places.bundle, program),
+        memory=memory_view(places.bundle, program),
         io=program.edge.io.value,
         inputs=tuple(inputs),
         outputs=tuple(outputs),
@@ -324,63 +283,13 @@ def _provenance(program: Program, version: str) -> Provenance:
 
 def _packed(program: Program) -> PackedView | None:
     found = [copy.unpacking for copy in program.constants.unpacked if copy.unpacking is not None]
-    stored_bytes = sum(each.packing.stored_bytes for each in found)
-    decoded_bytes = sum(each.original_bytes for each in found)
     if not found:
         return None
-    return PackedView(arrays=len(found), stored_bytes=stored_bytes, decoded_bytes=decoded_bytes)
-
-
-def _memory(bundle: Bundle, program: Program) -> MemoryView:
-    return MemoryView(
-        rows=(rows := tuple(_memory_rows(bundle, program))),
-        width=max(16, *(len(row.name) for row in rows), 0),
-        sharers=tuple(bundle.sharers(program.name)) if used_pools(program) else (),
-        macros=tuple(_pool_macros(bundle, program)),
-        caller_pools=program.interface.caller_pools,
-        pools=tuple(_caller_pools(program)) if program.interface.caller_pools else (),
+    return PackedView(
+        arrays=len(found),
+        stored_bytes=sum(each.packing.stored_bytes for each in found),
+        decoded_bytes=sum(each.original_bytes for each in found),
     )
-
-
-def _memory_rows(bundle: Bundle, program: Program) -> Iterator[MemoryRow]:
-    """What the model takes of each pool; a model by itself has constants of its own as well."""
-    for pool in used_pools(program):
-        yield MemoryRow(
-            name=f"{pool.name} (rw)",
-            planned_bytes=pool.peak_bytes,
-            lower_bound_bytes=pool.lower_bound_bytes,
-            section=pool.section,
-            object="" if bundle.is_single else pool_array(bundle, pool.name),
-            base=bundle.base(program.name, pool.name),
-        )
-    for pool in bundle.constants if bundle.is_single else ():
-        yield MemoryRow(
-            name=f"{pool.name} (ro)",
-            planned_bytes=pool.size_bytes,
-            lower_bound_bytes=sum(member.data.nbytes for member in pool.members),
-            section="none (external)" if program.interface.external else pool.section,
-        )
-
-
-def _pool_macros(bundle: Bundle, program: Program) -> list[tuple[str, int]]:
-    used = used_pools(program)
-    found = [(pool_macro(program.name, pool.name), pool.size_bytes) for pool in used]
-    if bundle.is_single:
-        return found + constant_macros(bundle)
-    bases = [(base_macro(program.name, p.name), bundle.base(program.name, p.name)) for p in used]
-    return found + bases
-
-
-def _caller_pools(program: Program) -> Iterator[CallerPool]:
-    for pool in own_pools(program):
-        field = c_name(pool.name)
-        yield CallerPool(
-            field=field,
-            pointer=f"pools->{field}",
-            size_macro=pool_macro(program.name, pool.name),
-            alignment_macro=f"{program.name}_{pool.name}_pool_alignment".upper(),
-            alignment=pool.alignment,
-        )
 
 
 def _stream(program: Program, inputs: Sequence[TensorView]) -> StreamView | None:

@@ -296,7 +296,9 @@ def _with_devices(module: Module, rng: np.random.Generator) -> Module:
 
 
 @pytest.mark.parametrize("way", WAYS, ids=str)
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    "seed", [pytest.param(seed, marks=pytest.mark.long if seed > 2 else ()) for seed in range(6)]
+)
 def test_devices_stay_whatever_the_search_does(seed: int, way: dict[str, Any]) -> None:
     rng = np.random.default_rng(seed)
     module = random_chain(seed, int(rng.integers(4, 9)), joins=True)
