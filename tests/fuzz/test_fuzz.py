@@ -3,7 +3,7 @@
 What the kernels are compared with is NumPy's result; that this is the reference engine's is compared too."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,9 +15,10 @@ from codegen.ir import DType
 from codegen.ir.ops import Activation, ConvAttrs, DepthwiseConvAttrs
 from codegen.ir.ops.base.parameters import conv_multipliers
 from codegen.kernels import kernels_for, supported_ops
-from codegen.kernels.base.registry import Kernel
+from codegen.kernels.base.registry import Kernel, registered_ops
 from codegen.kernels.call import LiteralArg
 from codegen.kernels.primfunc import PrimFunc
+from tests.checkout import ROOT
 from tests.engines import TFLITE_RUNTIME, available
 from tests.fuzz.__main__ import main
 from tests.fuzz.layers import drawn, dtypes_of
@@ -47,6 +48,18 @@ LONG_LAYERS = 3000
 SUITE_TASK = Task(layers=40)
 """Layers of those that are recorded."""
 KERNELS = [kernel for kernel in every_kernel() if boards_of(kernel.name)]
+ELSEWHERE: Mapping[str, tuple[str, ...]] = {
+    "e2e/test_devices.py": ("DEVICE_COPY",),
+    "e2e/test_sound.py": ("SIGNAL_NOISE", "SIGNAL_OVERLAP_ADD", "SIGNAL_SCALE", "SIGNAL_SUBTRACT"),
+    "e2e/test_user_kernels.py": ("USER",),
+    "fuzz/test_recurrent.py": ("SVDF_FEATURES", "SVDF_TIME", "UNIDIRECTIONAL_SEQUENCE_LSTM"),
+    "importers/onnx/drawn.py": ("LOOKUP",),
+    "importers/onnx/test_official.py": ("PLAIN_CONVERT", "PLAIN_PAIR"),
+    "importers/onnx/test_verbs.py": ("QLINEAR_RESIZE", "QUANTIZE_LINEAR"),
+    "kernels/portable/test_shift.py": ("SHIFT",),
+    "opgen/families/weights.py": ("HYBRID_CONV_2D", "HYBRID_DEPTHWISE_CONV_2D", "HYBRID_FULLY_CONNECTED"),
+}
+"""By the file in tests that has networks of them: operators that no file has, passes make them."""
 
 
 @pytest.fixture(scope="session")
@@ -94,6 +107,13 @@ def test_every_core_has_its_turn() -> None:
         for source in sources():
             taken = {level_in_turn(source, load_board(board)) for board in boards}
             assert len(taken) == 2, "no file is compiled at one level only"
+
+
+def test_no_operator_with_a_kernel_is_left_out() -> None:
+    elsewhere = [op for ops in ELSEWHERE.values() for op in ops]
+    assert sorted({kernel.op for kernel in every_kernel()} | set(elsewhere)) == list(registered_ops())
+    assert not {kernel.op for kernel in KERNELS} & set(elsewhere)
+    assert all((ROOT / "tests" / file).is_file() for file in ELSEWHERE)
 
 
 def test_a_kernel_is_tried_on_every_core_that_takes_its_layers() -> None:

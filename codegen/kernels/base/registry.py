@@ -56,6 +56,11 @@ def kernels_for(op: str) -> Sequence[Kernel]:
     return tuple(_KERNELS.get(op, ()))
 
 
+def registered_ops() -> tuple[str, ...]:
+    """Names of all operators with at least one kernel, sorted: those that passes make too."""
+    return tuple(sorted(_KERNELS))
+
+
 def supported_ops() -> tuple[str, ...]:
     """Names of all operators of files with at least one kernel, sorted: without those that users declare."""
-    return tuple(sorted(name for name in _KERNELS if name in OPS))
+    return tuple(name for name in registered_ops() if name in OPS)
