@@ -63,7 +63,7 @@ def _test(name: str, made: Any, given: dict[str, np.ndarray], wanted: list[np.nd
         inputs=given,
         outputs=tuple(wanted),
         relative=0.0,
-        absolute=np.inf,
+        absolute=np.inf,  # what is allowed for all holds: 1e-5 of the largest
     )
 
 

@@ -63,6 +63,31 @@ def blocks_of(let: Let) -> Blocks | None:
 Predicted = Callable[[Blocks], int]
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MeanPrice:
+    """Instructions of a MEAN or SUM by four sums of rows, one of a line of words, or one of any elements."""
+
+    call: int
+    result: int
+    rows: tuple[int, int]
+    """Around four sums, of a row of four."""
+    line: tuple[int, int]
+    """Around a sum, of four elements of a line of words."""
+    steps: tuple[int, int]
+    """Around a sum, of an element of any line or column."""
+
+    def __call__(self, blocks: Blocks) -> int:
+        """Of a call."""
+        rows, columns = blocks.rows, blocks.columns
+        if blocks.is_lines:
+            around, each = self.steps if blocks.is_odd else self.line
+            count = columns if blocks.is_odd else columns // 4
+            return self.call + rows * (self.result + around + each * count)
+        around, each = self.steps if blocks.is_odd else self.rows
+        results, count = (1, columns) if blocks.is_odd else (4, columns // 4)
+        return self.call + blocks.blocks * count * (results * self.result + around + each * rows)
+
+
 class FastReduction(FastKernel):
     """A reduction of int8 by functions for rows and for lines, which need no workspace."""
 
