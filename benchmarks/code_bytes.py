@@ -33,17 +33,27 @@ def measure(sources: Iterable[Path], folder: Path) -> Iterator[CodeSection]:
     takes a tenth less than one each. Raises CalledProcessError if one does not compile."""
     by_board: dict[str, list[Path]] = {}
     for source in sources:
-        board = next((name for end, name in _BOARDS.items() if source.stem.endswith(end)), "mps2-an386")
-        by_board.setdefault(board, []).append(source.resolve())
+        by_board.setdefault(board_of(source), []).append(source.resolve())
     include = resources.folder("runtime_c").resolve() / "include"
     compiler = gcc.tool(f"{gcc.ARM_PREFIX}gcc")
     for board, members in by_board.items():
-        flags = load_board(board).target.compiler_flags
-        kinds = ("-Os", "-std=c11", "-ffunction-sections")
-        subprocess.run([compiler, *flags, *kinds, f"-I{include}", "-c", *members], cwd=folder, check=True)
+        target = load_board(board).target
+        flags = [*target.compiler_flags, *target.level_flags("-Os"), "-std=c11", "-fno-strict-aliasing"]
+        kinds = ("-ffunction-sections", f"-I{include}")
+        subprocess.run([compiler, *flags, *kinds, "-c", *members], cwd=folder, check=True)
         for source in members:
-            with (folder / f"{source.stem}.o").open("rb") as file:
-                yield from _sections(ELFFile(file), f"kernels/{source.parent.name}/{source.name}")
+            yield from sections_of(folder / f"{source.stem}.o", source)
+
+
+def board_of(source: Path) -> str:
+    """The board whose compiler flags a source is measured with."""
+    return next((name for end, name in _BOARDS.items() if source.stem.endswith(end)), "mps2-an386")
+
+
+def sections_of(compiled: Path, source: Path) -> list[CodeSection]:
+    """The code in the object of a source."""
+    with compiled.open("rb") as file:
+        return _sections(ELFFile(file), f"kernels/{source.parent.name}/{source.name}")
 
 
 def _sections(elf: ELFFile, source: str) -> list[CodeSection]:

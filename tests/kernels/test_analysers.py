@@ -17,11 +17,13 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from codegen import resources
+from codegen.board import load_board
 from codegen.ir import DType, Quantization, TensorType
 from codegen.ir.ops import OPS, Padding2D, PoolAttrs
 from codegen.ir.ops.base.parameters import softmax_params
@@ -30,6 +32,7 @@ from codegen.kernels.base.code_bytes import CodeSection, code_bytes, recorded
 from codegen.kernels.portable.pointwise import SOFTMAX_DEPTH_LIMIT
 from tests.checkout import ROOT
 from tests.emit.golden_folders import golden, write
+from tests.kernels.arm_objects import compiled, shared_folder
 from tests.kernels.calling import RUNTIME
 
 
@@ -240,7 +243,15 @@ def test_the_findings_of_clang_tidy_are_those_that_comments_answer() -> None:
     assert set(found) == ANSWERED, done.stdout + done.stderr
 
 
-_FILE = ROOT / "benchmarks" / "code_bytes.py"
+def _benchmark() -> Any:
+    """benchmarks/code_bytes.py as a module."""
+    spec = importlib.util.spec_from_file_location(
+        "benchmark_code_bytes", ROOT / "benchmarks" / "code_bytes.py"
+    )
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def test_every_source_is_recorded() -> None:
@@ -255,21 +266,20 @@ def test_every_source_is_recorded() -> None:
 
 
 @pytest.mark.qemu
-def test_recorded_bytes_are_those_of_today(tmp_path: Path) -> None:
+def test_recorded_bytes_are_those_of_today(tmp_path_factory: pytest.TempPathFactory) -> None:
     """To a fiftieth with gcc 12, which wrote the table; others within a sixth: gcc 14 makes plain_convert.c,
-    calls of the compiler's own functions, 14 % smaller."""
-    spec = importlib.util.spec_from_file_location("benchmark_code_bytes", _FILE)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    calls of the compiler's own functions, 14 % smaller. The objects are those that other tests link."""
+    module, folder = _benchmark(), shared_folder(tmp_path_factory)
     told = subprocess.run(["arm-none-eabi-gcc", "-dumpversion"], capture_output=True, text=True, check=True)
     share = 50 if told.stdout.startswith("12.") else 6
     sizes: Counter[str] = Counter()
     for section in recorded():
         sizes[section.source] += section.size_bytes
     now: Counter[str] = Counter()
-    for section in module.measure([resources.folder("runtime_c") / source for source in sizes], tmp_path):
-        now[section.source] += section.size_bytes
+    for path in [RUNTIME / source for source in sizes]:
+        made = compiled(path, load_board(module.board_of(path)), "-Os", folder)
+        for section in module.sections_of(made, path):
+            now[section.source] += section.size_bytes
     assert set(now) == set(sizes)
     for source, size in sizes.items():
         assert abs(now[source] - size) <= max(32, size // share), source
@@ -278,16 +288,12 @@ def test_recorded_bytes_are_those_of_today(tmp_path: Path) -> None:
 @pytest.mark.qemu
 def test_calls_and_symbols_are_told(tmp_path: Path) -> None:
     """A function's calls of its own file are sections, those of others are symbols."""
-    spec = importlib.util.spec_from_file_location("benchmark_code_bytes", _FILE)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
     source = tmp_path / "two.c"
     source.write_text(
         "int far(int); __attribute__((noinline)) static int near(int x) { return far(x) + 1; }\n"
         "int outer(int x) { return near(x) + near(-x); }\n"
     )
-    near, outer = sorted(module.measure([source], tmp_path), key=lambda section: section.name)
+    near, outer = sorted(_benchmark().measure([source], tmp_path), key=lambda section: section.name)
     assert (near.name, near.symbols, near.calls) == (".text.near", (), ("far",))
     assert (outer.name, outer.symbols, outer.calls) == (".text.outer", ("outer",), (".text.near",))
 
