@@ -45,6 +45,11 @@ def _called(folder: Path, *core: str, files: Sequence[Path]) -> set[str]:
     return _undefined(_compile(folder, "arm-none-eabi-gcc", "-mthumb", *core, files=files))
 
 
+def _called_on(board: str, level: str, files: Sequence[Path], folder: Path) -> set[str]:
+    """What kernels, compiled as builds for a board do, call and are not themselves; others link the objects."""
+    return _undefined([compiled(path, load_board(board), level, folder) for path in files])
+
+
 def _undefined(objects: Sequence[Path]) -> set[str]:
     """What kernels call and are not themselves; they keep no state."""
     listed = subprocess.run(
@@ -81,8 +86,8 @@ def _files(pattern: str) -> list[Path]:
 def test_arm(tmp_path_factory: pytest.TempPathFactory, name: str, level: str) -> None:
     """The objects are those that the fuzz tests link. Of each file one level, for speed or for size: what a
     level warns of, cores share; with `--long` all levels."""
-    folder, board = shared_folder(tmp_path_factory), load_board(name)
-    called = _undefined([compiled(path, board, level, folder) for path in sources() if path != WIDE])
+    files = [path for path in sources() if path != WIDE]
+    called = _called_on(name, level, files, shared_folder(tmp_path_factory))
     assert {name for name in called if not ALLOWED.match(name)} == set()
     assert called & FORBIDDEN == set()
 
@@ -118,10 +123,10 @@ def test_header_compiles_as_cpp(tmp_path: Path, header: str) -> None:
 
 
 FPUS = {
-    "cortex-m4": ("-mfpu=fpv4-sp-d16",),
-    "cortex-m7": ("-mfpu=fpv5-sp-d16",),
-    "cortex-m33": ("-mfpu=fpv5-sp-d16",),
-    "cortex-m55": (),
+    "cortex-m4": "mps2-an386",
+    "cortex-m7": "mps2-an500",
+    "cortex-m33": "mps2-an505",
+    "cortex-m55": "mps3-an547",
 }
 
 
@@ -129,31 +134,30 @@ FPUS = {
 @LEVELS
 @pytest.mark.parametrize("cpu", FPUS)
 @pytest.mark.covering
-def test_fpu_kernels(tmp_path: Path, cpu: str, level: str) -> None:
+def test_fpu_kernels(tmp_path_factory: pytest.TempPathFactory, cpu: str, level: str) -> None:
     files = _files("*_f32_fpu.[cS]")
     assert len(files) >= 3
     files += _files("*_f32_mve.S") if cpu == "cortex-m55" else []
-    core = (f"-mcpu={cpu}", "-mfloat-abi=hard", *FPUS[cpu], level)
-    assert _called(tmp_path, *core, files=files) <= {"memcpy", "memset"}
+    assert f"-mcpu={cpu}" in load_board(FPUS[cpu]).target.compiler_flags
+    called = _called_on(FPUS[cpu], level, files, shared_folder(tmp_path_factory))
+    assert called <= {"memcpy", "memset"}
 
 
 @needs_arm
 @LEVELS
 @pytest.mark.parametrize(
-    ("pattern", "core", "least"),
-    [
-        ("*_mve.[cS]", ("-mcpu=cortex-m55", "-mfloat-abi=hard"), 10),
-        ("*_v7m.[cS]", ("-mcpu=cortex-m3", "-mfloat-abi=soft"), 7),
-    ],
+    ("pattern", "board", "least"),
+    [("*_mve.[cS]", "mps3-an547", 10), ("*_v7m.[cS]", "mps2-an385", 7)],
     ids=["mve", "v7m"],
 )
 @pytest.mark.covering
 def test_kernels_of_one_core(
-    tmp_path: Path, pattern: str, core: tuple[str, ...], least: int, level: str
+    tmp_path_factory: pytest.TempPathFactory, pattern: str, board: str, least: int, level: str
 ) -> None:
     files = _files(pattern)
     assert len(files) >= least
-    assert _called(tmp_path, *core, level, files=files) <= {"memcpy", "memset"}
+    called = _called_on(board, level, files, shared_folder(tmp_path_factory))
+    assert called <= {"memcpy", "memset"}
 
 
 @needs_arm
