@@ -46,7 +46,7 @@ def _called(folder: Path, *core: str, files: Sequence[Path]) -> set[str]:
 
 
 def _called_on(board: str, level: str, files: Sequence[Path], folder: Path) -> set[str]:
-    """What kernels, compiled as builds for a board do, call and are not themselves; others link the objects."""
+    """What kernels compiled as builds for a board do call and are not themselves; tests link the objects."""
     return _undefined([compiled(path, load_board(board), level, folder) for path in files])
 
 
