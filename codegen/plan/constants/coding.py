@@ -92,34 +92,46 @@ class Coder:
         """`data`: not empty."""
         self._data = data
         self.code = best_code(data)
-        lengths = self.code.words()[1]
-        self._ends = np.concatenate([[0], np.cumsum(lengths[np.frombuffer(data, np.uint8)])])
 
     def packing(self, piece_bytes: Sequence[int] = ()) -> Packing:
         """What is stored of the data in pieces of these sizes (none: in one).
 
         Raises ValueError for pieces that are empty or do not make up the data.
         """
-        pieces = np.array(tuple(piece_bytes) or (len(self._data),))
-        if pieces.sum() != len(self._data) or pieces.min() <= 0:
-            raise ValueError(f"pieces of {pieces.tolist()} bytes do not make {len(self._data)} bytes")
-        stops = np.cumsum(pieces)
-        bits = self._ends[stops] - self._ends[stops - pieces]
-        stream_bytes, times = -(-bits // 8), -(-bits // _TAKEN_BITS)
-        # Bits are taken at the start of a piece, then whenever fewer are left than a code may need.
-        behind = _TAKEN_BITS // 8 * (times[-1] + 1) - stream_bytes[-1]
-        table_bytes = len(self.code.table)
-        return Packing(
-            stored_bytes=int(table_bytes + stream_bytes.sum() + behind),
-            table_bytes=table_bytes,
-            classes=len(self.code.widths),
-            piece_bytes=tuple(pieces.tolist()),
-            taken=int(times.sum()),
-        )
+        return _packing(self._data, tuple(piece_bytes) or (len(self._data),))
 
     def packed(self, packing: Packing) -> bytes:
         """What is stored. Raises ValueError if decoding it does not give the data again."""
         return _packed(self._data, packing)
+
+
+@lru_cache(maxsize=2048)
+def _packing(data: bytes, piece_bytes: tuple[int, ...]) -> Packing:
+    """Kept as codes are."""
+    pieces = np.array(piece_bytes)
+    if pieces.sum() != len(data) or pieces.min() <= 0:
+        raise ValueError(f"pieces of {pieces.tolist()} bytes do not make {len(data)} bytes")
+    code, ends = best_code(data), _ends(data)
+    stops = np.cumsum(pieces)
+    bits = ends[stops] - ends[stops - pieces]
+    stream_bytes, times = -(-bits // 8), -(-bits // _TAKEN_BITS)
+    # Bits are taken at the start of a piece, then whenever fewer are left than a code may need.
+    behind = _TAKEN_BITS // 8 * (times[-1] + 1) - stream_bytes[-1]
+    table_bytes = len(code.table)
+    return Packing(
+        stored_bytes=int(table_bytes + stream_bytes.sum() + behind),
+        table_bytes=table_bytes,
+        classes=len(code.widths),
+        piece_bytes=tuple(pieces.tolist()),
+        taken=int(times.sum()),
+    )
+
+
+@lru_cache(maxsize=2)
+def _ends(data: bytes) -> NDArray[np.int64]:
+    """Bits of so many first bytes: eight times the data, so only the last ones asked for are kept."""
+    lengths = best_code(data).words()[1]
+    return np.concatenate([[0], np.cumsum(lengths[np.frombuffer(data, np.uint8)])])
 
 
 @lru_cache(maxsize=512)

@@ -10,7 +10,7 @@ What users say of where constants lie: `[[constant]]` of codegen.toml.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from codegen.ir.ops.user import operator_name
@@ -53,19 +53,30 @@ class _Fill:
     pool: Pool
     pieces: Sequence[Piece]
     """All there are, in the order that they are laid out in."""
-    places: list[int]
+    places: list[int] = field(default_factory=list[int])
     """Of those in this pool."""
+    least_bytes: int = 0
+    """They take so many without a gap."""
+    most_bytes: int = 0
+    """And so many with every gap as wide as its alignment permits."""
 
     def share(self, *more: int) -> list[Piece]:
         """What lies in the pool, with the pieces at `more`."""
         return [self.pieces[place] for place in sorted([*self.places, *more])]
 
     def takes(self, place: int) -> bool:
-        """Whether the piece at `place` fits too."""
-        items = self.share(place)
-        # With every gap as wide as its alignment permits; if that is too much, the order decides.
-        most = sum(item.size_bytes + item.alignment - 1 for item in items)
-        return most <= self.pool.limit_bytes or size_bytes(items) <= self.pool.limit_bytes
+        """Whether the piece at `place` fits too; then it lies here."""
+        piece, limit = self.pieces[place], self.pool.limit_bytes
+        least, most = (
+            self.least_bytes + piece.size_bytes,
+            self.most_bytes + piece.size_bytes + piece.alignment - 1,
+        )
+        # In between the order decides.
+        if least > limit or (most > limit and size_bytes(self.share(place)) > limit):
+            return False
+        self.places.append(place)
+        self.least_bytes, self.most_bytes = least, most
+        return True
 
 
 def size_bytes(pieces: Sequence[Piece]) -> int:
@@ -76,13 +87,12 @@ def size_bytes(pieces: Sequence[Piece]) -> int:
 
 def _greedy(pieces: Sequence[Piece], pools: Sequence[Pool], rank: _Rank) -> tuple[_Shares, list[Piece]]:
     """Shares of the pools, in the order of `pieces`, and what found no room."""
-    fills = [_Fill(pool=pool, pieces=pieces, places=[]) for pool in pools]
+    fills = [_Fill(pool=pool, pieces=pieces) for pool in pools]
     left: list[Piece] = []
     for place, piece in sorted(enumerate(pieces), key=lambda each: rank(each[1])):
         # Stable: of equally dear pools the one that is listed first.
         for index in sorted(piece.pools, key=lambda index: pools[index].read_cost):
             if fills[index].takes(place):
-                fills[index].places.append(place)
                 break
         else:
             left.append(piece)

@@ -63,6 +63,7 @@ class Binder:
         self._excluded: frozenset[tuple[str, str]] = frozenset()
         self._widened: dict[str, Cap] = {}
         self._bound: dict[tuple[str, str], tuple[Let, PrimFunc]] = {}
+        self._refused: dict[tuple[str, str, bool], tuple[Let, str | None]] = {}
         self._able: dict[tuple[Let, bool], tuple[Kernel, ...]] = {}
         self._others: dict[_Bound, tuple[PrimFunc, ...]] = {}
 
@@ -83,24 +84,35 @@ class Binder:
         A cap that no kernel of a step is within permits the smallest: an argument cannot be replaced, nor a
         block be made, in every program of a search, so that each step needs a kernel of its own in any case.
         """
-        other = Binder(self._constants, self._target, self._costs, self._loops)
-        other._caps, other._bound, other._excluded = caps, self._bound, self._excluded
-        return other
+        return self._with(caps, self._excluded)
 
     def without(self, excluded: frozenset[tuple[str, str]]) -> "Binder":
         """The same without some more kernels of some steps: (`step_key`, kernel)."""
+        return self._with(self._caps, self._excluded | excluded)
+
+    def _with(self, caps: Caps, excluded: frozenset[tuple[str, str]]) -> "Binder":
+        """The same under other rules. What kernels themselves bind and refuse hangs on no rule."""
         other = Binder(self._constants, self._target, self._costs, self._loops)
-        other._caps, other._bound, other._excluded = self._caps, self._bound, self._excluded | excluded
+        other._caps, other._excluded = caps, excluded
+        other._bound, other._refused = self._bound, self._refused
         return other
 
     def refusal(self, kernel: Kernel, let: Let, *, at_size: bool = False) -> str | None:
         """Why `kernel` does not run `let`, or None; `at_size`: it runs that layer at another size."""
-        refusal = (kernel.refusal_at_size if at_size else kernel.refusal)(let, self._target)
+        refusal = self._own_refusal(kernel, let, at_size=at_size)
         if refusal is None and self._is_excluded(kernel, let):
             return f"{kernel.name} does not run it at all its sizes"
         if refusal is not None or step_key(let) not in self._caps:
             return refusal
         return self._cap(let).refusal(self.bind(kernel, let, let.var.name))
+
+    def _own_refusal(self, kernel: Kernel, let: Let, *, at_size: bool = False) -> str | None:
+        """What the kernel itself says."""
+        key = kernel.name, let.var.name, at_size
+        if key not in self._refused or self._refused[key][0] != let:
+            asked = kernel.refusal_at_size if at_size else kernel.refusal
+            self._refused[key] = let, asked(let, self._target)
+        return self._refused[key][1]
 
     def _cap(self, let: Let) -> Cap:
         """The cap of a step, wide enough for one kernel that does not replace an argument."""
@@ -111,7 +123,7 @@ class Binder:
                 self.bind(kernel, let, name)
                 for kernel in self.kernels(let)
                 if not kernel.is_in_place
-                and kernel.refusal(let, self._target) is None
+                and self._own_refusal(kernel, let) is None
                 and not self._is_excluded(kernel, let)
             ]
             known = [prim for prim in able if prim.instructions is not None] if cap.predicted else []
