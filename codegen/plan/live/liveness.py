@@ -7,7 +7,7 @@ bytes are in use when.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from codegen.errors import CodegenError, Message, Messages
@@ -108,11 +108,7 @@ def liveness(
     planned = [root for root in values.members if root not in owned_by_caller]
     touched = access_counts(prim_funcs, function, values.anchors)
     buffers = [
-        replace(
-            _value_buffer(root, values, spans, pool_candidates, minimum_alignment),
-            reads=touched[root][0],
-            writes=touched[root][1],
-        )
+        _value_buffer(root, values, spans, pool_candidates, minimum_alignment, touched[root])
         for root in planned
     ]
     occupancies = {root: values.occupancies(root, spans) for root in planned}
@@ -288,8 +284,14 @@ def _pools(
 
 
 def _value_buffer(
-    root: str, values: _AnchoredValues, spans: _Spans, pool_candidates: PoolCandidates, minimum_alignment: int
+    root: str,
+    values: _AnchoredValues,
+    spans: _Spans,
+    pool_candidates: PoolCandidates,
+    minimum_alignment: int,
+    touched: tuple[float, float],
 ) -> Buffer:
+    """The buffer of a value and of what shares its bytes; `touched`: (reads, writes) of each byte."""
     start, stop = values.lifetime(root, spans)
     kind = BufferKind.IO if root in values.io_roots else BufferKind.ACTIVATION
     return Buffer(
@@ -300,6 +302,8 @@ def _value_buffer(
         alignment=max(values.demands[root], minimum_alignment),
         pool_candidates=_pools(pool_candidates, root, kind, values.pools.get(root)),
         kind=kind,
+        reads=touched[0],
+        writes=touched[1],
     )
 
 

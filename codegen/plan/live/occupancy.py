@@ -49,8 +49,15 @@ def conflicts(
     At any time of a buffer's life something stays in it, so buffers that are alive together have at least one
     pair that meets.
     """
+    sole = {buffer.id: _sole(buffer, occupancies[buffer.id]) for buffer in buffers}
+    near = {name for pair in permitted for name in pair}
+    # Most buffers are one value, near no other: those are plainly apart from any that is one value.
+    alone = {id_ for id_, name in sole.items() if name is not None and name not in near}
     for i, j in intersecting(buffers):
         first, second = buffers[i], buffers[j]
+        if (first.id in alone and sole[second.id]) or (second.id in alone and sole[first.id]):
+            yield plain(first, second)
+            continue
         if any(
             (after.name, before.name) in permitted
             for after in occupancies[second.id]
@@ -62,6 +69,14 @@ def conflicts(
             yield plain(first, second)
         else:
             yield Conflict(first=first.id, second=second.id, first_below=below, second_below=above)
+
+
+def _sole(buffer: Buffer, held: Sequence[Occupancy]) -> str | None:
+    """What holds all bytes of a buffer and is alone in it; None if others do or bytes are free."""
+    if len(held) != 1:
+        return None
+    only = held[0]
+    return only.name if (only.first_byte, only.end_byte) == (0, buffer.size_bytes) else None
 
 
 def _distances(
