@@ -110,6 +110,7 @@ def sizes_report(program: Program) -> dict[str, object] | None:
                 "functions": [
                     {"step": step, "function": symbol} for step, symbol in _functions(program, part.number)
                 ],
+                "moved": [{"buffer": id_, "pool": pool} for id_, pool in _moved(program, part.number)],
                 "pools": _pools(ranges, part),
             }
             for part in parts
@@ -126,6 +127,13 @@ def _functions(program: Program, part: int) -> list[tuple[str, str]]:
         for call in prim.elsewhere
         if call.number == part
     ]
+
+
+def _moved(program: Program, part: int) -> list[tuple[str, str]]:
+    """(buffer, pool) of those that lie in another pool in a part than at the largest sizes."""
+    ranges = program.ranges
+    assert ranges is not None
+    return [(id_, pools[part]) for id_, pools in ranges.moved.items() if pools[part] != pools[-1]]
 
 
 def _linked(program: Program, part: RangePart) -> list[tuple[str, str]]:
@@ -201,6 +209,7 @@ def sizes_lines(program: Program) -> Iterator[str]:
             yield f"          where {part.where}, {len(next(iter(part.peaks.values()))):,} of them:"
         others = [f"{step} calls {symbol}" for step, symbol in _functions(program, part.number)]
         others += [f"{step} reads its {role} where it is linked" for step, role in _linked(program, part)]
+        others += [f"{id_} lies in {pool}" for id_, pool in _moved(program, part.number)]
         if others:
             yield f"          {', '.join(others)}"
         for name, peaks in part.peaks.items():

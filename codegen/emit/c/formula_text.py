@@ -3,6 +3,7 @@
 No sum is out of range: `check_range` has looked at the largest sizes.
 """
 
+import itertools
 import re
 from collections.abc import Iterable, Sequence
 
@@ -114,6 +115,15 @@ class SizeText:
         said = [self.spelled(item) for item in formula.items]
         lower = zip(formula.starts, said, strict=False)
         return [*(f"{self._sum(formula.value)} < {start} ? {arm}" for start, arm in lower), said[-1]]
+
+    def by_part(self, texts: Sequence[str]) -> str:
+        """The one of some C texts that is that of the part of a call; `texts`: of each part."""
+        arms = [
+            f"{self._all[self._ranges.part]} < {part} ? {text_} : "
+            for part, (text_, following) in enumerate(itertools.pairwise(texts), 1)
+            if text_ != following
+        ]
+        return "".join(arms) + texts[-1]
 
     def size_bytes(self, type_: TensorType) -> str:
         """The bytes of a value as an expression."""

@@ -29,8 +29,9 @@ from codegen.emit.values.copies import (
     state_copies,
     state_resets,
 )
-from codegen.emit.values.locations import CallerBytes, Places, PoolBytes, step_note
+from codegen.emit.values.locations import CallerBytes, Places, PoolBytes
 from codegen.emit.values.model_data import image_tag
+from codegen.emit.values.step_notes import step_note
 from codegen.ir import Runner, Var
 from codegen.ir.formulas import Formula
 from codegen.kernels.call import (

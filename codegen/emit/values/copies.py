@@ -122,12 +122,7 @@ def start_text(program: Program, places: Places, linked: Mapping[tuple[str, str]
 
 
 def _target(copy: Staged, places: Places) -> str:
-    ranges = places.program.ranges
-    at = None if ranges is None else ranges.buffers[copy.buffer][0]
-    if at is not None and constant_of(at) is not None:
-        at = None
-    own = PoolBytes(pool=copy.pool, offset=copy.offset, size_bytes=copy.size_bytes, buffer=copy.buffer, at=at)
-    return places.byte_address(own)
+    return places.byte_address(places.copy(copy))
 
 
 # ---- compressed constants ---------------------------------------------------------------

@@ -1,6 +1,6 @@
 """Where values live in C: bytes of a pool, or what the caller's structs point to; inputs and outputs."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -8,13 +8,12 @@ from codegen.emit.c.c_text import hexadecimal
 from codegen.emit.c.formula_text import SizeText
 from codegen.emit.c.spelling import POOL_TYPES, PUBLIC_TYPES, c_name, io_stems, pool_array
 from codegen.ir import DType, TensorType, Var
-from codegen.ir.formulas import Formula
-from codegen.ir.ops.user import operator_name
-from codegen.kernels.primfunc import PrimFunc
+from codegen.ir.formulas import Formula, constant_of
 from codegen.plan.live.ties import ties
+from codegen.program.constants import Staged
 from codegen.program.interface import IoTensor
 from codegen.program.problem import Buffer, Placement
-from codegen.program.program import Bundle, Program, core_of, own_pools
+from codegen.program.program import Bundle, Program, own_pools
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,6 +26,13 @@ class PoolBytes:
     buffer: str
     at: Formula | None = None
     """Where it begins at other sizes; None where that is always `offset`."""
+    pools: tuple[str, ...] = ()
+    """Its pool in each part of a range of sizes; none where that is always `pool`."""
+
+    @property
+    def moves(self) -> bool:
+        """Whether it lies elsewhere at other sizes."""
+        return self.at is not None or bool(self.pools)
 
     def overlaps(self, other: "PoolBytes") -> bool:
         """Whether the two have a byte in common."""
@@ -45,6 +51,11 @@ class CallerBytes:
     at: Formula | None = None
     """Elements in front of it at other sizes; None where they are always as many."""
 
+    @property
+    def moves(self) -> bool:
+        """Whether it begins elsewhere in the caller's tensor at other sizes."""
+        return self.at is not None
+
 
 class Places:
     """The bytes of every value and workspace of a program of `bundle`.
@@ -61,6 +72,7 @@ class Places:
         self._anchors = ties(program.steps.function, program.steps.prim_funcs).anchors
         self._owned = _caller_owned(program, self._anchors)
         self._at: Mapping[str, Formula] = {} if program.ranges is None else program.ranges.values
+        self._moved: Mapping[str, tuple[str, ...]] = {} if program.ranges is None else program.ranges.moved
         self.sizes = None if program.ranges is None else SizeText(program.name, program.ranges)
         """The formulas of its sizes in C; None where all are fixed."""
 
@@ -76,6 +88,7 @@ class Places:
                 size_bytes=part.size_bytes,
                 buffer=part.buffer,
                 at=self._at.get(name),
+                pools=self._moved.get(part.buffer, ()),
             )
         root, offset = self._anchors[name]
         if root not in self._owned:
@@ -94,6 +107,20 @@ class Places:
             size_bytes=self.buffers[id_].size_bytes,
             buffer=id_,
             at=None if ranges is None else ranges.workspaces.get((prim, name)),
+            pools=self._moved.get(id_, ()),
+        )
+
+    def copy(self, copy: Staged) -> PoolBytes:
+        """Bytes of a copy of a constant."""
+        ranges = self.program.ranges
+        at = None if ranges is None else ranges.buffers[copy.buffer][0]
+        return PoolBytes(
+            pool=copy.pool,
+            offset=copy.offset,
+            size_bytes=copy.size_bytes,
+            buffer=copy.buffer,
+            at=None if at is None or constant_of(at) is not None else at,
+            pools=self._moved.get(copy.buffer, ()),
         )
 
     def placement(self, buffer: str) -> Placement:
@@ -102,10 +129,23 @@ class Places:
 
     def byte_address(self, place: PoolBytes) -> str:
         """C address of pool bytes, a `uint8_t *`: the one place where a program's offset becomes C text."""
-        if self._from_caller:
-            return f"&pools->{c_name(place.pool)}[{self._offset(place, 0)}]"
-        base = self.bundle.base(self.program.name, place.pool)
-        return f"&{pool_array(self.bundle, place.pool)}[{self._offset(place, base)}]"
+        if place.pools and self.sizes is not None:
+            starts = [self._start(pool) for pool in place.pools]
+            return f"&({self.sizes.by_part(starts)})[{self._offset(place, 0)}]"
+        return f"&{self._array(place.pool)}[{self._offset(place, self._base(place.pool))}]"
+
+    def _start(self, pool: str) -> str:
+        """The program's first byte in a pool, in C."""
+        base = self._base(pool)
+        return f"&{self._array(pool)}[{hexadecimal(base)}]" if base else self._array(pool)
+
+    def _array(self, pool: str) -> str:
+        """The bytes of a pool in C."""
+        return f"pools->{c_name(pool)}" if self._from_caller else pool_array(self.bundle, pool)
+
+    def _base(self, pool: str) -> int:
+        """Where the program's bytes begin in a pool."""
+        return 0 if self._from_caller else self.bundle.base(self.program.name, pool)
 
     def _offset(self, place: PoolBytes, base: int) -> str:
         """C text of an offset from byte `base` of a pool on."""
@@ -161,7 +201,11 @@ class Places:
     def _may_overlap(self, other: Buffer, place: PoolBytes) -> bool:
         """Whether a buffer has bytes of `place`; at some sizes it may wherever both are in one pool."""
         found = self.bytes_of(other)
-        return found.pool == place.pool if self.sizes is not None else found.overlaps(place)
+        if self.sizes is None:
+            return found.overlaps(place)
+        parts = max(len(found.pools), len(place.pools), 1)
+        pairs = zip(found.pools or (found.pool,) * parts, place.pools or (place.pool,) * parts, strict=True)
+        return any(one == two for one, two in pairs)
 
     def _lies_in(self, name: str, place: PoolBytes) -> bool:
         found = self.value(name)
@@ -171,7 +215,8 @@ class Places:
         """Bytes of a buffer, at the largest sizes."""
         place = self.placement(buffer.id)
         size = buffer.size_bytes
-        return PoolBytes(pool=place.pool, offset=place.offset, size_bytes=size, buffer=buffer.id)
+        pools = self._moved.get(buffer.id, ())
+        return PoolBytes(pool=place.pool, offset=place.offset, size_bytes=size, buffer=buffer.id, pools=pools)
 
 
 def _caller_owned(program: Program, anchors: Mapping[str, tuple[str, int]]) -> dict[str, tuple[str, str]]:
@@ -315,75 +360,3 @@ def _access_word(program: Program, field: str, kind: str) -> str:
         for tensor in (program.signature.inputs if kind == "input" else program.signature.outputs)
     ]
     return field if says and rest not in others else f"{kind}_{field}"
-
-
-# ---- what comments say ------------------------------------------------------------------
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class StepNote:
-    """What a comment says of a step."""
-
-    operator: str
-    inputs: tuple[tuple[str, str], ...]
-    """(name, shape)."""
-    result: str
-    shape: str
-    is_view: bool
-    is_joined: bool
-    """No call: its inputs lie side by side."""
-    is_silent: bool
-    is_on_core_1: bool
-    caller: str
-    """Where the result lies in the caller's structs; empty where it is in a pool."""
-    bytes: PoolBytes | None
-    """Where in a pool; None where it is the caller's."""
-    alive: tuple[int, int]
-    """First and last step in which its buffer is alive."""
-    over: tuple[str, ...]
-    """Arguments in whose bytes it lies."""
-    there: tuple[str, ...]
-    """Arguments that are in their place in it already."""
-    decoded: tuple[tuple[int, int, int], ...]
-    """(bytes, bytes as they are stored, calls) of weights that are decoded."""
-
-
-def step_note(places: Places, names: Mapping[str, str], index: int, prim: PrimFunc) -> StepNote:
-    """What a comment says of step `index`; `names`: of values in C."""
-    program, result = places.program, prim.let.var
-    args = [arg for arg in prim.let.call.args if isinstance(arg, Var)]
-    place = places.value(result.name)
-    here = place if isinstance(place, PoolBytes) else None
-    there = [arg.name for arg, _ in prim.joins] if prim.is_call else []
-    found = [(arg.name, places.value(arg.name)) for arg in args] if prim.is_call else []
-    over = [name for name, other in found if here and isinstance(other, PoolBytes) and other.overlaps(here)]
-    return StepNote(
-        operator=operator_name(prim.let.call),
-        inputs=tuple((names[arg.name], _dimensions(places, arg)) for arg in args),
-        result=names[result.name],
-        shape=_dimensions(places, result),
-        is_view=prim.view is not None,
-        is_joined=prim.view is None and not prim.is_call,
-        is_silent=index in program.silent_steps,
-        is_on_core_1=prim.is_call and core_of(prim) == 1,
-        caller=f"{place.struct}->{place.field}" if isinstance(place, CallerBytes) else "",
-        bytes=here,
-        alive=places.alive_steps(here.buffer) if here else (0, 0),
-        over=tuple(names[name] for name in over if name not in there),
-        there=tuple(names[name] for name in there),
-        decoded=tuple(_decoded(program, prim)),
-    )
-
-
-def _decoded(program: Program, prim: PrimFunc) -> Iterator[tuple[int, int, int]]:
-    for copy in program.constants.unpacked:
-        if copy.user[0] == prim.name and copy.unpacking is not None:
-            packing = copy.unpacking.packing
-            yield copy.unpacking.original_bytes, packing.stored_bytes, len(packing.piece_bytes)
-
-
-def _dimensions(places: Places, var: Var) -> str:
-    """A shape as comments show it: 1x16x16x1."""
-    if places.sizes is not None:
-        return places.sizes.shape(var.type)
-    return "x".join(map(str, var.type.shape)) or "scalar"

@@ -16,7 +16,15 @@ from codegen.plan.place.planners import Planner
 from codegen.program.problem import MemoryPlan
 from codegen.program.program import Program
 from codegen.search.kernels.binding import Binder
-from codegen.search.ranges.buffer_order import BEYOND, at_the_end, orders, pairs_of, peak
+from codegen.search.ranges.buffer_order import (
+    BEYOND,
+    LargestPools,
+    at_the_end,
+    largest_pools,
+    orders,
+    pairs_of,
+    peak,
+)
 from codegen.search.ranges.members import Member, Members, check_alike, lasting
 from codegen.search.ranges.siblings import (
     kernels_of,
@@ -158,9 +166,11 @@ def _calls(program: Program) -> list[str]:
     return [prim.symbol for prim in program.steps.prim_funcs]
 
 
-def _peaks(orders_: Sequence[Orientation], members: Sequence[Member]) -> NDArray[np.int64]:
+def _peaks(
+    orders_: Sequence[Orientation], members: Sequence[Member], there: LargestPools | None
+) -> NDArray[np.int64]:
     """Of each order at each member."""
-    return np.array([[peak(order, each) for each in members] for order in orders_], np.int64)
+    return np.array([[peak(order, each, there) for each in members] for order in orders_], np.int64)
 
 
 class _Candidates:
@@ -168,6 +178,7 @@ class _Candidates:
 
     def __init__(self, planner: Planner) -> None:
         self._planner = planner
+        self._largest: LargestPools | None = None
         self._programs: list[Program] = []
         self._last: list[int] = []
         self._own_count = 0
@@ -178,7 +189,8 @@ class _Candidates:
         every = self._orders(program, members, program.memory.plan)
         best = at_the_end(every, members[-1])
         self._last = [index for index, each in enumerate(every) if each in best]
-        self.peaks, self._own_count = _peaks(every, members), len(every)
+        self._largest = largest_pools(best[0], members[-1], lasting(program))
+        self.peaks, self._own_count = _peaks(every, members, self._largest), len(every)
 
     def add(
         self,
@@ -199,7 +211,7 @@ class _Candidates:
         slower[able] = _work(there) - _work([*itertools.compress(own, able)])
         every = self._orders(program, there, None)
         rows = np.full((len(every), len(members)), BEYOND, np.int64)
-        rows[:, able] = _peaks(every, there)
+        rows[:, able] = _peaks(every, there, self._largest)
         accepted = slower <= slower[[index for index in asked if able[index]]].max()
         if _calls(program) != _calls(self._programs[0]):
             accepted &= np.isin(np.arange(len(members)), asked)
@@ -210,7 +222,8 @@ class _Candidates:
     def _orders(
         self, program: Program, members: Sequence[Member], plan: MemoryPlan | None
     ) -> list[Orientation]:
-        found = orders(plan, members, self._planner, pairs_of(members), lasting(program))
+        pairs, lowest = pairs_of(members), lasting(program)
+        found = orders(plan, members, self._planner, pairs, lowest, self._largest)
         self._programs += [program] * len(found)
         return found
 

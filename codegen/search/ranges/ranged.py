@@ -64,7 +64,7 @@ def ranged(
         progress(f"check {program.name} at its sizes", index, len(programs))
         check(each)
     offsets = Offsets(programs, given, part_name, least, names)
-    found = Formulas(program, sizes, every, members, programs, given[-1].pools, part_name, function, names)
+    found = Formulas(program, sizes, every, members, programs, given, part_name, function, names)
     return found.program(offsets)
 
 

@@ -8,7 +8,7 @@ from typing import cast
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -20,12 +20,13 @@ from codegen.ir import Function
 from codegen.ir.formulas import Sum, Symbol, evaluate, named
 from codegen.ir.ranged import NamedSizes
 from codegen.plan.check.validate import violations
+from codegen.plan.place.access import access_cost
 from codegen.plan.place.exact import optimal
 from codegen.plan.place.orientation import Orientation, Pair, distances, placed
 from codegen.program.problem import Buffer, Conflict, MemoryPlan, Pool, Problem, peak_bytes, plain
 from codegen.program.program import MemoryLayout, Program
 from codegen.search.ranges import parts as range_parts
-from codegen.search.ranges.buffer_order import least_distances, orders_of_parts
+from codegen.search.ranges.buffer_order import BEYOND, least_distances, orders_of_parts, peak
 from codegen.search.ranges.members import Member
 from codegen.search.ranges.offsets import Offsets
 from codegen.search.ranges.parts import RangeCut
@@ -104,8 +105,16 @@ def test_every_part_is_valid_at_every_size_and_the_largest_needs_no_more(drawn: 
     given_ = orders_of_parts(best, members, parts, optimal)
     assert len(given_) == 2
 
-    functions = cast("list[Function]", [SimpleNamespace(params=(), body=())] * len(sizes))
-    symbols = (Symbol(name="T", low=1, high=14),)
+    plans = check_formulas(members, parts, given_, start)
+    assert peak_bytes(members[-1].problem, plans[-1], "ram") <= peak_bytes(members[-1].problem, best, "ram")
+
+
+def check_formulas(
+    members: Sequence[Member], parts: Sequence[int], given_: Sequence[Orientation], start: int
+) -> Sequence[MemoryPlan]:
+    """The plans of `members`, after a look at them by the checker, and at the formulas of what lies where."""
+    functions = cast("list[Function]", [SimpleNamespace(params=(), body=())] * len(members))
+    symbols = (Symbol(name="T", low=1, high=len(members)),)
     names = NamedSizes(symbols, [each.values for each in members], functions, complete=True)
     part = names.cut(named("T"), (start,), np.array(parts, np.int64))
     least = least_distances(given_, members, names)
@@ -113,24 +122,60 @@ def test_every_part_is_valid_at_every_size_and_the_largest_needs_no_more(drawn: 
         plan_at(given_[own], each.problem, {pair: int(values[i]) for pair, (_, values) in least.items()})
         for i, (own, each) in enumerate(zip(parts, members, strict=True))
     ]
+    pools = [pool.name for pool in members[-1].problem.pools]
     for each, plan in zip(members, plans, strict=True):
-        assert not violations(each.problem, replace(plan, lower_bounds={"ram": 0}))
-    assert peak_bytes(members[-1].problem, plans[-1], "ram") <= peak_bytes(members[-1].problem, best, "ram")
+        assert not violations(each.problem, replace(plan, lower_bounds=dict.fromkeys(pools, 0)))
 
     programs = [
         SimpleNamespace(memory=MemoryLayout(problem=m.problem, plan=plan, slices={}, workspaces={}))
         for m, plan in zip(members, plans, strict=True)
     ]
     offsets = Offsets(cast("list[Program]", programs), given_, part, least, names)
-    peak = offsets.peak("ram")  # It may name a size more.
-    known = names.sizes.values({"T": np.array(sizes, np.int64)})
+    formulas = {pool: offsets.peak(pool) for pool in pools}  # They may name a size more.
+    known = names.sizes.values({"T": np.arange(1, len(members) + 1, dtype=np.int64)})
     for id_, formula in offsets.of.items():
         expected = [plan.placements[id_].offset for plan in plans]
-        assert np.broadcast_to(evaluate(formula, known), (len(sizes),)).tolist() == expected
-    peaks = np.broadcast_to(evaluate(peak, known), (len(sizes),))
-    assert peaks.tolist() == [
-        peak_bytes(each.problem, plan, "ram") for each, plan in zip(members, plans, strict=True)
-    ]
+        assert np.broadcast_to(evaluate(formula, known), (len(members),)).tolist() == expected
+    for pool, formula in formulas.items():
+        assert np.broadcast_to(evaluate(formula, known), (len(members),)).tolist() == [
+            peak_bytes(each.problem, plan, pool) for each, plan in zip(members, plans, strict=True)
+        ]
+    return plans
+
+
+@given(networks, st.integers(20, 120))
+@settings(deadline=None, max_examples=40)
+def test_a_part_takes_no_more_of_a_pool_than_the_largest_sizes_and_costs_no_more(
+    drawn: Drawn, limit: int
+) -> None:
+    """Two pools, the fast one too small for all: in the first part buffers may lie in others, in the bytes
+    that the application gives for the largest sizes, and with no more slow accesses."""
+    *_, start = drawn
+    fast = replace(POOL, name="fast", limit_bytes=limit)
+    pools = (fast, replace(POOL, read_cost=2.0, write_cost=2.0))
+
+    def at(t: int) -> Member:
+        own = problem_at(drawn, t)
+        buffers = tuple(replace(each, pool_candidates=("fast", "ram")) for each in own.buffers)
+        problem = replace(own, buffers=buffers, pools=pools)
+        return cast("Member", SimpleNamespace(values={"T": t}, problem=problem))
+
+    members = [at(t) for t in range(1, 15)]
+    parts = [int(t >= start) for t in range(1, 15)]
+    best = optimal(members[-1].problem)
+    first, last = given_ = orders_of_parts(best, members, parts, optimal)
+    assert last.pools == {id_: place.pool for id_, place in best.placements.items()}
+    assume(all(peak(last, each) < BEYOND for each in members))  # Distances here may grow as sizes fall.
+    plans = check_formulas(members, parts, given_, start)
+    most = {pool.name: peak_bytes(members[-1].problem, best, pool.name) for pool in pools}
+    for pool, bytes_ in most.items():
+        assert peak_bytes(members[-1].problem, plans[-1], pool) <= bytes_
+    for each, plan in itertools.islice(zip(members, plans, strict=True), parts.index(1)):
+        there = replace(plan, placements=plan_at(last, each.problem).placements)
+        assert access_cost(each.problem, plan) <= access_cost(each.problem, there)
+        if first.pools != last.pools:
+            event("in other pools")
+            assert all(peak_bytes(each.problem, plan, pool) <= bytes_ for pool, bytes_ in most.items())
 
 
 @given(networks)
