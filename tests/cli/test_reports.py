@@ -116,6 +116,8 @@ def test_no_key_is_left_over(
     limit = ("--board", "mps2-an386", "--pool", "sram=600", "--pool", "psram=0")
     found |= _told(capsys, "plan", str(sized), *limit, "--dim", "T=20..")
     found |= _told(capsys, "plan", models[0], "--board", "mps2-an385", "--dim", "N=1..8")
+    batch = ("--dim", "x0.0=1..4", "--dim", "x0.1=40..40")
+    found |= _told(capsys, "plan", str(sized), "--board", "mps3-an547", *batch, "--pool", "dtcm=2000")
     rounded = tmp_path / "rounded.onnx"
     rounded.write_bytes(chain().qdq)
     found |= _told(capsys, "plan", str(rounded), "--board", "host")
