@@ -160,13 +160,13 @@ def _meet(one: Buffer, other: Buffer) -> bool:
 
 def _least_covered(buffers: Sequence[Buffer], alive: Sequence[int], overlaps: _Overlaps) -> int:
     """Bytes that the buffers alive cover at least: groups that may overlap are bounded one by one."""
-    total = 0
-    left = dict.fromkeys(alive)
+    total = sum(buffers[i].size_bytes for i in alive if i not in overlaps)
+    left = dict.fromkeys(i for i in alive if i in overlaps)
     while left:
         group = [next(iter(left))]
         del left[group[0]]
         for member in group:
-            near = [other for other in overlaps.get(member, ()) if other in left]
+            near = [other for other in overlaps[member] if other in left]
             group.extend(near)
             for other in near:
                 del left[other]
@@ -177,10 +177,10 @@ def _least_covered(buffers: Sequence[Buffer], alive: Sequence[int], overlaps: _O
 def _group_covered(buffers: Sequence[Buffer], group: Sequence[int], overlaps: _Overlaps) -> int:
     """The better of two bounds: Bonferroni over all, and the sum of members that must be disjoint."""
     members = set(group)
-    common = sum(size for i in group for j, size in overlaps.get(i, {}).items() if j in members) // 2
+    common = sum(size for i in group for j, size in overlaps[i].items() if j in members) // 2
     disjoint: list[int] = []
     for i in sorted(group, key=lambda i: -buffers[i].size_bytes):
-        if not any(other in overlaps.get(i, {}) for other in disjoint):
+        if not any(other in overlaps[i] for other in disjoint):
             disjoint.append(i)
     together = sum(buffers[i].size_bytes for i in group)
     return max(together - common, sum(buffers[i].size_bytes for i in disjoint))
