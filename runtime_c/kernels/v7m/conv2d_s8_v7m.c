@@ -9,16 +9,20 @@
 #include "cg_conv_rows.h"
 #include "cg_v7m_parts.h"
 
+/* Inlined, its loops over bytes have fewer registers at every level. */
+#define APART __attribute__((noinline))
+
 typedef struct {
     cg_tile_v7m tile;
     const cg_conv_params_v7m *params;
-    int32_t *pixels;  /* of a full tile; those of a smaller one lie at the same end */
-    int32_t values;   /* of a window, an even number */
-    int32_t is_odd;   /* the last one has no tap */
-    int32_t step;     /* bytes in the image from one pixel's window to the next one's */
-    int32_t in_start; /* columns [in_start, in_stop) of the result have no tap in the padding */
-    int32_t in_stop;  /* at the left or right */
-    int8_t *patch_end;
+    int32_t *pixels;   /* of a full tile; those of a smaller one lie at the same end, */
+    int32_t *few;      /* two pixels and fewer here */
+    int32_t values;    /* of a window, an even number */
+    int32_t is_odd;    /* the last one has no tap */
+    int32_t step;      /* bytes in the image from one pixel's window to the next one's */
+    int32_t in_start;  /* columns [in_start, in_stop) of the result have no tap in the padding */
+    int32_t in_stop;   /* at the left or right */
+    cg_tap_rows patch; /* the lines of a patch; `step` is of the last one copied */
 } conv_layer;
 
 static void start(conv_layer *layer, const cg_conv_params_v7m *params, void *workspace)
@@ -34,7 +38,7 @@ static void start(conv_layer *layer, const cg_conv_params_v7m *params, void *wor
     layer->in_start = (window->pad_left + window->stride_w - 1) / window->stride_w;
     layer->in_stop = (last < 0) ? 0 : ((last / window->stride_w) + 1);
     layer->pixels = (int32_t *)workspace;
-    layer->patch_end = &((int8_t *)workspace)[params->patch_end];
+    layer->few = &layer->pixels[(params->tile == 4) ? layer->values : 0];
     layer->tile.weights = params->weights;
     layer->tile.channels = params->channels;
     layer->tile.range = &params->range;
@@ -43,8 +47,7 @@ static void start(conv_layer *layer, const cg_conv_params_v7m *params, void *wor
 /* Where `count` pixels are packed to: at the end of the workspace, so that its end is used. */
 static int32_t *place_tile(conv_layer *layer, int32_t count)
 {
-    const int32_t is_half = (layer->params->tile == 4) && (count <= 2);
-    int32_t *const pixels = &layer->pixels[is_half ? layer->values : 0];
+    int32_t *const pixels = (count > 2) ? layer->pixels : layer->few;
     layer->tile.pixels = pixels;
     return pixels;
 }
@@ -134,9 +137,10 @@ static int8_t *copy_line(const conv_layer *layer, int8_t *to, const int8_t *line
     }
     to = fill(to, params->in_zero, (first - columns.first) * channels);
     const int8_t *from = &line[(first - origin) * channels];
-    for (int32_t i = (end - first) * channels; i > 0; i--) {
+    int32_t left = (end - first) * channels;
+    do {
         *to++ = *from++;
-    }
+    } while (--left != 0);
     return fill(to, params->in_zero, (columns.stop - end) * channels);
 }
 
@@ -145,14 +149,16 @@ static int8_t *copy_line(const conv_layer *layer, int8_t *to, const int8_t *line
  * end of the workspace: the pixels that are packed from it reach its beginning later than it is
  * read. Returns its address.
  */
-static const int8_t *copy_patch(const conv_layer *layer, const cg_conv_row *row, int32_t x,
-                                int32_t count)
+APART static const int8_t *copy_patch(conv_layer *layer, const cg_conv_row *row, int32_t x,
+                                      int32_t count)
 {
     const cg_window *const window = &layer->params->window;
     const int32_t line_bytes = cg_patch_line_v7m(window, count);
     const cg_taps columns = {.first = x, .stop = x + (line_bytes / window->in.c)};
-    int8_t *const patch = layer->patch_end - (window->kernel_h * line_bytes);
+    const int32_t begin = layer->params->patch_end - (window->kernel_h * line_bytes);
+    int8_t *const patch = &((int8_t *)layer->pixels)[begin];
     int8_t *to = patch;
+    layer->patch.step = line_bytes;
     for (int32_t ky = 0; ky < window->kernel_h; ky++) {
         to = copy_line(layer, to, cg_tap_line(row, ky), row->rows.x_origin, columns);
     }
@@ -160,6 +166,13 @@ static const int8_t *copy_patch(const conv_layer *layer, const cg_conv_row *row,
 }
 
 /* ---- rows ----------------------------------------------------------------------------- */
+
+/* What all patches of a layer have in common: their lines are no ring. */
+static void start_patches(conv_layer *layer)
+{
+    layer->patch.ring_bytes = 0;
+    layer->patch.wrap = layer->params->window.kernel_h;
+}
 
 static void find_row(cg_conv_row *row, const cg_window *window, const cg_rows *input, int32_t y)
 {
@@ -185,13 +198,7 @@ static void run_row(conv_layer *layer, const cg_conv_row *row, int8_t *output, i
             pack_windows(layer, &row->rows, &row->rows.first[offset], count, pixels);
         } else {
             const int8_t *const patch = copy_patch(layer, row, column, count);
-            const cg_tap_rows rows = {.first = patch,
-                                      .x_origin = column,
-                                      .pixel_bytes = window->in.c,
-                                      .step = cg_patch_line_v7m(window, count),
-                                      .ring_bytes = 0,
-                                      .wrap = window->kernel_h};
-            pack_windows(layer, &rows, patch, count, pixels);
+            pack_windows(layer, &layer->patch, patch, count, pixels);
         }
         run_tile(layer, output, count);
         output += count * window->out.c;
@@ -204,6 +211,7 @@ void cg_conv2d_s8_v7m_row(const cg_conv_params_v7m *params, void *workspace, con
     conv_layer layer;
     cg_conv_row row;
     start(&layer, params, workspace);
+    start_patches(&layer);
     find_row(&row, &params->window, input, y);
     run_row(&layer, &row, output, x_start, x_stop);
 }
@@ -234,6 +242,7 @@ void cg_conv2d_s8_v7m(const cg_conv_params_v7m *params, void *workspace, const i
         run_pointwise(&layer, input, output);
         return;
     }
+    start_patches(&layer);
     for (int32_t b = 0; b < window->batch; b++) {
         const cg_rows rows = cg_all_rows(&window->in, input);
         for (int32_t y = 0; y < window->out.h; y++) {
