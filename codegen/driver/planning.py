@@ -31,8 +31,9 @@ from codegen.program.problem import (
 from codegen.program.shortage import DoesNotFit
 from codegen.progress import Progress, silent
 
-_ROOM = 1 << 28
-"""Bytes of the pool when no board was named: larger than any microcontroller's RAM."""
+_ROOM = 1 << 29
+"""Bytes of the pool, and for constants, when no board was named: larger than any microcontroller's memories,
+and than any network's constants that was planned (411 MB). Less would cost minutes of compressing them."""
 
 
 @telling()

@@ -38,8 +38,9 @@ def byte_limits(most: int | None) -> ByteLimits:
 MAX_SIDE = 1 << 16
 """Rows or columns of an image (a value of four dimensions), rows of a FULLY_CONNECTED."""
 
-MAX_PIXELS = 1 << 18
-"""Rows times columns of all images of a batch: kernels are chosen and blocks laid out by row and by tile."""
+MAX_PIXELS = 1 << 20
+"""Rows times columns of all images of a batch: 1024 x 1024, detectors take 640 x 640. Memory that planning
+takes grows with them, its time with those of all values together."""
 
 MAX_PIXELS_TOGETHER = 1 << 24
 """The same of all values together: what a plan takes of time grows with pixels, not with their channels."""

@@ -213,7 +213,7 @@ def _member(member: ConstantMember, packed: _Packed, layouts: _Layouts) -> Membe
     size = member.data.nbytes
     whole = [part.user for part in member.parts if part.size_bytes == size]
     parts = dict.fromkeys(part.user[0] for part in member.parts if part.size_bytes < size)
-    unpacking = next((packed[part.user] for part in member.parts if part.user in packed), None)
+    decoded = (packed[part.user].original_bytes for part in member.parts if part.user in packed)
     # Others may read the same bytes as another type, where that is no character.
     others = [
         (array_type(dtype), alternative(member, dtype), size // dtype.itemsize)
@@ -223,7 +223,7 @@ def _member(member: ConstantMember, packed: _Packed, layouts: _Layouts) -> Membe
     return MemberView(
         offset=member.offset,
         arrays=((array_type(member.data.dtype), c_name(member.name), member.data.size), *others),
-        decoded_bytes=unpacking.original_bytes if unpacking else 0,
+        decoded_bytes=max(decoded, default=0),
         shared=tuple(dict.fromkeys(user for user, _ in whole)) if len(member.parts) - len(parts) > 1 else (),
         parts=tuple(parts),
         order=next((layouts[user] for user in whole if layouts.get(user)), ""),

@@ -8,7 +8,7 @@ Instructions of `cg_unpack` (kernels/portable/unpack.c), fitted to constants on 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -24,6 +24,9 @@ PREFIXES = (1, 2, 3, 4)
 _WIDTHS = range(9)
 _TAKEN_BITS = 16
 """Bits that the decoder takes from the stream at a time."""
+
+_OCTETS = 1 << 14
+"""Of a stream that are decoded together here."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -100,6 +103,11 @@ class Coder:
         """
         return _packing(self._data, tuple(piece_bytes) or (len(self._data),))
 
+    def beginning(self, size_bytes: int) -> Packing:
+        """How the first bytes are decoded of what is stored in one piece. Raises ValueError for none, or for
+        more than there are."""
+        return _beginning(self._data, size_bytes)
+
     def packed(self, packing: Packing) -> bytes:
         """What is stored. Raises ValueError if decoding it does not give the data again."""
         return _packed(self._data, packing)
@@ -125,6 +133,15 @@ def _packing(data: bytes, piece_bytes: tuple[int, ...]) -> Packing:
         piece_bytes=tuple(pieces.tolist()),
         taken=int(times.sum()),
     )
+
+
+@lru_cache(maxsize=2048)
+def _beginning(data: bytes, size_bytes: int) -> Packing:
+    """Kept as codes are."""
+    if not 0 < size_bytes <= len(data):
+        raise ValueError(f"the first {size_bytes} bytes of {len(data)}")
+    taken = -(-int(_ends(data)[size_bytes]) // _TAKEN_BITS)
+    return replace(_packing(data, (len(data),)), piece_bytes=(size_bytes,), taken=taken)
 
 
 @lru_cache(maxsize=2)
@@ -167,27 +184,48 @@ def unpack(packed: bytes, table_bytes: int, piece_bytes: Sequence[int]) -> bytes
     Raises ValueError where a code has no symbol, or where a decoder that takes 16 bits at a time would read
     behind the end.
     """
-    prefix = packed[0]
-    widths = packed[1 : 1 + (1 << prefix)]
-    begins = [1 + len(widths) + sum(1 << width for width in widths[:index]) for index in range(len(widths))]
-    found = bytearray()
+    found: list[NDArray[np.uint8]] = []
     begin = table_bytes
     for size in piece_bytes:
-        position = 0
-        for _ in range(size):
-            place, behind = begin + position // 8, 24 - position % 8
-            three = int.from_bytes(packed[place : place + 3].ljust(3, b"\0"))
-            index = (three >> behind - prefix) & (1 << prefix) - 1
-            length = prefix + widths[index]
-            symbol = begins[index] + ((three >> behind - length) & (1 << widths[index]) - 1)
-            if symbol >= table_bytes:
-                raise ValueError(f"byte {len(found)} has a code without a symbol")
-            found.append(packed[symbol])
-            position += length
+        position = decoded = 0
+        while decoded < size:
+            first = begin + position // 8
+            symbols, lengths = _every_code(packed, first)
+            places = _one_after_another(lengths, position % 8, size - decoded)
+            read = symbols[places]
+            if (lost := np.flatnonzero(read >= table_bytes)).size:
+                at = sum(map(len, found)) + int(lost[0])
+                raise ValueError(f"byte {at} has a code without a symbol")
+            found.append(np.frombuffer(packed, np.uint8)[read])
+            position = 8 * (first - begin) + places[-1] + lengths[places[-1]]
+            decoded += len(places)
         if begin + 2 * (-(-position // 16) + 1) > len(packed):
             raise ValueError("the decoder would read behind the end")
         begin += -(-position // 8)
-    return bytes(found)
+    return b"".join(each.tobytes() for each in found)
+
+
+def _every_code(packed: bytes, first: int) -> tuple[NDArray[np.int64], bytes]:
+    """Were there a code at each bit from byte `first` on, where its symbol is, and how long it is."""
+    prefix = packed[0]
+    widths = np.frombuffer(packed, np.uint8, 1 << prefix, 1).astype(np.int64)
+    begins = 1 + len(widths) + np.cumsum(1 << widths) - (1 << widths)
+    octets = np.frombuffer(packed[first : first + _OCTETS + 2].ljust(_OCTETS + 2, b"\0"), np.uint8)
+    three = octets[:-2].astype(np.int64) << 16 | octets[1:-1].astype(np.int64) << 8 | octets[2:]
+    behind = 24 - np.arange(8)
+    index = (three[:, None] >> behind - prefix) & (1 << prefix) - 1
+    width = widths[index]
+    rank = (three[:, None] >> behind - prefix - width) & (1 << width) - 1
+    return (begins[index] + rank).ravel(), (prefix + width).astype(np.uint8).tobytes()
+
+
+def _one_after_another(lengths: bytes, place: int, most: int) -> list[int]:
+    """Where codes begin that follow each other from bit `place` on: those of `lengths`, up to `most`."""
+    found: list[int] = []
+    while place < len(lengths) and len(found) < most:
+        found.append(place)
+        place += lengths[place]
+    return found
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

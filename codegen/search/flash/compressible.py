@@ -10,7 +10,7 @@ from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.constants.coding import Coder, decode_instructions
 from codegen.plan.constants.merging import Piece
 from codegen.plan.constants.staging import Room
-from codegen.program.constants import Packing, Staged, Unpacking
+from codegen.program.constants import ConstantPart, Packing, Staged, Unpacking
 from codegen.program.program import Program, core_of
 
 MOST_TOGETHER = 10
@@ -21,14 +21,21 @@ _LEAST_SAVED = 16
 
 
 class SharedConstant:
-    """A constant that is there once, with all who read it."""
+    """A constant that is there once, with all who read it.
 
-    def __init__(self, program: Program, piece: Piece, readers: Sequence[PrimFunc], optimize: str) -> None:
-        """`readers`: one for each of `piece.readers`, in their order."""
-        self.users = tuple(part.user for part in piece.readers)
-        self.steps = tuple(program.steps.prim_funcs.index(prim) for prim in readers)
+    Who reads its beginning decodes as far as that goes. Once it is compressed, parts that begin elsewhere are
+    constants by themselves again.
+    """
+
+    def __init__(
+        self, program: Program, piece: Piece, readers: Sequence[tuple[ConstantPart, PrimFunc]], optimize: str
+    ) -> None:
+        """`readers`: those of `piece.readers` that decode, with their steps."""
+        self.users = tuple(part.user for part, _ in readers)
+        self.steps = tuple(program.steps.prim_funcs.index(prim) for _, prim in readers)
         self._piece = piece
         self._readers = tuple(readers)
+        self._apart_bytes = _apart_bytes(piece, self.users)
         self._target, self._optimize = program.board.target, optimize
         self._alignment = max(piece.alignment, program.board.buffer_alignment_bytes)
         self._coder = Coder(piece.data.tobytes())
@@ -41,12 +48,15 @@ class SharedConstant:
         """Sizes of pieces that every reader's calls take one by one."""
         found = [
             {split.outputs // group for group in split.groups()}
-            if split and split.role == role
+            if (split := prim.split) and split.role == part.user[1] and self._is_whole(part)
             else set[int]()
-            for split, (_, role) in zip((prim.split for prim in self._readers), self.users, strict=True)
+            for part, prim in self._readers
         ]
         for count in sorted(set[int].intersection(*found)):
             yield (self._piece.size_bytes // count,) * count
+
+    def _is_whole(self, part: ConstantPart) -> bool:
+        return part.size_bytes == self._piece.size_bytes
 
     @property
     def size_bytes(self) -> int:
@@ -54,8 +64,8 @@ class SharedConstant:
         return self._piece.size_bytes
 
     def saved_bytes(self, packing: Packing) -> int:
-        """By how much smaller it is."""
-        return self._piece.size_bytes - packing.stored_bytes
+        """By how much smaller it is, at least: parts that are apart then may lie in other constants."""
+        return self._piece.size_bytes - packing.stored_bytes - self._apart_bytes
 
     def stored(self, packing: Packing) -> np.ndarray:
         """What is stored. Raises ValueError if it does not decode to the constant."""
@@ -65,25 +75,30 @@ class SharedConstant:
 
     def staged(self, packing: Packing, pool: str) -> Iterator[Staged]:
         """A buffer for each reader, at offset 0 of `pool`."""
-        for user, step, prim in zip(self.users, self.steps, self._readers, strict=True):
-            constant = prim.constant(user[1])
-            largest, reads = max(packing.piece_bytes), 1.0 if constant.reads is None else constant.reads
-            further = (len(packing.piece_bytes) - 1) * (prim.split.instructions if prim.split else 0)
-            decoding = decode_instructions(packing, self._target, self._optimize)
+        for step, (part, prim) in zip(self.steps, self._readers, strict=True):
+            constant = prim.constant(part.user[1])
+            mine = packing if self._is_whole(part) else self._coder.beginning(part.size_bytes)
+            largest, reads = max(mine.piece_bytes), 1.0 if constant.reads is None else constant.reads
+            further = (len(mine.piece_bytes) - 1) * (prim.split.instructions if prim.split else 0)
+            decoding = decode_instructions(mine, self._target, self._optimize)
             yield Staged(
-                user=user,
-                buffer=".".join((*user, "unpacked")),
+                user=part.user,
+                buffer=".".join((*part.user, "unpacked")),
                 size_bytes=largest,
                 alignment=self._alignment,
-                reads=reads * self._piece.size_bytes / largest,
+                reads=reads * part.size_bytes / largest,
                 copied_at=step,
                 used_at=step,
                 pool=pool,
                 offset=0,
-                unpacking=Unpacking(
-                    packing=packing, dtype=constant.data.dtype, instructions=decoding + further
-                ),
+                unpacking=Unpacking(packing=mine, dtype=constant.data.dtype, instructions=decoding + further),
             )
+
+
+def _apart_bytes(piece: Piece, users: Sequence[tuple[str, str]]) -> int:
+    """Bytes of parts of `piece` that others than `users` read, each once, with the padding they may need."""
+    apart = {(each.offset_bytes, each.size_bytes) for each in piece.readers if each.user not in users}
+    return sum(size + piece.alignment - 1 for _, size in apart)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -119,7 +134,6 @@ NO_ROOM = "no pool has room for what would be decoded"
 NO_GAIN = "compressing makes them no smaller"
 PINNED = "[[constant]] tables of codegen.toml say where they lie"
 NOT_DECODED = "their steps run on core 1, or want their bytes in a certain memory"
-SHARED_PARTS = "other constants are parts of them"
 
 
 def units(program: Program, pieces: Sequence[Piece], optimize: str) -> Units:
@@ -130,7 +144,8 @@ def units(program: Program, pieces: Sequence[Piece], optimize: str) -> Units:
     for piece in pieces:
         reason = _refusal(piece, prims)
         if reason is None:
-            member = SharedConstant(program, piece, [prims[part.user[0]] for part in piece.readers], optimize)
+            readers = [(part, prims[part.user[0]]) for part in piece.readers if _decodes(piece, part, prims)]
+            member = SharedConstant(program, piece, readers, optimize)
             if member.packings:
                 members.append(member)
                 continue
@@ -143,17 +158,27 @@ def units(program: Program, pieces: Sequence[Piece], optimize: str) -> Units:
 
 
 def _refusal(piece: Piece, prims: Mapping[str, PrimFunc]) -> str | None:
-    """Why a piece stays as it is: not all readers take the whole of it, or find it in a pool as well."""
-    for part in piece.readers:
-        prim = prims[part.user[0]]
-        constant = prim.constant(part.user[1])
-        if constant.memory_scope is not None or constant.section is not None:
-            return PINNED
-        if part.size_bytes != piece.size_bytes:
-            return SHARED_PARTS
-        if not prim.is_call or prim.memory or not prim.device.is_free or core_of(prim) != 0:
-            return NOT_DECODED
-    return NO_GAIN if piece.size_bytes <= _LEAST_SAVED else None
+    """Why a piece stays as it is: not all who read the whole of it find it in a pool as well."""
+    whole = [part for part in piece.readers if part.size_bytes == piece.size_bytes]
+    reason = next(filter(None, (_refused(part, prims) for part in whole)), None)
+    return reason or (NO_GAIN if piece.size_bytes <= _LEAST_SAVED else None)
+
+
+def _refused(part: ConstantPart, prims: Mapping[str, PrimFunc]) -> str | None:
+    """Why who reads `part` does not decode it."""
+    prim = prims[part.user[0]]
+    constant = prim.constant(part.user[1])
+    if constant.memory_scope is not None or constant.section is not None:
+        return PINNED
+    decodes = prim.is_call and not prim.memory and prim.device.is_free and core_of(prim) == 0
+    return None if decodes else NOT_DECODED
+
+
+def _decodes(piece: Piece, part: ConstantPart, prims: Mapping[str, PrimFunc]) -> bool:
+    """Whether who reads `part` decodes `piece`, or its beginning where that pays."""
+    if part.size_bytes == piece.size_bytes:
+        return True
+    return not part.offset_bytes and part.size_bytes > _LEAST_SAVED and _refused(part, prims) is None
 
 
 def _groups(members: Sequence[SharedConstant]) -> list[list[SharedConstant]]:

@@ -121,8 +121,9 @@ class CompressionChoice:
             left = missing_bytes(pieces_of(found), found.constants.candidates)
             if not left:
                 return self._linked(found, chosen.cost, chosen.bound, raised)
-            # Padding, or pieces that do not fit side by side.
-            need += left
+            # Padding, or pieces that do not fit side by side. This choice would be the cheapest again up to
+            # what it saves.
+            need = max(need + left, 1 + sum(option.saved_bytes for option in taken))
 
     def _most_compressed(self) -> Program | None:
         """The program with everything compressed that gains, where that fits: `shortage` promises it."""

@@ -12,7 +12,7 @@ from codegen.errors import CodegenError
 from codegen.importers.limits import byte_limits
 from codegen.importers.onnx import import_onnx
 from codegen.ir.verify import verify
-from tests.importers.onnx.models import complaint, model, node
+from tests.importers.onnx.models import complaint, imported, model, node
 from tests.testdata import index, model_path
 
 OPS = "help: `codegen ops` lists the node types that are imported"
@@ -267,6 +267,15 @@ def test_values_are_counted_together(tmp_path: Path) -> None:
     many = complaint(tmp_path, model(*chain, x=(1, 1, 512, 512), output="v64"))
     assert "images that are inputs or computed have 16,777,728 pixels together with this one" in many
     assert "up to 16,777,216 are imported" in many
+
+
+def test_images_of_detectors_are_imported(tmp_path: Path) -> None:
+    """640 x 640 pixels were more than the 262,144 that were imported; of larger ones the limit is told."""
+    layer = node("MaxPool", "x", "y", kernel_shape=[3, 3], pads=[1, 1, 1, 1])
+    assert imported(tmp_path, model(layer, x=(1, 3, 640, 640))).main.body
+    assert imported(tmp_path, model(layer, x=(1, 1, 1024, 1024))).main.body
+    large = complaint(tmp_path, model(layer, x=(1, 1, 1024, 1025)))
+    assert "an image of 1,024 x 1,025 pixels, up to 1,048,576 pixels and 65,536 rows or columns" in large
 
 
 def test_constants_that_grow_are_stopped(tmp_path: Path) -> None:

@@ -193,12 +193,12 @@ def test_prices_and_caps_of_blocks_and_of_results_in_place(key: str, board: str,
 
 
 def test_one_byte_less_than_the_smallest_compressed_kernels() -> None:
-    """Kernels of fewest constants need 14,644 bytes when compressed; some others with more constants are
-    smaller then."""
+    """Kernels of fewest constants need 14,624 bytes when compressed; some others with more constants are
+    smaller then. One constant in which another lies was kept as it was: 20 bytes more each."""
     board = load_board("netduinoplus2")
-    fits, size = outcome(14_643, key=SPEECH, on=board, optimize="size")
+    fits, size = outcome(14_623, key=SPEECH, on=board, optimize="size")
     assert fits and size == 14_316
-    assert outcome(14_315, key=SPEECH, on=board, optimize="size") == (False, 14_316)
+    assert outcome(14_295, key=SPEECH, on=board, optimize="size") == (False, 14_296)
 
 
 def test_more_flash_is_not_slower() -> None:
