@@ -33,6 +33,7 @@ def joined(sources: Sources) -> Sources:
         files=files,
         c_files=(*rest, "joined.c", "firmware/joined_bench.c"),
         model_files=("joined.c", *(path for path in sources.model_files if path not in code)),
+        is_traced=False,  # What runs is what ships: with step hooks all models would be compiled once more.
     )
 
 
