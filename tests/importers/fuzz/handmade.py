@@ -136,7 +136,7 @@ def greedy_files() -> Iterator[tuple[str, bytes]]:
     yield "a value of 63 MB", _pads(1, (63 << 20))
     yield "folded floats", _folded(20, 30 << 20)
     yield "folded floats, each within the limit", _folded(40, 1 << 20)
-    yield "a window at every place", _global_pool(1000)
+    yield "a window at every place", _global_pool(1100)
     yield "a window at every place of a small image", _global_pool(96)
     yield "inputs of one name", _same_names(100)
     yield from _scales()
