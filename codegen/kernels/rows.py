@@ -292,42 +292,45 @@ def accesses(
     """
     last = len(stages) - 1
     result = RowImage(columns=stages[last].columns.count, pixel_bytes=stages[last].pixel_bytes)
-    events: list[tuple[int, int]] = []
+    events: list[NDArray[np.int64]] = [np.zeros((0, 2), np.int64)]
     readers = {index for index, stage in enumerate(stages) if argument in stage.sources}
     order = [(index, row) for index, row in run.order if index == last or index in readers]
     for spans in stripes:
         columns = {index: stages[index].columns.span(*spans[index]) for index in readers}
+        firsts = np.array(stages[last].columns.firsts[slice(*spans[last])], np.int64)
         for index, row in order:
             stage = stages[index]
             reads = index in readers and stage.rows.firsts[row] < stage.rows.extent
             if index == last and reads:
-                events += _last_stage(stage, row, spans[index], image, result)
+                events.append(_last_stage(stage, row, spans[index], firsts, image, result))
             elif index == last:
-                events.append((result.offset(row, spans[index][1]), NOTHING))
+                events.append(np.array([(result.offset(row, spans[index][1]), NOTHING)]))
             elif reads and columns[index][0] < columns[index][1]:
-                events.append((0, image.offset(stage.rows.firsts[row], columns[index][0])))
-    table = np.array(events, np.int64).reshape(-1, 2)
+                events.append(np.array([(0, image.offset(stage.rows.firsts[row], columns[index][0]))]))
+    table = np.concatenate(events)
     return table[:, 0], table[:, 1]
 
 
 def _last_stage(
-    stage: Stage, row: int, span: tuple[int, int], image: RowImage, result: RowImage
-) -> Iterator[tuple[int, int]]:
+    stage: Stage,
+    row: int,
+    span: tuple[int, int],
+    firsts: NDArray[np.int64],
+    image: RowImage,
+    result: RowImage,
+) -> NDArray[np.int64]:
     """The last stage reads the argument itself: pixel by pixel, all but the last element in place, or all of
-    a turn's windows until its rows are written."""
+    a turn's windows until its rows are written. `firsts`: of the columns in `span`, the first each reads."""
     start, stop = span
     top = stage.rows.firsts[stage.turn(row).start]
+    end = result.offset(row, stop)
     if stage.reads_row_last:
-        first, end = stage.columns.span(start, stop)
-        yield result.offset(row, stop), image.offset(top, first) if first < end else NOTHING
-        return
+        first, after = stage.columns.span(start, stop)
+        return np.array([(end, image.offset(top, first) if first < after else NOTHING)])
     if stage.is_elementwise:
-        end = result.offset(row, stop)
-        yield 0, image.offset(top, start)
-        yield end - 1, image.offset(top, stop) - 1
-        yield end, NOTHING
-        return
-    for column in range(start, stop):
-        first = stage.columns.firsts[column]
-        low = image.offset(top, first) if first < stage.columns.extent else NOTHING
-        yield result.offset(row, column + 1), low
+        return np.array(
+            [(0, image.offset(top, start)), (end - 1, image.offset(top, stop) - 1), (end, NOTHING)]
+        )
+    ends = result.offset(row, 0) + np.arange(start + 1, stop + 1) * result.pixel_bytes
+    lows = image.offset(top, 0) + firsts * image.pixel_bytes
+    return np.stack([ends, np.where(firsts < stage.columns.extent, lows, NOTHING)], axis=1)

@@ -54,6 +54,7 @@ MUST_WORK = (
     "pool of 30000",
     "pool of 2147483647",
     "pool of 2147483647, stride 2147483647",
+    "windows over thirty large images",
     "dilation 100000",
     "dilation 2147483647",
     "CONV_2D stride_h=2147483647 SAME",

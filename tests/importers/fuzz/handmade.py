@@ -1,5 +1,6 @@
 """Files made by hand: every integer option at its edges, and small ones that ask for much."""
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -105,6 +106,18 @@ def _global_pool(extent: int) -> bytes:
     return _pool(2 * extent, extent)
 
 
+def _windows(count: int, side: int) -> bytes:
+    """A chain of windows over images of one channel: distances were counted pixel by pixel in Python."""
+    model = ModelBuilder()
+    images = [model.tensor(f"x{index}", (1, side, side, 1), "int8", scale=0.1) for index in range(count + 1)]
+    window: dict[str, Any] = {"filter_width": 3, "filter_height": 3, "stride_w": 1, "stride_h": 1}
+    for image, result in itertools.pairwise(images):
+        model.op("MAX_POOL_2D", [image], [result], padding="SAME", **window)
+    model.inputs(images[0])
+    model.outputs(images[-1])
+    return model.build()
+
+
 def _same_names(count: int) -> bytes:
     model = ModelBuilder()
     inputs = [model.tensor("x", (1, 4), "float32") for _ in range(count)]
@@ -138,6 +151,7 @@ def greedy_files() -> Iterator[tuple[str, bytes]]:
     yield "folded floats, each within the limit", _folded(40, 1 << 20)
     yield "a window at every place", _global_pool(1100)
     yield "a window at every place of a small image", _global_pool(96)
+    yield "windows over thirty large images", _windows(30, 512)
     yield "inputs of one name", _same_names(100)
     yield from _scales()
 
