@@ -151,7 +151,7 @@ def orders_of_parts(
         if not each:
             found.insert(0, last)
             continue
-        able = [last, *orders(None, each, planner, pairs, lowest, there)]
+        able = [*orders(None, each, planner, pairs, lowest, there), last]
         found.insert(0, nearest([order for order in able if _is_able(order, each, there)], each))
     return [_only(order, each) for order, each in zip(found, own, strict=True)]
 
