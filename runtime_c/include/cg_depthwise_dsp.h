@@ -225,7 +225,7 @@ typedef struct {
     int32_t step;  /* bytes from pixel to pixel */
     int32_t pairs; /* words of two pixels, the first one of padding and a pixel if `lead` */
     int32_t rest;  /* words of padding behind */
-    int32_t odd;   /* a pixel is left for the first word of `rest` */
+    int32_t odd;   /* 1: a pixel is left for the first word of `rest` */
     int32_t lead;
     uint32_t pad; /* in_zero, four times */
 } cg_dw_lines;

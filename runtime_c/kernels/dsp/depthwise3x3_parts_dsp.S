@@ -192,8 +192,8 @@
 
 /*
  * void name(const cg_dw_lines *lines, int32_t offset, void *planes): as `widen`, two rows at a time
- * (`count` is even), and the lines of four channels lie side by side, pair by pair. r0 pairs to do,
- * r1 r2 pixels of both rows, r3 lr bytes to the next ones (r3 is 1 behind the last one), r12 planes.
+ * (`count` is even), and the lines of four channels lie side by side, pair by pair. r0 pairs to do
+ * (-1: the odd pixel is done too), r1 r2 pixels of both rows, r3 lr bytes to the next ones, r12 planes.
  * Four channels are a word where a pixel is some words, else bytes.
  */
     .macro widen_two name, rows
@@ -213,17 +213,15 @@
     ldrd    r1, r2, [r10], #8
     adds    r11, r11, #8
     strd    r10, r11, [sp, #T_ROW]
-    ldr     r5, [r6, #LINES_STEP]
+    ldrd    r5, r0, [r6, #LINES_STEP]   /* and LINES_PAIRS */
     add     r7, r6, #LINES_PAD
     row_or_padding r1, r3
     row_or_padding r2, lr
-    ldr     r0, [r6, #LINES_PAIRS]
-    cbz     r0, 9f
-    ldr     r8, [r6, #LINES_LEAD]
+    ldr     r4, [r6, #LINES_LEAD]
     lsls    r5, r5, #30
     bne     10f
-    cmp     r8, #0
-    beq     1f
+    cbz     r0, 3f
+    cbz     r4, 1f
     ldr     r4, [r7]
     mov     r6, r4
     ldr     r5, [r1]
@@ -231,8 +229,6 @@
     ldr     r7, [r2]
     add     r2, r2, lr
     b       2f
-9:
-    b       3f
 1:
     ldr     r4, [r1]
     ldr     r5, [r1, r3]
@@ -258,28 +254,20 @@
     sxtb16  r10, r10
     strd    r8, r10, [r12], #(16 * \rows)
     subs    r0, r0, #1
-    bne     1b
+    bgt     1b
 3:
     ldr     r6, [sp, #T_LINES]
-    ldrd    r8, r5, [r6, #LINES_REST]   /* and LINES_ODD */
-    cbz     r5, 4f
-    cmp     r3, #1
+    ldrd    r7, r5, [r6, #LINES_REST]   /* and LINES_ODD */
+    cmn     r5, r0
     beq     4f
     /* Pixels in front of padding. */
-    ldr     r5, [r6, #LINES_STEP]
-    add     r4, r6, #LINES_PAD
-    movs    r3, #1
-    movs    r0, #1
-    lsls    r5, r5, #30
-    mov     r5, r4
-    bne     12f
-    ldr     r5, [r4]
-    mov     r7, r5
+    ldr     r5, [r6, #LINES_PAD]
     ldr     r4, [r1]
+    mov     r7, r5
     ldr     r6, [r2]
     b       2b
 4:
-    subs    r8, r8, r5
+    subs    r7, r7, r5
     beq     6f
     ldrsb   r4, [r6, #LINES_PAD]
     pkhbt   r4, r4, r4, lsl #16
@@ -288,7 +276,7 @@
     strd    r4, r4, [r12, #(8 * \rows)]
     strd    r4, r4, [r12, #(12 * \rows)]
     strd    r4, r4, [r12], #(16 * \rows)
-    subs    r8, r8, #1
+    subs    r7, r7, #1
     bne     7b
 6:
     ldrd    r10, r11, [sp, #T_ROW]
@@ -299,8 +287,9 @@
     pop     {r4-r11, pc}
 10:
     /* By bytes. */
-    cmp     r8, #0
-    beq     11f
+    cmp     r0, #0
+    beq     13f
+    cbz     r4, 11f
     mov     r4, r1
     mov     r1, r7
     mov     r5, r2
@@ -317,8 +306,15 @@
     add     r1, r4, r3
     add     r2, r5, lr
     subs    r0, r0, #1
-    bne     11b
-    b       3b
+    bgt     11b
+13:
+    ldr     r6, [sp, #T_LINES]
+    ldrd    r7, r5, [r6, #LINES_REST]   /* and LINES_ODD */
+    cmn     r5, r0
+    beq     4b
+    add     r4, r6, #LINES_PAD
+    mov     r5, r4
+    b       12b
     .size \name, . - \name
     .endm
 
