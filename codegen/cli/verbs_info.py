@@ -20,6 +20,8 @@ from codegen.ir.ops import HYBRID
 from codegen.kernels import kernels_for
 from codegen.plan.place import planners as plan_planners
 
+_OF_DOUBLES = "Add, Sub, Mul, Div, Sum, Max, Min, Clip, comparisons, Cast, and what moves elements"
+
 _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout and nothing else.")
 
 
@@ -42,6 +44,7 @@ def ops(as_json: bool) -> int:
         rows = [[name, _becomes(name, imported[name]) + ", ".join(found[name])] for name in found]
         table("", ["operator", "kernels"], rows)
         click.echo(f"ONNX node types, in float32: {', '.join(node_types())}")
+        click.echo(f"In float64: {_OF_DOUBLES}")
     return ExitCode.OK
 
 

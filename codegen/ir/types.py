@@ -26,6 +26,7 @@ class DType(enum.Enum):
     UINT64 = "uint64"
     FLOAT16 = "float16"
     FLOAT32 = "float32"
+    FLOAT64 = "float64"
     BOOL = "bool"
 
     def __init__(self, name: str) -> None:

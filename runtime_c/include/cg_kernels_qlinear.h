@@ -89,7 +89,8 @@ enum {
     CG_PLAIN_U32,
     CG_PLAIN_S64,
     CG_PLAIN_U64,
-    CG_PLAIN_F32
+    CG_PLAIN_F32,
+    CG_PLAIN_F64
 };
 
 typedef struct {
@@ -100,6 +101,9 @@ typedef struct {
 
 /* Floats towards zero; what an integer has no room for is cut off. No overlap. */
 void cg_plain_convert(const cg_plain_convert_params *params, const void *input, void *output);
+
+/* The same, from or to float64 (CG_PLAIN_F64), which the other one does not know. No overlap. */
+void cg_plain_convert_f64(const cg_plain_convert_params *params, const void *input, void *output);
 
 /*
  * Kind 0: sum, 1: difference, 2: product, 3: quotient towards zero (by 0: 0), 4: rest of the
@@ -116,6 +120,13 @@ typedef struct {
 
 /* In place of an argument that is not broadcast, unless the result is bool. */
 void cg_plain_pair(const cg_plain_params *params, const void *lhs, const void *rhs, void *output);
+
+/*
+ * The same of float64: kinds 0 to 3, 7, 8 and 14 to 16, as IEEE 754 has them. Larger and smaller: no
+ * number if one is none, rhs of equal ones.
+ */
+void cg_plain_pair_f64(const cg_plain_params *params, const void *lhs, const void *rhs,
+                       void *output);
 
 #ifdef __cplusplus
 }

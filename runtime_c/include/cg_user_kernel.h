@@ -47,7 +47,8 @@ typedef enum {
     CG_USER_BOOL = 7, /* a byte, 0 or 1 */
     CG_USER_UINT32 = 8,
     CG_USER_UINT64 = 9,
-    CG_USER_UINT16 = 10
+    CG_USER_UINT16 = 10,
+    CG_USER_FLOAT64 = 11
 } cg_user_dtype;
 
 typedef struct {

@@ -220,6 +220,19 @@ def test_float_tolerance_is_relative_to_the_largest() -> None:
     assert not compare(np.array([100.0, 0.0011], np.float32), expected).matches
 
 
+@pytest.mark.parametrize(
+    ("dtype", "value"), [(np.int64, 1 << 60), (np.uint64, (1 << 64) - 2), (np.float64, 0.1)]
+)
+def test_eight_bytes_differ_in_their_last_bit(dtype: type[np.generic], value: float) -> None:
+    """Integers were compared as float64, which holds 53 bits: others below them differed unseen."""
+    expected = np.array([1, value, 3], dtype)
+    other = expected.copy()
+    other.view(np.uint64)[1] ^= 1
+    assert compare(expected.copy(), expected).matches
+    found = compare(other, expected)
+    assert (found.matches, found.differing, found.first) == (False, 1, 1)
+
+
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_nan_and_infinity_never_pass_for_a_number(value: float) -> None:
     expected = np.array([1.0, 2.0], np.float32)

@@ -200,8 +200,8 @@ def pattern_case(types: Sequence[TensorType], seed: int) -> Case:
 
 
 def _random(generator: "np.random.Generator", type_: TensorType) -> np.ndarray:
-    if type_.dtype is DType.FLOAT32:
-        return generator.standard_normal(type_.shape).astype(np.float32)
+    if type_.dtype in (DType.FLOAT32, DType.FLOAT64):
+        return generator.standard_normal(type_.shape).astype(type_.dtype.numpy)
     if type_.dtype is DType.BOOL:
         return generator.integers(0, 2, type_.shape).astype(np.bool_)
     low, high = type_.dtype.limits

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from codegen.emit.c.c_text import COLUMNS
-from codegen.emit.c.spelling import float32s, integer
+from codegen.emit.c.spelling import float32s, float64s, integer
 
 _INDENT = "    "
 _ROW_COUNTS = (32, 16, 12, 8, 6, 4, 3, 2, 1)
@@ -15,7 +15,7 @@ _ROW_COUNTS = (32, 16, 12, 8, 6, 4, 3, 2, 1)
 def numbers(data: np.ndarray) -> list[str]:
     """Every element as a C constant."""
     if data.dtype.kind == "f":
-        return float32s(data)
+        return float64s(data) if data.dtype == np.float64 else float32s(data)
     if data.dtype.kind == "b":
         return ["1" if value else "0" for value in data]
     # Most values fit an int and need no suffix: formatting them one by one is the slow part.

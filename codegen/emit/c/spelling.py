@@ -29,6 +29,7 @@ PUBLIC_TYPES = {
     DType.UINT32: "uint32_t",
     DType.UINT64: "uint64_t",
     DType.FLOAT32: "float",
+    DType.FLOAT64: "double",
     DType.BOOL: "uint8_t",
 }
 """Element types in public headers."""
@@ -43,6 +44,7 @@ POOL_TYPES = {
     DType.UINT32: "cg_u32",
     DType.UINT64: "void",
     DType.FLOAT32: "cg_f32",
+    DType.FLOAT64: "void",
     DType.BOOL: "uint8_t",
 }
 """Types through which kernels reach pool bytes; those of 64 bits are passed as plain bytes."""
@@ -57,6 +59,7 @@ _ARRAY_TYPES = {
     "i8": "int64_t",
     "u8": "uint64_t",
     "f4": "float",
+    "f8": "double",
     "b1": "uint8_t",
 }
 
@@ -111,6 +114,11 @@ def float32s(values: np.ndarray) -> list[str]:
     if values.dtype != np.float32 or not np.isfinite(values).all():
         return [float32(float(value)) for value in values]
     return [_finite(str(value)) for value in values]
+
+
+def float64s(values: np.ndarray) -> list[str]:
+    """The shortest decimal of every element of a list of float64 that reads back as it."""
+    return [str(value) if math.isfinite(value) else f"(double){float32(value)}" for value in values.tolist()]
 
 
 def needs_math(texts: str) -> bool:

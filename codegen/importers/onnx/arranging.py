@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from codegen.importers.onnx.arithmetic import convert
-from codegen.importers.onnx.layouts import Computed, Known, Value, identity
+from codegen.importers.onnx.layouts import DOUBLE_ADVICE, Computed, Known, Value, identity
 from codegen.importers.onnx.no_elements import without_elements
 from codegen.importers.onnx.node_site import Site, value_type
 from codegen.importers.reporting import Refused
@@ -229,6 +229,8 @@ def pad(site: Site) -> Value:
     else:
         pads = site.numbers(1, "the padding")
         number = site.number(2, "the value") if site.has(2) else 0.0
+    if value_type(value) == "float64" and number:
+        raise Refused("E301", f"pads float64 with {number:g}, supported is 0", DOUBLE_ADVICE)
     axes = tuple(range(rank))
     if site.has(3):
         axes = tuple(site.axis(axis, rank) for axis in site.numbers(3, "the list of axes"))

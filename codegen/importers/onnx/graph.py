@@ -383,7 +383,7 @@ class _Translation:
 
 def _is_of(dtype: str, what: str) -> Refused:
     """What is said of inputs or outputs of a type that is not supported."""
-    text = f"is {dtype}, supported are float32, bool and integers of 8 to 64 bits"
+    text = f"is {dtype}, supported are float32, float64, bool and integers of 8 to 64 bits"
     return Refused("E301", text, f"export the model with float32 {what}")
 
 

@@ -19,7 +19,8 @@ from codegen.importers.onnx.no_elements import without_elements
 from codegen.importers.reporting import Refused
 from codegen.ir import Arg, Call, Constant, ConstRef, DType, Let, Quantization, Source, TensorType, Var
 from codegen.ir.evaluate import evaluate_let
-from codegen.ir.ops import OPS, Attrs, ConcatAttrs, ReshapeAttrs, TransposeAttrs, find_op
+from codegen.ir.ops import OPS, Attrs, ConcatAttrs, ReshapeAttrs, TransposeAttrs, find_op, layout
+from codegen.ir.ops.qlinear import plain
 from codegen.ir.ops.qlinear.plain import ConvertAttrs, PlainAttrs
 
 Axes = tuple[int, ...]
@@ -28,7 +29,13 @@ Axes = tuple[int, ...]
 CHANNELS_LAST: Axes = (0, 3, 1, 2)
 """N, C, H, W in the memory's N, H, W, C."""
 
-_FLOAT_OR_INT = "float32, int8, int16, int32, int64 and bool"
+_FLOAT_OR_INT = "float32, float64, int8, int16, int32, int64 and bool"
+
+
+DOUBLE_ADVICE = "export the model with float32 values"
+"""What to do where an operator does not work on float64."""
+
+_DOUBLES = frozenset(op.name for op in (*layout.OPERATORS, *plain.OPERATORS))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -227,6 +234,7 @@ class StepList:
         op = find_op(op_name)
         assert op is not None, op_name
         call = Call(op=op, args=tuple(args), attrs=attrs)
+        _need_no_double(call)
         first = next(arg for arg in args if arg is not None)
         if quantization is None and dtype in (None, first.type.dtype):
             quantization = first.type.quantization
@@ -323,6 +331,15 @@ class StepList:
         args = (image, weights, self.constant(old + shift))
         self.body[index] = replace(let, call=replace(let.call, args=args))
         return True
+
+
+def _need_no_double(call: Call) -> None:
+    """Raise Refused for an argument of float64 that the operator, or kind of PLAIN_PAIR, does not take."""
+    if all(kind is None or kind.dtype is not DType.FLOAT64 for kind in call.types):
+        return
+    attrs = call.attrs
+    if call.op.name not in _DOUBLES or (isinstance(attrs, PlainAttrs) and attrs.kind not in plain.DOUBLES):
+        raise Refused("E301", "works on float64, supported is float32", DOUBLE_ADVICE)
 
 
 _WEIGHTS_AXIS = {"CONV_2D": 0, "DEPTHWISE_CONV_2D": 3, "FULLY_CONNECTED": 0}

@@ -7,6 +7,7 @@ import numpy as np
 from codegen.importers.limits import MAX_RANK
 from codegen.importers.onnx.file.records import FileBody, FileNode
 from codegen.importers.onnx.layouts import (
+    DOUBLE_ADVICE,
     Computed,
     Given,
     Known,
@@ -247,7 +248,7 @@ class Site:
             dtype = value_type(value)
             if dtype != DType.FLOAT32.value and not (self._takes_integers and dtype in _SIGNED):
                 text = f"works on {dtype}, supported is float32"
-                raise Refused("E301", text, "export the model with float32 values")
+                raise Refused("E301", text, DOUBLE_ADVICE)
 
     def together(self, values: list[Value]) -> tuple[list[Arg], tuple[int, ...]]:
         """Values that broadcast, as arguments of one rank stored alike; and how they are stored: as the

@@ -65,13 +65,15 @@ def _pad_value(type_: TensorType, value: float) -> tuple[int, int]:
     """(bits as int32, bytes) of a padding element; one byte if all its bytes are alike. Of one of 8 bytes
     the number, which the kernel widens.
 
-    Raises ValueError for one of 8 bytes that is no int32.
+    Raises ValueError for one of 8 bytes that is no int32, of float64 for all but 0.
     """
     element = np.array(
-        [int(value) if type_.dtype is not DType.FLOAT32 else value], type_.dtype.numpy
+        [int(value) if type_.dtype not in (DType.FLOAT32, DType.FLOAT64) else value], type_.dtype.numpy
     ).tobytes()
     if len(set(element)) == 1:
         return element[0], 1
+    if type_.dtype is DType.FLOAT64:
+        raise ValueError(f"padding float64 with {value:g} is not supported, only with 0")
     low, high = DType.INT32.limits
     if len(element) > 4 and not low <= value <= high:
         raise ValueError(f"padding {type_.dtype.value} with {value:.0f} is not supported, only with an int32")

@@ -44,6 +44,7 @@ _DTYPES: Mapping[DType, int] = {
     DType.UINT32: 8,
     DType.UINT64: 9,
     DType.UINT16: 10,
+    DType.FLOAT64: 11,
 }
 """`cg_user_dtype` by element type."""
 

@@ -14,7 +14,7 @@ from jinja2 import UndefinedError
 
 from codegen import resources
 from codegen.emit.c.c_text import comment_text, fill, quoted, stop, wrapped
-from codegen.emit.c.spelling import TakenNames, array_type, c_name, float32, integer, scalar
+from codegen.emit.c.spelling import TakenNames, array_type, c_name, float32, float64s, integer, scalar
 from codegen.emit.model.header import RUNTIME_ABI
 
 
@@ -30,6 +30,18 @@ def test_float_literals_read_back_to_the_same_bits(bits: int) -> None:
     libc = ctypes.CDLL(None)
     libc.strtof.restype = ctypes.c_float
     assert struct.pack("<f", libc.strtof(text[:-1].encode(), None)) == struct.pack("<I", bits)
+
+
+@given(st.integers(0, 2**64 - 1))
+def test_double_literals_read_back_to_the_same_bits(bits: int) -> None:
+    [value] = np.array([bits], np.uint64).view(np.float64)
+    [text] = float64s(np.array([value]))
+    if np.isnan(value) or np.isinf(value):
+        assert text == f"(double){float32(float(value))}"
+        return
+    libc = ctypes.CDLL(None)
+    libc.strtod.restype = ctypes.c_double
+    assert struct.pack("<d", libc.strtod(text.encode(), None)) == struct.pack("<Q", bits)
 
 
 @pytest.mark.parametrize(

@@ -202,7 +202,7 @@ def _is_list(data: np.ndarray) -> bool:
 
 
 def is_right(test: NodeTest, found: Iterable[np.ndarray]) -> bool:
-    """Whether results are the expected ones: integers in each bit, float32 within the tolerance."""
+    """Whether results are the expected ones: integers and float64 alike, float32 within the tolerance."""
     results = list(found)
     return len(results) == len(test.taken) and all(
         _is_near(test, result, wanted) for result, wanted in zip(results, test.taken, strict=True)
@@ -214,7 +214,7 @@ def _is_near(test: NodeTest, found: np.ndarray, wanted: np.ndarray) -> bool:
     if (found.shape, found.dtype) != (wanted.shape, wanted.dtype):
         return False
     if found.dtype != np.float32:
-        return np.array_equal(found, wanted)
+        return np.array_equal(found, wanted, equal_nan=found.dtype.kind == "f")
     finite = np.isfinite(wanted)
     if not np.array_equal(found[~finite], wanted[~finite], equal_nan=True):
         return False

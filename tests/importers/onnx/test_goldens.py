@@ -15,11 +15,6 @@ from tests.testdata import golden, index, model_path
 LARGE_MACS = 5_000_000
 """Evaluated in the long tests only."""
 
-REFUSED = {
-    **{f"onnx_node/{name}_float64": "is float64" for name in ("max", "min")},
-}
-"""Of all shared models; what their values are is not supported."""
-
 
 def _is_refused(key: str) -> bool:
     """As the file is: whatever it reads while it runs is an input."""
@@ -34,24 +29,22 @@ def _is_refused(key: str) -> bool:
 def _outcomes(keys: list[str]) -> list[official.Outcome]:
     """NumPy's, of every case; shapes, axes and weights are constants where they have to be known."""
     found = [official.outcome(test) for test in cases(*keys)]
-    refused = [each for each in found if each.module is None]
-    assert {each.test.operator for each in refused} == REFUSED.keys() & set(keys)
-    assert all(REFUSED[each.test.operator] in each.reason for each in refused)
-    return [each for each in found if each.module is not None]
+    assert [each.test.name for each in found if each.module is None] == []
+    return found
 
 
 def test_every_case_of_small_models_is_right() -> None:
     """113 of 290 models were not compared before their shapes, axes and weights were made constants."""
     found = _outcomes([key for key in KEYS if int(index()[key]["macs"] or 0) <= LARGE_MACS])
     assert [each.test.name for each in found if not each.is_right] == []
-    assert len(found) == 331
+    assert len(found) == 333
 
 
 @pytest.mark.long
 def test_every_case_of_every_model_is_right_as_c(tmp_path: Path) -> None:
     found = list(official.on_board(_outcomes(KEYS), tmp_path))
     assert [each.test.name for each in found if not each.is_right] == []
-    assert len(found) == 331 + 12
+    assert len(found) == 333 + 12
 
 
 def test_all_networks_run_but_those_that_are_named() -> None:

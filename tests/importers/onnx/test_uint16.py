@@ -58,7 +58,7 @@ def _half(inputs: list[Any], operator: str, output: int) -> Any:
 def test_half_precision_at_the_edges_is_refused(tmp_path: Path) -> None:
     """Files may hold it where nothing of it is left: as a scale, or where a shape alone is asked for."""
     half, whole = TensorProto.FLOAT16, TensorProto.INT64
-    supported = "is float16, supported are float32, bool and integers of 8 to 64 bits"
+    supported = "is float16, supported are float32, float64, bool and integers of 8 to 64 bits"
     assert complaint(tmp_path, _half([], "Identity", half)).split("\n") == [
         f'error[E301] graph output 0 "y": {supported}',
         "help: export the model with float32 outputs",
@@ -72,9 +72,10 @@ def test_half_precision_at_the_edges_is_refused(tmp_path: Path) -> None:
 
 def test_a_type_that_is_not_supported_is_told_with_those_that_are(tmp_path: Path) -> None:
     with pytest.raises(CodegenError) as told:
-        imported(tmp_path, _two("Add", TensorProto.DOUBLE))
+        imported(tmp_path, _two("Add", TensorProto.BFLOAT16))
     assert str(told.value).split("\n") == [
-        "error[E301] m.onnx: is float64, supported are float32, bool and integers of 8 to 64 bits (2 times)",
+        "error[E301] m.onnx: is bfloat16, supported are float32, float64, bool and integers of 8 to 64 bits "
+        "(2 times)",
         '  at graph input 0 "a"; graph input 1 "b"',
         "help: export the model with float32 inputs",
     ]

@@ -19,7 +19,7 @@ from codegen.ir.types import DType, TensorType
 
 TYPES: tuple[DType, ...] = (
     *(DType.BOOL, DType.INT8, DType.UINT8, DType.INT16, DType.UINT16),
-    *(DType.INT32, DType.UINT32, DType.INT64, DType.UINT64, DType.FLOAT32),
+    *(DType.INT32, DType.UINT32, DType.INT64, DType.UINT64, DType.FLOAT32, DType.FLOAT64),
 )
 """In the order of the C kernels' numbers (CG_PLAIN_...)."""
 
@@ -59,8 +59,9 @@ class PlainConvert(SameShape):
         value, wanted = present(values, 0, "argument"), result.dtype.numpy
         if narrow(attrs, ConvertAttrs).bits:
             return np.ascontiguousarray(value).view(wanted).reshape(value.shape)
-        if value.dtype != np.float32 or result.dtype in (DType.BOOL, DType.FLOAT32):
-            return value.astype(wanted)
+        if value.dtype.kind != "f" or wanted.kind in "bf":
+            with np.errstate(all="ignore"):  # beyond float32: infinity
+                return value.astype(wanted)
         return _whole(value, wanted)
 
 
@@ -143,36 +144,49 @@ KINDS: Mapping[str, _Numbers] = MappingProxyType(
 
 TRUTHS = frozenset({"equal", "less", "lessequal"})
 
+DOUBLES: Mapping[str, _Numbers] = MappingProxyType(
+    {
+        **{"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide},
+        "max": lambda a, b: np.where((a > b) | np.isnan(a), a, b),
+        "min": lambda a, b: np.where((a < b) | np.isnan(a), a, b),
+        **{kind: KINDS[kind] for kind in TRUTHS},
+    }
+)
+"""Kinds of float64, as IEEE 754 has them; no number stays none, of equal numbers (zeros) it is the second."""
+
 
 class PlainPair(BroadcastShape):
-    """PLAIN_PAIR(first, second) with broadcasting; what does not fit wraps."""
+    """PLAIN_PAIR(first, second) with broadcasting; integers that do not fit wrap."""
 
     name = "PLAIN_PAIR"
     short = "pair"
     attrs_type = PlainAttrs
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
-        """Integers of one type or bool on all sides; a bool result where something is said of them."""
+        """Integers of a type, bool or float64 on all sides; a bool result where something is said of them."""
         super().check(attrs, args, result)
         need_elements(result)
         kind = narrow(attrs, PlainAttrs).kind
         if kind not in KINDS:
             raise ValueError(f"there is no kind {kind}")
         first = operand(args, 0, "first argument")
-        need_dtype(first, "first argument", DType.BOOL, *INTEGERS)
+        need_dtype(first, "first argument", DType.BOOL, *INTEGERS, DType.FLOAT64)
+        if first.dtype is DType.FLOAT64 and kind not in DOUBLES:
+            raise ValueError(f"there is no kind {kind} of float64")
         need_dtype(operand(args, 1, "second argument"), "second argument", first.dtype)
         need_dtype(result, "result", DType.BOOL if kind in TRUTHS else first.dtype)
 
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
-        """Source: ONNX, each operator on integers."""
+        """Source: ONNX, each operator on integers and on float64."""
         del args
         both = np.broadcast_arrays(
             present(values, 0, "first argument"), present(values, 1, "second argument")
         )
         if both[0].dtype == np.bool_:
             both = [each.view(np.uint8) for each in map(np.ascontiguousarray, both)]
+        kinds = DOUBLES if both[0].dtype == np.float64 else KINDS
         with np.errstate(all="ignore"):
-            found = KINDS[narrow(attrs, PlainAttrs).kind](*both)
+            found = kinds[narrow(attrs, PlainAttrs).kind](*both)
         return np.ascontiguousarray(found.astype(result.dtype.numpy))
 
 

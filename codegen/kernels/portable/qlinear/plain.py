@@ -1,4 +1,7 @@
-"""Portable kernels of PLAIN_CONVERT and PLAIN_PAIR: one C function each, for every element type."""
+"""Portable kernels of PLAIN_CONVERT and PLAIN_PAIR: a C function each for every element type but float64.
+
+What has to do with float64 has functions of its own: without hardware for it, it is all calls.
+"""
 
 from codegen.ir import DType, Let
 from codegen.ir.ops.base.operands import narrow
@@ -16,14 +19,24 @@ class _Plain(RoundsEven):
     """Any element type."""
 
     argument = result = None
+    doubles = False
+    """Whether the kernel is the one of float64."""
 
     def numbers(self, let: Let) -> CStruct:
         """The parameter struct."""
         raise NotImplementedError
 
     def check(self, let: Let) -> None:
-        """Five nested loops at most."""
+        """Five nested loops at most; float64 or everything else."""
+        if _computes_doubles(let) != self.doubles:
+            raise ValueError(f"the kernel {self.name} is {'' if self.doubles else 'not '}for float64")
         self.numbers(let)
+
+
+def _computes_doubles(let: Let) -> bool:
+    attrs = let.call.attrs
+    same_bits = isinstance(attrs, ConvertAttrs) and attrs.bits
+    return not same_bits and DType.FLOAT64 in (arg_type(let, 0).dtype, let.var.type.dtype)
 
 
 _UNSIGNED = {1: DType.UINT8, 2: DType.UINT16, 4: DType.UINT32, 8: DType.UINT64}
@@ -73,5 +86,19 @@ class PlainPair(_Plain):
         return pair_parts(let, constants, self.numbers(let), sharing=() if wide else in_place(let, *whole))
 
 
+class PlainConvertDouble(PlainConvert):
+    """PLAIN_CONVERT from or to float64."""
+
+    stem, name, doubles = "plain_convert_f64", "plain_convert_f64_portable", True
+
+
+class PlainPairDouble(PlainPair):
+    """PLAIN_PAIR of float64."""
+
+    stem, name, doubles = "plain_pair_f64", "plain_pair_f64_portable", True
+
+
 register(PlainConvert())
 register(PlainPair())
+register(PlainConvertDouble())
+register(PlainPairDouble())
