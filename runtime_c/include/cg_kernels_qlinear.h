@@ -122,8 +122,8 @@ typedef struct {
 void cg_plain_pair(const cg_plain_params *params, const void *lhs, const void *rhs, void *output);
 
 /*
- * The same of float64: kinds 0 to 3, 7, 8 and 14 to 16, as IEEE 754 has them. Larger and smaller: no
- * number if one is none, rhs of equal ones.
+ * The same of float64: kinds 0 to 3, 7, 8 and 14 to 16, as IEEE 754 has them. Larger and smaller:
+ * no number if one is none, rhs of equal ones.
  */
 void cg_plain_pair_f64(const cg_plain_params *params, const void *lhs, const void *rhs,
                        void *output);
