@@ -354,7 +354,7 @@ class _Translation:
         if isinstance(value, Known):
             value = self.steps.copied(value)
         if value.less:
-            value = self.steps.unsigned(value)
+            value = other_sign(self.steps, value)
         self._checked(output, value)
         found = self.steps.dense(value)
         assert isinstance(found, Var), "it is computed"

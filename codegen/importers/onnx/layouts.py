@@ -9,6 +9,7 @@ import hashlib
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 
 import numpy as np
@@ -119,9 +120,7 @@ class StepList:
         self.body: list[Let] = []
         self._constants: dict[str, Constant] = {}
         self._by_digest: dict[str, Constant] = {}
-        self._moved: dict[tuple[str, Axes], Var] = {}
-        self._real: dict[tuple[str, Axes], Computed] = {}
-        self._unsigned: dict[tuple[str, Axes], Computed] = {}
+        self._shared_steps: dict[tuple[Call, TensorType], Var] = {}
         self._names: dict[str, int] = {}
         self._shared: set[str] = set()
         self._known_bytes = 0
@@ -191,17 +190,11 @@ class StepList:
             return self.constant(moved(value.data, axes))
         if value.axes == axes:
             return value.var
-        key = value.var.name, axes
-        if key not in self._moved:
-            permutation = [0] * len(axes)
-            for there, here in zip(axes, value.axes, strict=True):
-                permutation[there] = here
-            found = self.step(
-                "TRANSPOSE", [value.var], TransposeAttrs(permutation=tuple(permutation)), axes=axes
-            )
-            assert isinstance(found, Computed), "its argument is computed"
-            self._moved[key] = found.var
-        return self._moved[key]
+        permutation = [0] * len(axes)
+        for there, here in zip(axes, value.axes, strict=True):
+            permutation[there] = here
+        attrs = TransposeAttrs(permutation=tuple(permutation))
+        return _computed(self.step("TRANSPOSE", [value.var], attrs, axes=axes, shared=True)).var
 
     def dense(self, value: Value) -> Arg:
         """The value in the model's own order."""
@@ -224,12 +217,14 @@ class StepList:
         axes: Axes | None = None,
         dtype: DType | None = None,
         quantization: Quantization | None = None,
+        shared: bool = False,
     ) -> Value:
         """The result of one step; of constants alone it is computed here.
 
         `axes`: where the axes of the result are, in the model's order unless said; `dtype`: its element type,
-        that of the first argument unless said; `quantization` likewise. Raises Refused E306 where the
-        operator's rule is broken, E305 beyond what is ever imported.
+        that of the first argument unless said; `quantization` likewise. `shared`: an equal step that is there
+        already serves. Steps are compared as they run; how their readers name the axes is no part of them.
+        Raises Refused E306 where the operator's rule is broken, E305 beyond what is ever imported.
         """
         op = find_op(op_name)
         assert op is not None, op_name
@@ -251,6 +246,8 @@ class StepList:
         axes = identity(len(kind.shape)) if axes is None else axes
         if 0 in kind.shape:
             return Known(data=np.transpose(without_elements(kind.shape, kind.dtype.value), axes))
+        if shared and (call, kind) in self._shared_steps:
+            return Computed(var=self._shared_steps[call, kind], axes=axes)
         count = self._names.get(op.short, 0)
         var = Var(name=f"{op.short}{count}", type=kind, origin=self.source.tensor_name)
         let = Let(var=var, call=call, source=self.source)
@@ -263,6 +260,8 @@ class StepList:
         self.budget.value(kind)
         self._names[op.short] = count + 1
         self.body.append(let)
+        if shared:
+            self._shared_steps[call, kind] = var
         return Computed(var=var, axes=axes)
 
     def copied(self, known: Known) -> Computed:
@@ -283,21 +282,10 @@ class StepList:
         if isinstance(stored.value, Known):
             centred = stored.value.data.astype(np.int64) - stored.along(stored.zero)
             return Known(data=centred.astype(np.float32) * stored.along(stored.scale))
-        key = stored.value.var.name, stored.value.axes
-        if key not in self._real:
-            found = self.step(
-                "DEQUANTIZE", [stored.value.var], Attrs(), axes=stored.value.axes, dtype=DType.FLOAT32
-            )
-            assert isinstance(found, Computed), "its argument is computed"
-            self._real[key] = found
-        return self._real[key]
-
-    def unsigned(self, value: Computed) -> Computed:
-        """Integers as the file means them, once for all who read them."""
-        key = value.var.name, value.axes
-        if key not in self._unsigned:
-            self._unsigned[key] = other_sign(self, value)
-        return self._unsigned[key]
+        value = stored.value
+        return self.step(
+            "DEQUANTIZE", [value.var], Attrs(), axes=value.axes, dtype=DType.FLOAT32, shared=True
+        )
 
     def share(self, values: Iterable[Value]) -> None:
         """Values that have a second name from now on: what a step gives must not change for one of them."""
@@ -354,21 +342,28 @@ _OTHER_SIGN = MappingProxyType(
 
 
 def other_sign(steps: StepList, value: Computed) -> Computed:
-    """Unsigned integers as signed ones with 128 or 32768 less, or the other way; what they mean stays."""
+    """Unsigned integers as signed ones with 128 or 32768 less, or the other way; what they mean stays.
+
+    The steps are shared by all who read the value so.
+    """
     kind, was = value.var.type.dtype, value.var.type.quantization
     to, more = _OTHER_SIGN[kind]
     meaning = was and Quantization(scales=was.scales, zero_points=(was.zero_point + more,))
     if kind.size_bytes == 1:
         return looked_up(steps, value, (np.arange(256) ^ 0x80).astype(np.uint8), meaning, to)
-    step, bits, plain = steps.step, ConvertAttrs(bits=True), DType.UINT16
+    step, bits, plain = (
+        partial(steps.step, axes=value.axes, shared=True),
+        ConvertAttrs(bits=True),
+        DType.UINT16,
+    )
     args = [value.var]
     if kind is not plain:
-        args = [_computed(step("PLAIN_CONVERT", args, bits, axes=value.axes, dtype=plain)).var]
+        args = [_computed(step("PLAIN_CONVERT", args, bits, dtype=plain)).var]
     turned = [*args, steps.constant(np.full((1,) * len(args[0].type.shape), 0x8000, np.uint16))]
-    made = step("PLAIN_PAIR", turned, PlainAttrs(kind="xor"), axes=value.axes, quantization=meaning)
+    made = step("PLAIN_PAIR", turned, PlainAttrs(kind="xor"), quantization=meaning)
     if to is not plain:
         args = [_computed(made).var]
-        made = step("PLAIN_CONVERT", args, bits, axes=value.axes, dtype=to, quantization=meaning)
+        made = step("PLAIN_CONVERT", args, bits, dtype=to, quantization=meaning)
     return _computed(made)
 
 
@@ -381,7 +376,10 @@ def looked_up(
 ) -> Computed:
     """A function of one byte by its 256 results."""
     args = [value.var, steps.constant(table.view(np.int8))]
-    found = steps.step("LOOKUP", args, Attrs(), axes=value.axes, dtype=dtype, quantization=quantization)
+    axes = value.axes
+    found = steps.step(
+        "LOOKUP", args, Attrs(), axes=axes, dtype=dtype, quantization=quantization, shared=True
+    )
     return _computed(found)
 
 

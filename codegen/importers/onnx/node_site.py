@@ -16,6 +16,7 @@ from codegen.importers.onnx.layouts import (
     Stored,
     Value,
     identity,
+    other_sign,
 )
 from codegen.importers.printable_names import printable
 from codegen.importers.reporting import AlreadyReported, Refused
@@ -69,7 +70,7 @@ class Site:
         """Input `position`; AlreadyReported if the node that computes it was refused."""
         found = self.given(position)
         if isinstance(found, Computed) and found.less and not self.less:
-            return self.steps.unsigned(found)
+            return other_sign(self.steps, found)
         return self.steps.real(found) if isinstance(found, Stored) else found
 
     @property

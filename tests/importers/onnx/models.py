@@ -26,12 +26,12 @@ def model(
     output: str = "y",
     opset: int = 13,
 ) -> Any:
-    """A model of one float32 input `x`; the shape of its output is left to whoever reads it."""
+    """A model of one float32 input `x`. Names of outputs are apart by blanks; their shapes are unstated."""
     graph = helper.make_graph(
         list(nodes),
         "g",
         [helper.make_tensor_value_info("x", FLOAT, list(x))],
-        [helper.make_tensor_value_info(output, FLOAT, None)],
+        [helper.make_tensor_value_info(name, FLOAT, None) for name in output.split()],
         [numpy_helper.from_array(data, name) for name, data in (constants or {}).items()],
     )
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
