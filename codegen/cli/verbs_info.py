@@ -252,6 +252,7 @@ def _document(board: Board) -> dict[str, object]:
         "name": board.name,
         "aliases": list(board.aliases),
         "title": board.title,
+        "chip": board.chip,
         "vendor": board.vendor,
         "cpu": board.target.cpu,
         "features": sorted(board.target.features),

@@ -271,6 +271,8 @@ class Board:
     buffer_alignment_bytes: int = 1
     """Least alignment of every buffer placed on this board."""
     aliases: tuple[str, ...] = ()
+    chip: str = ""
+    """Part number of the chip: the board is found by it, and by what it begins with."""
     vendor: str = ""
     """Maker of the chip: boards are listed by it."""
     sources: tuple[str, ...] = ()

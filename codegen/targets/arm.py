@@ -1,4 +1,4 @@
-"""Arm cores: Cortex-M by architecture, and the ones that no family lists."""
+"""Arm cores: Cortex-M by architecture."""
 
 from functools import partial
 
@@ -104,7 +104,9 @@ FAMILIES = (
         cached_cpus=frozenset({"cortex-m7"}),
     ),
     _family(
-        name="Armv8-M Mainline", cpus=frozenset({"cortex-m33"}), kernel_sets=(V7M, DSP, ROUNDING_DSP, FPU)
+        name="Armv8-M Mainline",
+        cpus=frozenset({"cortex-m33", "cortex-m35p"}),
+        kernel_sets=(V7M, DSP, ROUNDING_DSP, FPU),
     ),
     _family(
         name="Armv8.1-M Mainline",
@@ -114,7 +116,3 @@ FAMILIES = (
         emulated_as={"cortex-m85": "cortex-m55"},
     ),
 )
-UNLISTED_M = _family(name="Cortex-M", kernel_sets=(DSP, ROUNDING_DSP, MVE, ROUNDING_MVE, FPU, FLOAT_MVE))
-"""Another Cortex-M that a board file names: it has what its features say."""
-UNLISTED = _family(name="Arm", kernel_sets=(DSP, MVE))
-"""A core that is no Cortex-M: the float kernels' assembly is for Cortex-M."""

@@ -18,11 +18,19 @@ FEATURES = frozenset(feature for family in FAMILIES for feature in family.featur
 
 @cache
 def family_of(cpu: str) -> CoreFamily:
-    """The family of the core that gcc calls `cpu`; of one that none lists, what its features say."""
+    """The family of the core that gcc calls `cpu`.
+
+    Raises ValueError if none lists it: board files are checked by `is_listed`.
+    """
     for family in FAMILIES:
         if cpu in family.cpus:
             return family
-    return arm.UNLISTED_M if cpu.startswith("cortex-m") else arm.UNLISTED
+    raise ValueError(f"no core family lists {cpu!r}")
+
+
+def is_listed(cpu: str) -> bool:
+    """True if a family lists the core: there are kernels, a compiler and start-up code for it."""
+    return any(cpu in family.cpus for family in FAMILIES)
 
 
 def runs(target: Target, kernels: KernelSet) -> bool:

@@ -40,7 +40,7 @@ from tests.emit.variants import replanned
 from tests.testdata import model_path
 
 # A core for which there are portable kernels only: what is told of plans does not depend on their workspaces.
-BOARD = replace(boards.load_board("lm3s6965evb"), target=Target(cpu="generic"))
+BOARD = replace(boards.load_board("lm3s6965evb"), target=Target(cpu="host"))
 KWS = "mlperf_tiny/kws_ref_model"
 RESNET = "mlperf_tiny/pretrainedResnet_quant"
 

@@ -7,7 +7,7 @@ from codegen.board.catalog.boards import boards
 from codegen.ir import Runner, Target
 from codegen.targets.arm import DSP, FLOAT_MVE, FPU, MVE, V6M, V7M
 from codegen.targets.core_family import KernelSet
-from codegen.targets.families import FAMILIES, family_of, runs
+from codegen.targets.families import FAMILIES, family_of, is_listed, runs
 
 SETS = (V6M, V7M, DSP, MVE, FPU, FLOAT_MVE)
 
@@ -50,13 +50,19 @@ def test_kernel_sets_are_folders_of_the_runtime() -> None:
         ("cortex-m4", "dsp", (DSP,)),
         ("cortex-m55", "dsp mve fpu mvef", (DSP, MVE, FLOAT_MVE)),
         ("cortex-m35p", "dsp fpu", (DSP, FPU)),
-        ("cortex-r5", "dsp fpu", (DSP,)),
         ("host", "", ()),
     ],
 )
 def test_the_kernel_sets_of_a_core(cpu: str, features: str, expected: tuple[KernelSet, ...]) -> None:
     target = Target(cpu=cpu, features=frozenset(features.split()))
     assert tuple(each for each in SETS if runs(target, each)) == expected
+
+
+def test_a_core_that_no_family_lists_has_none() -> None:
+    """It was taken for an Arm core, and its image went to the Arm compiler."""
+    assert not is_listed("rv32imac")
+    with pytest.raises(ValueError, match="no core family lists 'rv32imac'"):
+        family_of("rv32imac")
 
 
 def test_long_products_and_system_control() -> None:

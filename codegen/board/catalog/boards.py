@@ -3,7 +3,6 @@
 What no single field shows is checked here: contradictions, overlaps, missing drivers, odd sizes.
 """
 
-import difflib
 import itertools
 import re
 from collections.abc import Iterable, Mapping
@@ -13,10 +12,11 @@ from typing import Any
 
 from codegen import resources
 from codegen.board.catalog.board_files import CODE, is_silent, read_file, repaired, teller
+from codegen.board.catalog.board_names import board_called, no_board
 from codegen.board.flash.commands import check_names
 from codegen.errors import CodegenError, Message, Messages
 from codegen.ir import Board, CacheKind, Carrier, Region, Runner
-from codegen.targets.families import FEATURES, family_of
+from codegen.targets.families import FAMILIES, FEATURES, family_of, is_listed
 from codegen.toml import decode
 
 _REGION_NAME = re.compile(r"[A-Z][A-Z0-9_]*\Z")
@@ -33,6 +33,20 @@ def check(board: Board, where: str, messages: Messages) -> None:
     _check_regions(board, where, messages)
     _check_sizes(board, where, messages)
     check_names(board, where, CODE, messages)
+    _check_core(board, where, messages)
+    if board.runner is not Runner.HOST and is_listed(board.target.cpu):
+        _check_firmware(board, where, messages)
+        _check_setup(board, where, messages)
+    if board.runner is Runner.QEMU:
+        _check_emulated(board, where, messages)
+
+
+def _check_core(board: Board, where: str, messages: Messages) -> None:
+    if not is_listed(board.target.cpu):
+        listed = [f"{family.name}: {', '.join(sorted(family.cpus))}" for family in FAMILIES]
+        text = f"no core family has a core {board.target.cpu!r}: there are no kernels and no compiler for it"
+        help_ = f"cores by family: {'; '.join(listed)}"
+        messages.add(CODE, text, where=f"{where}: target.cpu", help=help_)
     unknown = sorted(board.target.features - FEATURES)
     if unknown:
         known = ", ".join(sorted(FEATURES))
@@ -42,11 +56,6 @@ def check(board: Board, where: str, messages: Messages) -> None:
             where=f"{where}: target.features",
             help=f"known are {known}",
         )
-    if board.runner is not Runner.HOST:
-        _check_firmware(board, where, messages)
-        _check_setup(board, where, messages)
-    if board.runner is Runner.QEMU:
-        _check_emulated(board, where, messages)
 
 
 def _check_regions(board: Board, where: str, messages: Messages) -> None:
@@ -208,27 +217,20 @@ def boards() -> tuple[Board, ...]:
 
 
 def load_board(name_or_path: str) -> Board:
-    """The board called so (name or alias), or described by the `.toml` file at that path.
+    """The board called so (name, alias or chip), or described by the `.toml` file at that path.
 
-    Raises CodegenError: E250 no such board (with the known ones and the nearest), E251 the file cannot
-    be read or is no TOML, E252 mistakes in it, each with its line, field and reason, all at once.
+    Raises CodegenError: E250 no such board (with what is nearest), E251 the file cannot be read or is no
+    TOML, E252 mistakes in it, each with its line, field and reason, all at once.
     """
     if name_or_path.endswith(".toml") or "/" in name_or_path:
         return _read(Path(name_or_path))
-    own = resources.folder("boards") / f"{name_or_path}.toml"
-    for board in (_shipped(own),) if own.is_file() else boards():
-        if name_or_path in (board.name, *board.aliases):
-            return board
-    names = [name for board in boards() for name in (board.name, *board.aliases)]
-    near = difflib.get_close_matches(name_or_path, names, n=1, cutoff=0.5)
-    guess = f"did you mean {near[0]}? " if near else ""
-    raise CodegenError(
-        Message(
-            code="E250",
-            text=f"there is no board {name_or_path!r}",
-            help=f"{guess}Known boards: {', '.join(names)}; or the path of a board file (.toml)",
-        )
-    )
+    path = resources.folder("boards") / f"{name_or_path}.toml"
+    if path.is_file():
+        return _shipped(path)
+    board = board_called(name_or_path, boards())
+    if board is None:
+        raise CodegenError(no_board(name_or_path, boards()))
+    return board
 
 
 @cache

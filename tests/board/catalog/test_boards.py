@@ -156,13 +156,27 @@ def test_a_board_file_of_ones_own(tmp_path: Path) -> None:
     assert board.runner is Runner.QEMU
 
 
-def test_an_unknown_board_gets_the_nearest_and_all() -> None:
-    with pytest.raises(CodegenError) as raised:
-        load_board("netduino2")
-    assert str(raised.value).startswith(
-        "error[E250] there is no board 'netduino2'\nhelp: did you mean netduinoplus2? Known"
+def test_a_core_that_no_family_lists_is_an_error_before_anything_runs(tmp_path: Path) -> None:
+    """The Arm compiler was called with -march=rv32imac, and the user asked to report what it said."""
+    path = edited(
+        tmp_path,
+        ('cpu = "cortex-m4"', 'cpu = "rv32imac"'),
+        ('features = ["dsp", "fpu", "div"]', "features = []"),
+        (
+            'compiler_flags = ["-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"]',
+            'compiler_flags = ["-march=rv32imac", "-mabi=ilp32"]',
+        ),
     )
-    assert "lm3s6965evb" in str(raised.value) and "stm32" in str(raised.value)
+    with pytest.raises(CodegenError) as raised:
+        load_board(path)
+    line = Path(path).read_text().splitlines().index('cpu = "rv32imac"') + 1
+    assert str(raised.value) == (
+        f"error[E252] mine.toml:{line}: target.cpu: no core family has a core 'rv32imac': there are no "
+        "kernels and no compiler for it\n"
+        "help: cores by family: Armv6-M: cortex-m0, cortex-m0plus, cortex-m1; Armv8-M Baseline: cortex-m23; "
+        "Armv7-M: cortex-m3; Armv7E-M: cortex-m4, cortex-m7; Armv8-M Mainline: cortex-m33, cortex-m35p; "
+        "Armv8.1-M Mainline: cortex-m55, cortex-m85; host: host"
+    )
 
 
 def test_a_file_that_cannot_be_read_or_parsed(tmp_path: Path) -> None:
