@@ -24,7 +24,7 @@ PYSERIAL_LAST := $(PIP_INSTALL) --no-deps --force-reinstall pyserial
 # Where the machine keeps Python from writing bytecode, every command of the suite compiled all of codegen again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-long lint style types docs lock bench engines clean tools-demo tools-test
+.PHONY: help demo test test-long lint style types docs lock bench engines clean python tools-demo tools-test
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -69,14 +69,20 @@ engines: $(ENGINES)/.done
 clean:
 	rm -rf $(VENV) $(ENGINES) .ccache out build dist
 
+# Before anything is installed: with an older Python pip would speak of versions that conflict.
+python:
+	@! command -v $(PYTHON) >/dev/null || $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and \
+	"codegen needs Python 3.11 or newer; $(PYTHON) is Python %d.%d. Another one: make PYTHON=python3.12" \
+	% sys.version_info[:2])'
+
 # Installs only what is missing; on a machine that has everything this asks for no password. ccache, which
 # the suite can do without, is never asked a password for.
-tools-demo:
+tools-demo: python
 	@missing=; for p in $(APT_DEMO); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
 	if [ -n "$$missing" ]; then echo "installing:$$missing"; \
 	$(SUDO) apt-get update -qq && DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y -qq --no-install-recommends $$missing; fi
 
-tools-test:
+tools-test: python
 	@missing=; for p in $(APT_TEST); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
 	if [ -n "$$missing" ]; then echo "installing:$$missing"; \
 	$(SUDO) apt-get update -qq && DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y -qq --no-install-recommends $$missing; fi

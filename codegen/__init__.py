@@ -7,6 +7,18 @@ Supported are `build`, `run`, `plan`, `Options`, `Case`, `Report` and `CodegenEr
 """
 
 import sys
+
+# In words that Python 3.7 reads too: without them the reader gets a SyntaxError of a later line.
+if sys.version_info < (3, 11) or sys.platform == "win32":
+    _version = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    _problem = f"codegen needs Python 3.11 or newer; {sys.executable} is Python {_version}"
+    if sys.platform == "win32":
+        _problem = "codegen runs on Linux and macOS; on Windows run it in WSL (docs/guides/install.md)"
+    if sys.argv[:1] != ["-m"]:
+        raise ImportError(_problem)
+    sys.stderr.write(_problem + "\n")
+    sys.exit(5)
+
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 

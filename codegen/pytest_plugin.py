@@ -4,6 +4,7 @@
 codegen installed, so nothing heavy is imported before a test asks for the fixture.
 """
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -73,14 +74,25 @@ class FixtureTarget:
         return Answer(outputs=outputs, report=report)
 
 
-@pytest.fixture
-def target(request: pytest.FixtureRequest, tmp_path: Path) -> FixtureTarget:
-    """The board of --codegen-board: `target.run(model, inputs)` gives outputs and report."""
-    from codegen.board import check_can_run, load_board
-    from codegen.lab.inventory import LabBoard
+class Fixtures:
+    """The fixture, as a plugin that is registered after those of installed packages."""
 
-    board: str = str(request.config.getoption("--codegen-board"))
-    port: str | None = request.config.getoption("--codegen-port")
-    check_can_run(load_board(board), port)
-    probe = request.config.getoption("--codegen-probe")
-    return FixtureTarget(LabBoard(name="target", board=board, port=port, probe=probe), tmp_path / "codegen")
+    @pytest.fixture
+    def target(self, request: pytest.FixtureRequest, tmp_path: Path) -> FixtureTarget:
+        """The board of --codegen-board: `target.run(model, inputs)` gives outputs and report."""
+        from codegen.board import check_can_run, load_board
+        from codegen.lab.inventory import LabBoard
+
+        board: str = str(request.config.getoption("--codegen-board"))
+        port: str | None = request.config.getoption("--codegen-port")
+        check_can_run(load_board(board), port)
+        probe = request.config.getoption("--codegen-probe")
+        place = LabBoard(name="target", board=board, port=port, probe=probe)
+        return FixtureTarget(place, tmp_path / "codegen")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the fixture. labgrid has one of the same name, and pytest takes the last one registered.
+    labgrid's remains where an environment of its own is given."""
+    if config.getoption("lg_env", None) is None and "LG_ENV" not in os.environ:
+        config.pluginmanager.register(Fixtures(), "codegen fixtures")

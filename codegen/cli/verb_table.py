@@ -114,7 +114,8 @@ that hangs or answers garbage is power-cycled; the others go on.""",
         module="codegen.cli.quantizing.quantize_verb",
         help="""Quantise a float .onnx file to int8 by onnxruntime's quantiser, and say what that loses.
 
-Needs the extra: pip install 'codegen[quantize]'. Nothing is written unless codegen imports the result.""",
+Needs the packages onnx and onnxruntime (the extra `quantize`). Nothing is written unless codegen imports
+the result.""",
     ),
     "boards": Verb(
         module="codegen.cli.verbs_info",

@@ -13,6 +13,7 @@ from typing import Any, cast
 from codegen.board import load_board
 from codegen.documents import MAX_TOML_BYTES
 from codegen.errors import CodegenError, Message
+from codegen.extras import install_extra
 from codegen.lab.labgrid_targets import DRIVER, SCHEME, open_targets
 
 _PROBES = ("USBDebugger", "AndroidUSBFastboot", "USBFlashableDevice")
@@ -28,7 +29,7 @@ def labgrid_tables(path: Path) -> dict[str, Any]:
     except ImportError as error:
         text, help_ = (
             "a labgrid environment is YAML, and PyYAML is not installed",
-            "pip install 'codegen[lab]'",
+            install_extra("lab"),
         )
         raise CodegenError(Message(code="E283", where=str(path), text=text, help=help_)) from error
     data = path.read_bytes()

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from codegen.errors import CodegenError, Message
+from codegen.extras import install_extra
 
 SCHEME = "labgrid://"
 DRIVER = "QEMUDriver"
@@ -130,7 +131,7 @@ def open_targets(environment: Path, names: list[str]) -> None:
         timeout: type[Exception] = importlib.import_module("pexpect").TIMEOUT
     except ImportError as error:
         text = f"{', '.join(names)}: {DRIVER} is a driver of labgrid's own, and labgrid is not installed"
-        help_ = "pip install 'codegen[lab]'"
+        help_ = install_extra("lab")
         raise CodegenError(Message(code="E283", where=str(environment), text=text, help=help_)) from error
     serial: Any = importlib.import_module("serial")
     if __package__ not in serial.protocol_handler_packages:

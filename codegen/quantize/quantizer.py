@@ -14,6 +14,7 @@ import numpy as np
 
 from codegen.driver.inputs.files import check_outputs, existing, write_file
 from codegen.errors import CodegenError, Message
+from codegen.extras import install_extra
 from codegen.importers.dispatch import load, model_bytes
 from codegen.importers.onnx.file.reader import package
 from codegen.importers.printable_names import printable
@@ -109,7 +110,7 @@ def _onnxruntime(name: str) -> Any:
         return importlib.import_module("onnxruntime")
     except ImportError as error:
         text = "the package `onnxruntime` is not installed: its quantiser is what quantises"
-        help_ = "pip install 'codegen[quantize]'"
+        help_ = install_extra("quantize")
         raise CodegenError(Message(code="E313", where=name, text=text, help=help_)) from error
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from codegen.errors import CodegenError, ExitCode, Message
+from codegen.extras import install_extra
 from codegen.progress import Progress, silent
 from codegen.sweep.combination_results import Result, Store
 from codegen.sweep.jobs import Combination
@@ -77,7 +78,7 @@ def _client(scheduler: str) -> Any:
     try:
         distributed = importlib.import_module("distributed")
     except ImportError as error:
-        help_ = "pip install 'codegen[sweep]', or leave --scheduler out"
+        help_ = f"{install_extra('sweep')}, or leave --scheduler out"
         raise CodegenError(
             Message(code="E287", text="--scheduler needs Dask, which is not installed", help=help_)
         ) from error

@@ -5,18 +5,17 @@ import re
 import shutil
 import sys
 import tempfile
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from codegen.extras import pip_install, requirements
 from codegen.ir import Board, Runner
 from codegen.toolchain import gcc
 
 INSTALL_QEMU = "sudo apt-get install qemu-system-arm"
 INSTALL_CMAKE = "sudo apt-get install cmake"
 _PYTHON = (3, 11)
-_EXTRA = re.compile(r"""extra\s*==\s*["'](?P<extra>[^"']+)["']""")
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
@@ -38,7 +37,7 @@ def doctor(boards: Iterable[Board] = ()) -> tuple[Finding, ...]:
     """Look for everything the tool uses. `boards`: those whose QEMU machines should be known here."""
     return (
         _python(),
-        *_python_packages(),
+        *(_package(requirement, extra) for requirement, extra in requirements()),
         _arm_gcc(),
         _newlib(),
         *_qemu(tuple(boards)),
@@ -59,34 +58,11 @@ def _python() -> Finding:
     )
 
 
-def _python_packages() -> list[Finding]:
-    """One finding a dependency, those of extras included, as the installed package declares them."""
-    try:
-        declared = importlib.metadata.requires("codegen") or []
-    except importlib.metadata.PackageNotFoundError:
-        declared = _checkout_requirements()
-    return [_package(requirement) for requirement in declared]
-
-
-def _checkout_requirements() -> list[str]:
-    """Requirements of a checkout that is not installed, in the form metadata gives them."""
-    project_file = Path(__file__).resolve().parents[2] / "pyproject.toml"
-    if not project_file.is_file():
-        return []
-    project = tomllib.loads(project_file.read_text())["project"]
-    extras: dict[str, list[str]] = project.get("optional-dependencies", {})
-    optional = [
-        f'{requirement} ; extra == "{name}"' for name, group in extras.items() for requirement in group
-    ]
-    return [*project["dependencies"], *optional]
-
-
-def _package(requirement: str) -> Finding:
-    extra = _EXTRA.search(requirement)
-    wanted = requirement.split(";")[0].strip()
-    match = _NAME.match(wanted)
-    name = match[0] if match else wanted
-    lowest = re.search(r">=\s*([0-9.]+)", wanted)
+def _package(requirement: str, extra: str | None) -> Finding:
+    """One dependency, an extra's too, as the installed distribution declares it."""
+    match = _NAME.match(requirement)
+    name = match[0] if match else requirement
+    lowest = re.search(r">=\s*([0-9.]+)", requirement)
     try:
         version = importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
@@ -95,11 +71,11 @@ def _package(requirement: str) -> Finding:
     return Finding(
         name=name,
         ok=fits,
-        required_for=_EXTRAS.get(extra["extra"], f"extra {extra['extra']}") if extra else "everything",
+        required_for="everything" if extra is None else _EXTRAS.get(extra, f"extra {extra}"),
         optional=extra is not None,
         detail=(version or "not installed")
         + (f" (needs {lowest[1]} or later)" if lowest and not fits else ""),
-        install=f'{sys.executable} -m pip install "{wanted}"',
+        install=pip_install([requirement]),
     )
 
 

@@ -1,7 +1,8 @@
 """Trains, quantises and writes the shipped example: `python examples/digits/train.py`.
 
-Needs scikit-learn (`pip install 'codegen[train]'`) for its 1797 handwritten digits of 8x8 pixels. Writes
-`digits.tflite` and `digits_test.npz` (`x`: held-out images as int8 inputs, `labels`) beside this script.
+Needs scikit-learn (`pip install '.[train]'` in the checkout) for its 1797 handwritten digits of 8x8
+pixels. Writes `digits.tflite` and `digits_test.npz` (`x`: held-out images as int8 inputs, `labels`) beside
+this script.
 """
 
 from collections.abc import Iterator

@@ -58,7 +58,7 @@ def _demo() -> list[str]:
 def _block(first: str) -> list[str]:
     """Lines of the only code block of README whose first line begins so."""
     blocks = [
-        block.splitlines() for block in re.findall(r"^```\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+        block.splitlines() for block in re.findall(r"^```text\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
     ]
     [found] = [lines for lines in blocks if lines[0].startswith(first)]
     return found

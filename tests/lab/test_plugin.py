@@ -56,3 +56,16 @@ def test_nothing_heavy_is_imported(tmp_path: Path, pytester: pytest.Pytester) ->
     )
     found = pytester.runpython(tmp_path / "ask.py")
     found.stdout.fnmatch_lines(["['codegen', 'codegen.pytest_plugin']"])
+
+
+def test_the_fixture_comes_before_labgrids(pytester: pytest.Pytester) -> None:
+    """labgrid has a fixture of this name. Which of both a test got was the order of a folder's files."""
+    theirs = "import pytest\n@pytest.fixture\ndef target(): return 'labgrid'\n"
+    pytester.makepyfile(
+        theirs=f"{theirs}def pytest_addoption(parser): parser.addoption('--lg-env', dest='lg_env')",
+        test_both="def test_it(target): assert type(target).__name__ == 'FixtureTarget'",
+    )
+    pytester.syspathinsert()
+    words = ("-p", "no:codegen", "-p", "no:labgrid", "-p", "codegen.pytest_plugin", "-p", "theirs")
+    pytester.runpytest_inprocess(*words).assert_outcomes(passed=1)
+    pytester.runpytest_inprocess(*words, "--lg-env", "env.yaml").assert_outcomes(failed=1)

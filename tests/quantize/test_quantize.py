@@ -226,4 +226,4 @@ def test_without_onnxruntime_the_command_is_told(
     code, _, err = run(capsys, folder / "m.onnx", "--calibration", folder / "c.npz")
     assert code == 3
     assert "error[E313] m.onnx: the package `onnxruntime` is not installed" in err
-    assert "help: pip install 'codegen[quantize]'" in err
+    assert f'help: {sys.executable} -m pip install "onnx>=1.17" "onnxruntime>=1.20"' in err

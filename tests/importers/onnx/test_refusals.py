@@ -336,7 +336,7 @@ def test_without_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setitem(sys.modules, "onnx", None)
     assert complaint(tmp_path, made) == (
         "error[E313] m.onnx: the package `onnx` is not installed: it is needed to read ONNX files\n"
-        "help: pip install 'codegen[onnx]'"
+        f'help: {sys.executable} -m pip install "onnx>=1.17"'
     )
 
 

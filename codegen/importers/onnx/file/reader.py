@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from codegen.errors import CodegenError, Message
+from codegen.extras import install_extra
 from codegen.importers.graph_inputs import InputSignature
 from codegen.importers.limits import (
     MAX_NAME_BYTES,
@@ -88,7 +89,7 @@ def package(file_name: str) -> Any:
                 code="E313",
                 where=file_name,
                 text="the package `onnx` is not installed: it is needed to read ONNX files",
-                help="pip install 'codegen[onnx]'",
+                help=install_extra("onnx"),
             )
         ) from error
 
