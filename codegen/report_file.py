@@ -28,6 +28,7 @@ class Model:
     macs: int
     macs_executed: int
     without_elements: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import settings
 
 from codegen.cli.main import COLLECTED_AFTER
+from codegen.search import falling_back
 from tests import programs
 from tests.checkout import ROOT
 from tests.programs import uncached as uncached
@@ -34,6 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     gc.set_threshold(COLLECTED_AFTER)
+    falling_back.RAISES = True
     settings.load_profile("long" if config.getoption("--long") else "suite")
     programs.set_up(config)
 

@@ -44,7 +44,7 @@ def show_plan(planned: Planned) -> None:
     _constants(program.constants.pools, program)
     _staged(program)
     _reduction(planned)
-    _without_elements(planned.program)
+    _notes(planned.program)
     show_lines(list(rounding_lines(planned.program)))
     show_lines(list(sizes_lines(program)))
 
@@ -94,7 +94,7 @@ def show_build(built: Built, options: Options) -> None:
         _pools(planned.program, planned.own_macs)
         _time(planned)
         _reduction(planned)
-        _without_elements(planned.program)
+        _notes(planned.program)
         show_lines(list(rounding_lines(planned.program)))
         show_lines(list(sizes_lines(planned.program)))
     show_shared(built.bundle)
@@ -174,7 +174,7 @@ def _show_run(
     if measured.estimate is not None:
         _cycles(measured.estimate, built.board.clock_hz)
     _reduction(planned)
-    _without_elements(planned.program)
+    _notes(planned.program)
     show_lines(list(rounding_lines(planned.program)))
 
 
@@ -371,9 +371,11 @@ def _reduction(planned: Planned) -> None:
         click.echo(line)
 
 
-def _without_elements(program: Program) -> None:
-    for each in program.without_elements:
-        click.echo(f"empty     {each} has no elements, so no member in C")
+def _notes(program: Program) -> None:
+    for name in program.without_elements:
+        click.echo(f"empty     {name} has no elements, so no member in C")
+    for note in program.notes:
+        click.echo(f"note      {note}")
 
 
 def _sizes(built: Built) -> None:

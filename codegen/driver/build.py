@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ from codegen.ir.ops import UserAttrs
 from codegen.kernels.base.forms import in_smallest_forms
 from codegen.program.image import Image
 from codegen.program.problem import Limits
-from codegen.program.program import Bundle
+from codegen.program.program import Bundle, Program
 from codegen.program.size_ranges import OpenEnd
 from codegen.progress import Progress, Tally, silent
 from codegen.search import (
@@ -48,6 +49,7 @@ from codegen.search import (
     search,
     search_sizes,
     state_bytes,
+    with_or_without_blocks,
 )
 
 
@@ -113,10 +115,7 @@ def plan_model(
     )
     progress(f"plan {name}")
     with explaining(options, alone=not among_others):
-        if ready.sizes is None:
-            program = search(ready.module, board, choices, name=name)
-        else:
-            program = search_sizes(ready.module, board, choices, ready.sizes, name=name, progress=progress)
+        program = with_or_without_blocks(choices, partial(_searched, ready, board, name, progress))
     if program.ranges is not None:
         program = replace(program, ranges=replace(program.ranges, open_end=open_end))
     metadata = {
@@ -130,6 +129,13 @@ def plan_model(
         reduction=ready.reduction,
         at=None if ready.sizes is None else ready.sizes.reference,
     )
+
+
+def _searched(ready: Prepared, board: Board, name: str, progress: Progress, choices: Choices) -> Program:
+    """The program of a model at fixed sizes, or for all of its sizes."""
+    if ready.sizes is None:
+        return search(ready.module, board, choices, name=name)
+    return search_sizes(ready.module, board, choices, ready.sizes, name=name, progress=progress)
 
 
 def _spelled(options: Options, board: Board) -> str:

@@ -1,6 +1,7 @@
 """Collects what is wrong with a file while translation goes on."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from codegen.errors import Message
@@ -30,6 +31,17 @@ class Refused(Exception):
     ) -> None:
         super().__init__(text)
         self.problem = ImportProblem(code=code, text=text, advice=advice, reason=reason, subject=subject)
+
+
+def whole_number(rounded: Callable[[float], int], value: float, name: str) -> int:
+    """`rounded(value)` of a number from a file; raises Refused where it is not finite.
+
+    `name`: how the message calls the number. Python's rounding raises for NaN and infinity, NumPy's
+    conversion gives any integer.
+    """
+    if not math.isfinite(value):
+        raise Refused("E303", f"{name} is {value:g}, it has to be a finite number")
+    return rounded(value)
 
 
 class AlreadyReported(Exception):

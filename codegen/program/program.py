@@ -104,6 +104,15 @@ class Program:
         """The model's inputs and outputs of no elements, which are none of the C interface."""
         return tuple(self.metadata.get("without_elements", "").splitlines())
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a user should know of how the file was read and the plan was found."""
+        return tuple(self.metadata.get("notes", "").splitlines())
+
+    def with_note(self, note: str) -> "Program":
+        """The same, with one more of `notes`."""
+        return replace(self, metadata={**self.metadata, "notes": "\n".join([*self.notes, note])})
+
     def running(self, prim_funcs: tuple[PrimFunc, ...]) -> "Program":
         """The same steps by these kernels."""
         return replace(self, steps=replace(self.steps, prim_funcs=prim_funcs))

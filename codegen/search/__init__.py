@@ -2,6 +2,7 @@
 
 from codegen.search.blocks.row_blocks import Segment
 from codegen.search.choices import Choices, SearchOptions
+from codegen.search.falling_back import with_or_without_blocks
 from codegen.search.flash.compressing import CompressMode, StageMode
 from codegen.search.flash.constant_pools import report_unused
 from codegen.search.kernels.in_place import SharingMode
@@ -31,4 +32,5 @@ __all__ = [
     "search",
     "search_sizes",
     "state_bytes",
+    "with_or_without_blocks",
 ]

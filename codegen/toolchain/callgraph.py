@@ -79,7 +79,7 @@ def read(path: Path, elf: Elf) -> dict[int, ImageFunction]:
 def _telling(body: Sequence[_Line]) -> list[Instruction]:
     """The instructions of a function that say where it goes or what it takes of the stack, and the last one
     before padding: of all others nothing is asked."""
-    last = next((line for line in reversed(body) if not line[1].startswith("nop")), None)
+    last = next((line for line in reversed(body) if not _is_padding(_instruction(line))), None)
     return [
         _instruction(line)
         for line in body
@@ -174,9 +174,15 @@ def _is_indirect_call(instruction: Instruction) -> bool:
     return instruction.mnemonic.startswith("bx") and register in _CORE_REGISTERS and register != "lr"
 
 
+def _is_padding(instruction: Instruction) -> bool:
+    """True for what fills up to the alignment of the next function: `nop` by the assembler, zeros by the
+    linker, which are `movs r0, r0`."""
+    return instruction.mnemonic == "nop" or (instruction.mnemonic, instruction.operands) == ("movs", "r0, r0")
+
+
 def _falls_through(body: list[Instruction]) -> bool:
     """Whether the last instruction, alignment aside, runs on into whatever lies behind."""
-    real = [instruction for instruction in body if instruction.mnemonic != "nop"]
+    real = [instruction for instruction in body if not _is_padding(instruction)]
     if not real:
         return False
     last = real[-1]

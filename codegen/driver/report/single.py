@@ -83,6 +83,7 @@ def _model(program: Program, macs: int) -> dict[str, object]:
         "macs": macs,
         "macs_executed": program.steps.macs,
         "without_elements": list(program.without_elements),
+        "notes": list(program.notes),
     }
 
 

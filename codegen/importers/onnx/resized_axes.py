@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.importers.onnx.node_site import Site
-from codegen.importers.reporting import Refused
+from codegen.importers.reporting import Refused, whole_number
 
 Reals = NDArray[np.float64] | NDArray[np.float32]
 """Places; what is computed of them has their type."""
@@ -78,6 +78,8 @@ def lines_of(site: Site, shape: tuple[int, ...]) -> list[Line]:
     roi = np.array([0.0] * len(axes) + [1.0] * len(axes))
     if new and site.has(1) and coordinates(site).startswith("tf_crop"):
         roi = site.known(1, "the part").astype(np.float64)
+        if not np.isfinite(roi).all():
+            raise Refused("E303", f"the part is {roi.tolist()}, it has to be finite")
     if new and site.has(3) and site.known(3, "the sizes").size:
         sizes = site.numbers(3, "the sizes")
         if len(sizes) != len(axes):
@@ -86,10 +88,15 @@ def lines_of(site: Site, shape: tuple[int, ...]) -> list[Line]:
         if policy != "stretch":
             common = min(scales) if policy == "not_larger" else max(scales)
             scales = [common] * len(axes)
-            sizes = tuple(math.floor(common * shape[axis] + 0.5) for axis in axes)
+            sizes = tuple(
+                whole_number(math.floor, common * shape[axis] + 0.5, "a scaled extent") for axis in axes
+            )
     else:
         scales = site.known(2 if new else 1, "the scales").astype(np.float64).reshape(-1).tolist()
-        sizes = tuple(math.floor(shape[axis] * scale) for scale, axis in zip(scales, axes, strict=False))
+        sizes = tuple(
+            whole_number(math.floor, shape[axis] * scale, "a scaled extent")
+            for scale, axis in zip(scales, axes, strict=False)
+        )
     if not len(scales) == len(sizes) == len(axes) or min((*sizes, 1)) < 1 or roi.size != 2 * len(axes):
         raise _unfit(sizes, shape)
     site.steps.count_known(tuple(sizes))

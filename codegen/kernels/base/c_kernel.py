@@ -186,7 +186,10 @@ def constant_data(let: Let, index: int, constants: ConstantData) -> np.ndarray |
 def row_kernel(let: Let, symbol: str, window: WindowShape | None = None) -> RowKernel | None:
     """`symbol` as the row kernel of `let` if a block can run it: images of int8 or float32, all of one type,
     as many in each, all arguments images that are computed at run time (weights and bias aside), without a
-    window all of one shape, with one no result from padding alone."""
+    window all of one shape, with one no result from padding alone.
+
+    The rows of a window must be the rows of its values: FULLY_CONNECTED, which sees an image as one line of
+    pixels, goes by rows where the image is such a line."""
     images = [let.var, *(arg for arg in let.call.args if isinstance(arg, Var))]
     if {var.type.dtype for var in images} not in ({DType.INT8}, {DType.FLOAT32}):
         return None
@@ -196,7 +199,10 @@ def row_kernel(let: Let, symbol: str, window: WindowShape | None = None) -> RowK
         alike = all(isinstance(arg, Var) and arg.type.shape == let.var.type.shape for arg in let.call.args)
         return RowKernel(symbol=symbol) if alike else None
     axes = window.axes
-    if not isinstance(let.call.args[0], Var) or not all(axis.all_read for axis in axes):
+    image = let.call.args[0]
+    if not isinstance(image, Var) or not all(axis.all_read for axis in axes):
+        return None
+    if (window.image[:3], window.result[:3]) != (image.type.shape[:3], let.var.type.shape[:3]):
         return None
     return RowKernel(symbol=symbol, window=axes)
 

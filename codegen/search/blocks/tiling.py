@@ -92,7 +92,7 @@ class Tiler:
             raise ValueError("no block can stream the input")
         start, stop = shortest
         needs = [unit.need_bytes for unit in self._plain if not start <= unit.start < stop]
-        return max(*needs, self._exact(start, stop, 1).need_bytes)
+        return max([*needs, self._exact(start, stop, 1).need_bytes])
 
     def smallest(self, *, recompute: bool) -> Tiling:
         """The tiling with the least largest need; among equals the one with least extra work."""

@@ -190,6 +190,8 @@ def _power(site: Site) -> Value:
     if kind != "float32":
         return _whole_power(site, value, exponent)
     numbers = exponent.astype(np.float64)
+    if not np.isfinite(numbers).all():
+        raise Refused("E301", "a power that is not finite is not supported")
     if exponent.size == 1 and float(numbers.reshape(-1)[0]) == 0.5:
         return each_element(site, "SQRT", value)
     if not np.array_equal(numbers, np.round(numbers)):

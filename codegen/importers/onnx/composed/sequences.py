@@ -78,6 +78,8 @@ def _split(site: Site) -> Listed:
     axis = site.axis(site.integer("axis", 0), len(value.shape))
     extent, keeps = value.shape[axis], bool(site.integer("keepdims", 1)) or site.has(1)
     given = site.known(1, "the sizes").reshape(-1) if site.has(1) else np.ones(1, np.int64)
+    if not np.issubdtype(given.dtype, np.integer):
+        raise Refused("E303", f"the sizes are {given.dtype}, they have to be integers")
     each_size = int(given[0]) if given.size == 1 else 0
     if site.has(1) and site.known(1, "the sizes").ndim == 1:
         sizes = given.astype(np.int64).tolist()

@@ -3,6 +3,7 @@
 Numbers of any type that NumPy has, float32 only where no operator of ours computes the node.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
@@ -11,7 +12,7 @@ import numpy as np
 from codegen.importers.onnx.layouts import Known
 from codegen.importers.onnx.no_elements import reduced_none
 from codegen.importers.onnx.node_site import Site
-from codegen.importers.reporting import Refused
+from codegen.importers.reporting import Refused, whole_number
 from codegen.ir.ops.base.operands import broadcast
 
 _Arrays = Sequence[np.ndarray]
@@ -88,7 +89,7 @@ def _range(site: Site, values: _Arrays) -> np.ndarray:
     start, limit, step = (each.reshape(-1)[0] for each in values)
     if step == 0:
         raise ValueError("steps of 0")
-    count = max(int(np.ceil((float(limit) - float(start)) / float(step))), 0)
+    count = max(whole_number(math.ceil, (float(limit) - float(start)) / float(step), "the count of Range"), 0)
     site.steps.count_known((count,))
     return (np.arange(count) * step + start).astype(values[0].dtype)
 

@@ -5,6 +5,7 @@ int16 window has readers of its own (`codegen.ir.ops.recurrent`).
 Source: tflite-micro, kernels/svdf_common.cc.
 """
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -115,11 +116,16 @@ def _summed(site: Site, layer: _Operands, window: InnerStep, result: TensorType)
 
 def _scaled(weights: TensorType, image: TensorType, result: TensorType) -> Quantization | None:
     """The weights' scale, such that times the image's and by the result's, in double, it is what
-    tflite-micro computes in float32."""
+    tflite-micro computes in float32. Raises Refused where float32 has no such factor."""
     if weights.dtype is DType.FLOAT32:
         return None
-    scale = np.float32(image.scale) * np.float32(weights.scale) / np.float32(result.scale)
-    return Quantization(scales=(float(scale) * result.scale / image.scale,), zero_points=(0,))
+    with np.errstate(all="ignore"):
+        factor = float(np.float32(image.scale) * np.float32(weights.scale) / np.float32(result.scale))
+    scale = factor * result.scale / image.scale
+    if not (0 < factor < math.inf and 0 < scale < math.inf):
+        text = f"scales {image.scale:g} and {weights.scale:g} to {result.scale:g} are a factor of {factor:g}"
+        raise Refused("E304", f"{text} in float32", "quantise it anew")
+    return Quantization(scales=(scale,), zero_points=(0,))
 
 
 def _layer(site: Site) -> _Operands:
@@ -145,6 +151,9 @@ def _layer(site: Site) -> _Operands:
     for each, shape in wanted:
         if each.type.shape != shape:
             raise Refused("E303", f"an operand is {each.type}, its shape has to be {list(shape)}")
+    scaled = (value.type, features.type, time.type, window.type, site.result)
+    if not is_float and any(type_.quantization is None for type_ in scaled):
+        raise Refused("E304", "an operand or the result has no scale", "quantise it anew")
     if not is_float and not all(_is_symmetric(each.type) for each in (features, time)):
         raise Refused("E301", "the weights have several scales, or zero points that are not zero")
     if window.type.dtype is DType.INT16 and window.type.zero_point:

@@ -179,6 +179,8 @@ def _roi_align(site: Site) -> Value:
     image = site.value(0)
     site.need_float(image)
     regions = site.known(1, "the regions").astype(np.float32)
+    if not np.isfinite(regions).all():
+        raise Refused("E303", "a corner of a region is not finite")
     batches = site.known(2, "the images of regions").reshape(-1).astype(np.int64)
     mode = site.word("mode", "avg")
     half = site.word("coordinate_transformation_mode", "half_pixel") == "half_pixel"
