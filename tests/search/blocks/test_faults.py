@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Never
+from typing import Any, Never
 
 import numpy as np
 import onnx
@@ -44,10 +44,10 @@ def _resized(path: Path, batch: int, scales: Sequence[float], reader: str) -> Pa
     return _saved(path, [batch, 3, 6, 6], [resize, read], {"s": np.array(scales, np.float32)})
 
 
-def _planned(path: Path, **options: object) -> Planned:
+def _planned(path: Path, **options: Any) -> Planned:
     return plan_model(
         path, boards.load_board("stm32"), Options(board="stm32", **options), name="m", alone=True
-    )  # pyright: ignore[reportArgumentType]
+    )
 
 
 @pytest.mark.parametrize("reader", READERS)
