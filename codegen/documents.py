@@ -92,3 +92,10 @@ def _check(text: str) -> None:
 def _beyond(text: str, at: int, what: str, most: int) -> ValueError:
     line = text.count("\n", 0, at) + 1
     return ValueError(f"line {line} has {what} than the {most:,} that are read")
+
+
+def to_json(document: object) -> str:
+    """Readable JSON, keys in the order of the document."""
+    import msgspec
+
+    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"

@@ -6,7 +6,7 @@ bug in this program (exit 1).
 
 import enum
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 _SHOWN_PLACES = 3
@@ -95,6 +95,11 @@ class CodegenError(Exception):
     def exit_code(self) -> ExitCode:
         """Exit code named by the first message's code."""
         return self.messages[0].exit_code
+
+    @property
+    def figures(self) -> Mapping[str, object]:
+        """Figures of the failure by key, as the JSON document of a command has them beside its messages."""
+        return {}
 
 
 class Messages:

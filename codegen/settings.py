@@ -10,6 +10,18 @@ from typing import Any, Literal
 
 Optimize = Literal["speed", "balanced", "size"]
 """What a build favours."""
+ScheduleMode = Literal["file", "optimal"]
+"""Order of the steps."""
+SharingMode = Literal["none", "in-place", "overlap"]
+"""none: every result lies apart from what it is computed from (views, which compute nothing, do not).
+in-place: a result may take exactly the bytes of an argument as large as it. overlap: it may start anywhere
+in the argument's bytes that its kernel permits."""
+StageMode = Literal["off", "use", "auto"]
+"""No copies; copies in front of the step that reads them; also copies at start-up."""
+CompressMode = Literal["off", "auto"]
+"""Never; where constants do not fit otherwise."""
+PlanFormat = Literal["minimalloc", "tflm"]
+"""Formats in which a plan is written for other planners."""
 Firmware = Literal["test", "mlperf-tiny"]
 """What runs on the board around the models: the test link, or what answers MLPerf Tiny's runner."""
 

@@ -55,7 +55,13 @@ def command(folder: Path, checkout: Path = ROOT) -> Generator[Path]:
 
 
 def _serve(address: str) -> NoReturn:
-    for name in ("codegen.cli.verbs", "codegen.cli.verbs_info", "codegen.cli.sized_verbs", "codegen.page"):
+    for name in (
+        "codegen.cli.verbs",
+        "codegen.cli.model_work.model_work",
+        "codegen.cli.verbs_info",
+        "codegen.cli.model_work.sized_verbs",
+        "codegen.page",
+    ):
         importlib.import_module(name)
     objects.keep()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks how children ended: they say so themselves

@@ -15,6 +15,7 @@ from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hin
 import numpy as np
 
 from codegen import board as catalogue
+from codegen.documents import to_json
 from codegen.driver.application import within_application
 from codegen.driver.build import Built, document
 from codegen.driver.build import build as build_models
@@ -24,9 +25,11 @@ from codegen.driver.inputs.files import build_folder, existing, write_file
 from codegen.driver.inputs.models import model_names
 from codegen.driver.options import Options
 from codegen.driver.planning import plan_only
-from codegen.driver.report.single import report, to_json
+from codegen.driver.report.single import report
 from codegen.driver.run import all_complaints, execute_all
 from codegen.errors import CodegenError, Message, Messages
+from codegen.ir import rules
+from codegen.ir.ops import UserKernel
 from codegen.program.image import Trace
 from codegen.report_file import Report, typed
 
@@ -51,7 +54,7 @@ def checked_options(options: object) -> Options:
     if not isinstance(found, Options):
         text = f"options are a codegen.Options, not {_shown(found)}"
         raise CodegenError(Message(code="E201", text=text, help=_HELP))
-    hints = get_type_hints(Options)
+    hints = get_type_hints(Options, localns={**vars(rules), "UserKernel": UserKernel})
     sound: set[str] = set()
     for field in fields(Options):
         value, hint = getattr(found, field.name), hints[field.name]

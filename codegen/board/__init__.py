@@ -1,11 +1,16 @@
 """Boards as data, and running an image on one: QEMU, a serial port, or this machine."""
 
-from codegen.board.catalog.board_files import load_memory_model
-from codegen.board.catalog.boards import boards, load_board
-from codegen.board.link.exchange import PATIENT, Patience
-from codegen.board.machines.host import MemoryFault, run_poisoned
-from codegen.board.machines.qemu import plugin_api
-from codegen.board.runner import Session, check_can_run, run, session
+from typing import TYPE_CHECKING
+
+from codegen.late_imports import late_imports
+
+if TYPE_CHECKING:
+    from codegen.board.catalog.board_files import load_memory_model
+    from codegen.board.catalog.boards import boards, load_board
+    from codegen.board.link.exchange import PATIENT, Patience
+    from codegen.board.machines.host import MemoryFault, run_poisoned
+    from codegen.board.machines.qemu import plugin_api
+    from codegen.board.runner import Session, check_can_run, run, session
 
 __all__ = [
     "PATIENT",
@@ -21,3 +26,5 @@ __all__ = [
     "run_poisoned",
     "session",
 ]
+
+__getattr__ = late_imports(__name__, __file__)

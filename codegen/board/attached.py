@@ -1,5 +1,6 @@
 """A real board after a flash tool has worked: its port comes back, and says which build it runs."""
 
+from codegen.board.flash.tool_calls import WAIT_SECONDS
 from codegen.board.link.exchange import Link
 from codegen.board.link.linked_board import check_build, identify
 from codegen.board.link.protocol import Identity
@@ -8,8 +9,6 @@ from codegen.board.machines.reaching import SCHEME, reach
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board
 
-WAIT_SECONDS = 10.0
-"""For the port to be there again, unless --wait says otherwise."""
 _NOT_THERE = "E601"
 _OTHERS = ("E602", "E607", "E614", "E615")
 

@@ -1,22 +1,18 @@
-"""What people see: messages, progress, tables."""
+"""What people see: messages, progress, tables. Rich is imported where it draws."""
 
 import sys
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
-import msgspec
-from rich.console import Console
-from rich.progress import BarColumn, SpinnerColumn, TextColumn
-from rich.progress import Progress as Display
-from rich.table import Table
 
-from codegen.driver.checks.fit import PoolsTooSmall
-from codegen.driver.checks.lock import LockDiffers
 from codegen.errors import CodegenError, ExitCode, Message
-from codegen.program.shortage import Shortage
 from codegen.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Display
 
 
 def show_error(error: CodegenError) -> None:
@@ -41,41 +37,18 @@ def _show(message: Message, kind: str, colour: str) -> None:
 
 def json_error(error: CodegenError) -> str:
     """The failure as the one JSON document on stdout."""
-    more: dict[str, object] = {}
-    if isinstance(error, PoolsTooSmall):
-        more["shortages"] = [_shortage(item) for item in error.shortages]
-    if isinstance(error, LockDiffers):
-        more["changes"] = [
-            {"name": each.name, "before": each.before, "now": each.now} for each in error.changes
-        ]
-    return failure_document(error.exit_code, error.messages, more)
+    return failure_document(error.exit_code, error.messages, error.figures)
 
 
 def failure_document(
     exit_code: ExitCode, messages: Iterable[Message], more: Mapping[str, object] | None = None
 ) -> str:
     """The one JSON document of a command that ends so; `more`: figures of the failure, by key."""
+    import msgspec
+
     documents = [message.document for message in messages]
     error = {"exit": int(exit_code), "messages": documents, **(more or {})}
     return msgspec.json.encode({"schema": 1, "error": error}).decode()
-
-
-def _shortage(item: Shortage) -> dict[str, object]:
-    """The figures of an E401."""
-    return {
-        "pool": item.pool.name,
-        "limit_bytes": item.pool.limit_bytes,
-        "needed_bytes": item.needed_bytes,
-        "missing_bytes": item.missing_bytes,
-        "lower_bound_bytes": item.bound_bytes,
-        "smallest_budget_bytes": item.budget_bytes,
-        "models": [{"name": name, "smallest_bytes": size} for name, size in item.models],
-        "peak_step": item.step,
-        "alive": [
-            {"name": buffer.id, "size_bytes": buffer.size_bytes, "kind": buffer.kind.value}
-            for buffer in item.alive
-        ],
-    }
 
 
 @contextmanager
@@ -84,6 +57,10 @@ def progress(quiet: bool) -> Generator[Progress, None, None]:
     if quiet or not sys.stderr.isatty():
         yield silent
         return
+    from rich.console import Console
+    from rich.progress import BarColumn, SpinnerColumn, TextColumn
+    from rich.progress import Progress as Display
+
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(bar_width=24))
     with Display(*columns, console=Console(stderr=True), transient=True) as display:
         yield _Shown(display).tell
@@ -92,7 +69,7 @@ def progress(quiet: bool) -> Generator[Progress, None, None]:
 class _Shown:
     """The one line of a display."""
 
-    def __init__(self, display: Display) -> None:
+    def __init__(self, display: "Display") -> None:
         self._display = display
         self._task = display.add_task("start", total=None)
         self._work: tuple[str, int | None] = "start", None
@@ -118,6 +95,9 @@ def _counts(done: int, total: int | None) -> list[str]:
 
 def table(title: str, columns: list[str], rows: list[list[str]]) -> None:
     """A table on stdout; numbers right-aligned. Piped output is as wide as its content."""
+    from rich.console import Console
+    from rich.table import Table
+
     drawn = Table(title=title or None, title_justify="left", box=None, pad_edge=False, header_style="bold")
     for index, column in enumerate(columns):
         numeric = bool(rows) and all(

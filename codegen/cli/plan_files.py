@@ -4,22 +4,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 
-from codegen.driver import plan_export
-from codegen.driver.curve import Curve
 from codegen.driver.inputs.files import Named
 from codegen.driver.options import Options
-from codegen.driver.report.single import to_json
-from codegen.driver.report.size_gaps import peak_picture
 from codegen.errors import CodegenError, Message, counted
-from codegen.plan.draw.curve_picture import curve_picture
-from codegen.plan.draw.plan_picture import picture, program_picture
-from codegen.program.problem import MemoryPlan, Problem
-from codegen.program.program import Program
-from codegen.program.size_ranges import has_curve
+from codegen.settings import PlanFormat
+
+if TYPE_CHECKING:
+    from codegen.driver.curve import Curve
+    from codegen.program.problem import MemoryPlan, Problem
+    from codegen.program.program import Program
 
 PEAKS = "the peaks over all sizes"
 """What a picture of sizes that are ranges shows."""
@@ -63,52 +60,60 @@ class PlanFiles:
         """Write what --json prints, where -o asks for it; return a line about it."""
         if self.output is None or self.export is not None:
             return []
-        plan_export.write_text(self.output, to_json(document))
+        from codegen.documents import to_json
+        from codegen.driver.plan_export import write_text
+
+        write_text(self.output, to_json(document))
         return [f"written   {self.output}  (the plan as --json prints it)"]
 
-    def of_problem(self, source: Path, problem: Problem, plan: MemoryPlan, options: Options) -> list[str]:
+    def of_problem(self, source: Path, problem: "Problem", plan: "MemoryPlan", options: Options) -> list[str]:
         """Write what a bare problem gives; return a line about each file."""
+        from codegen.driver.plan_export import write_text
+        from codegen.plan.draw.plan_picture import picture
+
         if self.svg is not None:
-            plan_export.write_text(self.svg, picture(problem=problem, plan=plan, title=source.stem))
+            write_text(self.svg, picture(problem=problem, plan=plan, title=source.stem))
         return self._pictured() + self._exported(source, problem, options)
 
-    def of_program(self, source: Path, program: Program, options: Options) -> list[str]:
+    def of_program(self, source: Path, program: "Program", options: Options) -> list[str]:
         """Write what a model gives; return a line about each file."""
+        from codegen.driver.plan_export import write_text
+        from codegen.driver.report.size_gaps import peak_picture
+        from codegen.plan.draw.plan_picture import program_picture
+        from codegen.program.size_ranges import has_curve
+
         told = "memory over time"
         if self.svg is not None and has_curve(program.ranges):
-            plan_export.write_text(self.svg, peak_picture(program, {}))
+            write_text(self.svg, peak_picture(program, {}))
             told = PEAKS
         elif self.svg is not None:
-            plan_export.write_text(self.svg, program_picture(program))
+            write_text(self.svg, program_picture(program))
         return self._pictured(told) + self._exported(source, program.memory.problem, options)
 
-    def of_curve(self, found: Curve) -> list[str]:
+    def of_curve(self, found: "Curve") -> list[str]:
         """Write what a curve gives; return a line about each file."""
         if self.svg is None:
             return []
-        plan_export.write_text(self.svg, curve_picture(found.programs[0].name, found.points))
+        from codegen.driver.plan_export import write_text
+        from codegen.plan.draw.curve_picture import curve_picture
+
+        write_text(self.svg, curve_picture(found.programs[0].name, found.points))
         return [f"written   {self.svg}  (RAM against extra work)"]
 
     def _pictured(self, told: str = "memory over time") -> list[str]:
         return [f"written   {self.svg}  ({told})"] if self.svg is not None else []
 
-    def _exported(self, source: Path, problem: Problem, options: Options) -> list[str]:
+    def _exported(self, source: Path, problem: "Problem", options: Options) -> list[str]:
         if self.output is None or self.export is None:
             return []
+        from codegen.driver import plan_export
+
         if self.export == "minimalloc":
             plan_export.write_problem(problem, self.output)
             buffers = counted(len(problem.buffers), "buffer")
             return [f"written   {self.output}  ({buffers}, permitted overlaps left out)"]
         arena = plan_export.write_tflm(source, self.output, options)
         return [f"written   {self.output}  (TFLite Micro's arena head: {arena:,} bytes)"]
-
-
-def check_picture(svg: Path | None) -> None:
-    """Raise CodegenError E206 for a picture whose name promises another format than SVG."""
-    if svg is not None and svg.suffix.lower() not in ("", ".svg"):
-        text = f"the picture is SVG, no {svg.suffix}"
-        help_ = f"--svg {svg.with_suffix('.svg')}; other programs turn SVG into other formats"
-        raise CodegenError(Message(code="E206", where=f"--svg {svg}", text=text, help=help_))
 
 
 def plan_files(verb: Verb) -> Verb:
@@ -123,7 +128,7 @@ def plan_files(verb: Verb) -> Verb:
     flags = (
         click.option(
             "--export",
-            type=click.Choice(plan_export.FORMATS),
+            type=click.Choice(get_args(PlanFormat)),
             help="Write the problem as MiniMalloc's CSV, or MODEL with a plan for TFLite Micro in it.",
         ),
         click.option(

@@ -1,4 +1,7 @@
-"""The verbs that tell: ops, planners, doctor, and boards (all, one in detail, or as JSON)."""
+"""The verbs that tell: ops, planners, doctor, and boards (all, one in detail, or as JSON).
+
+Each imports what it tells of: `codegen boards` needs no kernel.
+"""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -6,19 +9,13 @@ from pathlib import Path
 import click
 
 from codegen import board as catalogue
-from codegen import toolchain
 from codegen.board.flash.commands import load_commands, tools_for
-from codegen.cli.boards.board_doctor import board_findings
 from codegen.cli.boards.tool_flags import BAUD, REAL_PORT
 from codegen.cli.console import table
 from codegen.cli.verb_table import VERBS
-from codegen.driver.report.single import to_json
+from codegen.documents import to_json
 from codegen.errors import ExitCode
-from codegen.importers import CONTROL_OPS, STATE_OPS, imported_ops, node_types
 from codegen.ir import Board, Cache, Region, Runner
-from codegen.ir.ops import HYBRID
-from codegen.kernels import kernels_for
-from codegen.plan.place import planners as plan_planners
 
 _OF_DOUBLES = "Add, Sub, Mul, Div, Sum, Max, Min, Clip, comparisons, Cast, and what moves elements"
 
@@ -29,6 +26,10 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON document 
 @_JSON
 def ops(as_json: bool) -> int:
     """`codegen ops`."""
+    from codegen.importers import imported_ops, node_types
+    from codegen.ir.ops import HYBRID
+    from codegen.kernels import kernels_for
+
     imported = imported_ops()
     others = {op.name.removeprefix("HYBRID_"): op.name for op in HYBRID} | {"CAST": "PLAIN_CONVERT"}
     found = {
@@ -50,6 +51,8 @@ def ops(as_json: bool) -> int:
 
 def _becomes(name: str, op: str | None) -> str:
     """What stands in front of an operator's kernels: whose they are, or why there are none."""
+    from codegen.importers import CONTROL_OPS, STATE_OPS
+
     if op is None:
         if name in CONTROL_OPS:
             return "unrolled, or a function that is rendered"
@@ -62,6 +65,8 @@ def _becomes(name: str, op: str | None) -> str:
 @_JSON
 def planners(as_json: bool) -> int:
     """`codegen planners`."""
+    from codegen.plan.place import planners as plan_planners
+
     names = plan_planners.names()
     if as_json:
         click.echo(to_json({"schema": 1, "planners": list(names)}), nl=False)
@@ -78,6 +83,9 @@ def planners(as_json: bool) -> int:
 @_JSON
 def doctor(name: str | None, port: str | None, baud: int | None, as_json: bool) -> int:
     """`codegen doctor`."""
+    from codegen import toolchain
+    from codegen.cli.boards.board_doctor import board_findings
+
     findings = toolchain.doctor(catalogue.boards())
     if name is not None:
         findings = (*findings, *board_findings(catalogue.load_board(name), port, baud))

@@ -8,6 +8,7 @@ from typing import Any
 
 from codegen import board as boards
 from codegen import emit, toolchain
+from codegen.documents import to_json
 from codegen.driver.checks.calling import (
     check_firmware,
     check_interface,
@@ -30,7 +31,7 @@ from codegen.driver.options import Options
 from codegen.driver.preparing import Prepared, prepared, sizes_of
 from codegen.driver.report.product import product_report
 from codegen.driver.report.several import joint_report
-from codegen.driver.report.single import Measured, report, to_json
+from codegen.driver.report.single import Measured, report
 from codegen.errors import Message
 from codegen.importers.limits import byte_limits
 from codegen.ir import Board, MemoryModel, Module
@@ -39,11 +40,12 @@ from codegen.kernels.base.forms import in_smallest_forms
 from codegen.program.image import Image
 from codegen.program.problem import Limits
 from codegen.program.program import Bundle, Program
+from codegen.program.search_options import SearchOptions
 from codegen.program.size_ranges import OpenEnd
 from codegen.progress import Progress, Tally, silent
 from codegen.search import (
     Choices,
-    SearchOptions,
+    board_pools,
     check_named,
     largest_size,
     search,
@@ -105,7 +107,7 @@ def plan_model(
     if ready is None:
         options, open_end = _closed(path, board, options, name, emulated=emulated, progress=progress)
         progress(f"import {name}")
-        pools = [pool.name for pool in options.board_pools(board, emulated=emulated)]
+        pools = [pool.name for pool in board_pools(options, board, emulated=emulated)]
         ready = prepared(path, options, pools, name=name)
     choices = replace(search_choices(options, emulated=emulated), placed=ready.placed, reads=ready.reads)
     compress = compress_mode(options, alone=not among_others)
@@ -269,7 +271,7 @@ def _all_prepared(
 
     Raises CodegenError as `prepared` does of each, with its name, and as `check_missed` does.
     """
-    pools = [pool.name for pool in options.board_pools(board, emulated=emulated)]
+    pools = [pool.name for pool in board_pools(options, board, emulated=emulated)]
     ready: dict[str, Prepared] = {}
     if len(files) == 1:
         return ready

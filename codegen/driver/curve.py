@@ -14,7 +14,7 @@ from codegen.driver.report.certificate import again, block_reports
 from codegen.plan.draw.curve_picture import CurvePoint
 from codegen.program.program import Program
 from codegen.progress import Progress
-from codegen.search import Frontier, curve
+from codegen.search import Frontier, board_pools, curve
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,7 +52,7 @@ def plan_curve(path: Path, options: Options, name: str, progress: Progress) -> C
     """
     check_sizes(options, "--pareto")
     board = planning_board(options)
-    pools = [pool.name for pool in options.board_pools(board, emulated=False)]
+    pools = [pool.name for pool in board_pools(options, board, emulated=False)]
     ready = prepared(path, options, pools, name=name)
     choices = replace(search_choices(options, emulated=False), placed=ready.placed, reads=ready.reads)
     found = curve(ready.module, board, choices, name=name, progress=progress)

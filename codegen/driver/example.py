@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 
@@ -13,11 +12,6 @@ from codegen.driver.report.output_check import array
 from codegen.driver.report.single import Measured
 from codegen.ir.evaluate import evaluate
 from codegen.program.program import Program
-
-
-def example_model() -> Path:
-    """Path of the example's model file."""
-    return resources.folder("examples") / "digits" / "digits.tflite"
 
 
 @cache

@@ -4,16 +4,18 @@ from collections.abc import Iterator
 from dataclasses import Field, dataclass, field, fields
 from enum import Enum
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from codegen.driver.inputs.declared_pools import DeclaredPool
 from codegen.driver.inputs.dims import GivenDim
 from codegen.driver.inputs.models import GivenNames
-from codegen.ir.ops import UserKernel
-from codegen.ir.rules import Place
 from codegen.program.interface import Interface
-from codegen.search import SearchOptions
+from codegen.program.search_options import SearchOptions
 from codegen.settings import CODE, SEARCH, Firmware, flag_name, flagged
+
+if TYPE_CHECKING:
+    from codegen.ir.ops import UserKernel
+    from codegen.ir.rules import Place
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,9 +71,9 @@ class Options(SearchOptions):
         ),
     )
     seed: int = field(default=0, metadata=flagged(SEARCH, "Seed of searches and of made-up inputs."))
-    kernels: tuple[UserKernel, ...] = ()
+    kernels: "tuple[UserKernel, ...]" = ()
     """For operators that codegen lacks, from codegen.toml."""
-    places: tuple[Place, ...] = ()
+    places: "tuple[Place, ...]" = ()
     """Memories and devices of values, from codegen.toml."""
     app_elf: Path | None = None
     """The application that the model goes into: pools take what it leaves (`within_application`)."""

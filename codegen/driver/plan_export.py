@@ -12,8 +12,6 @@ from codegen.plan.check import validate
 from codegen.plan.place import planners, problem_files
 from codegen.program.problem import Limits, Problem, peak_bytes
 
-FORMATS = ("minimalloc", "tflm")
-
 _ROOM = 1 << 28
 """Bytes of the arena when `--pool arena=BYTES` does not limit it."""
 

@@ -9,12 +9,13 @@ from typing import cast
 import numpy as np
 
 from codegen import board as boards
+from codegen.documents import to_json
 from codegen.driver.build import Built, Planned, document
 from codegen.driver.checks.calling import check_sizes
 from codegen.driver.inputs.cases import Case, pattern_case
 from codegen.driver.inputs.dims import values_at
 from codegen.driver.options import Options
-from codegen.driver.report.single import Measured, to_json
+from codegen.driver.report.single import Measured
 from codegen.driver.report.size_gaps import peak_picture
 from codegen.driver.run import (
     StepCheck,

@@ -16,10 +16,15 @@ Message codes of all importers:
 | E211 | the path cannot be read (wrong usage, not a wrong model) |
 """
 
-from codegen.importers.dispatch import load, model_bytes, signatures
-from codegen.importers.graph_inputs import Extents, InputSignature
-from codegen.importers.onnx import node_types
-from codegen.importers.tflite import CONTROL_OPS, STATE_OPS, imported_ops
+from typing import TYPE_CHECKING
+
+from codegen.late_imports import late_imports
+
+if TYPE_CHECKING:
+    from codegen.importers.dispatch import load, model_bytes, signatures
+    from codegen.importers.graph_inputs import Extents, InputSignature
+    from codegen.importers.onnx import node_types
+    from codegen.importers.tflite import CONTROL_OPS, STATE_OPS, imported_ops
 
 __all__ = [
     "CONTROL_OPS",
@@ -32,3 +37,5 @@ __all__ = [
     "node_types",
     "signatures",
 ]
+
+__getattr__ = late_imports(__name__, __file__)

@@ -1,8 +1,10 @@
-"""What users say of single values, as plain values: `[[place]]` and `[[state]]` of codegen.toml.
+"""What users say of single values, as plain values: `[[place]]`, `[[state]]`, `[[constant]]` of codegen.toml.
 
 Where a user wants values: `[[place]]` of codegen.toml as a plain value.
 
 Which output becomes which input of the next inference: `[[state]]` of codegen.toml as a plain value.
+
+Where constants lie: `[[constant]]` of codegen.toml as a plain value.
 """
 
 from dataclasses import dataclass
@@ -77,3 +79,22 @@ class StateRule:
     def is_pair(self) -> bool:
         """Whether it names an input and an output."""
         return bool(self.input)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ConstantRule:
+    """Constants of steps of `op`, of the step called `name`, and larger than `larger_than` bytes lie in
+    `memory`; what is not given permits any. Of several rules the first that applies counts."""
+
+    memory: str
+    op: str | None = None
+    name: str | None = None
+    """Of the step, as reports have it, or of the tensor it computes, as the file has it."""
+    larger_than: int = 0
+    where: str = "constants"
+    """How messages call the rule."""
+
+    def __str__(self) -> str:
+        words = [f"{key} = {value!r}" for key, value in (("op", self.op), ("name", self.name)) if value]
+        words += [f"larger_than = {self.larger_than}"] if self.larger_than else []
+        return ", ".join(words) or "all constants"

@@ -15,12 +15,12 @@ from codegen.board import Patience, load_board
 from codegen.board.attached import check_flashed
 from codegen.board.flash.tools import TOOLS
 from codegen.board.flashing import ELF, FlashTool, baud_of, flash
+from codegen.documents import to_json
 from codegen.driver.build import Built, build, document
 from codegen.driver.inputs.cases import Case, fitting, pattern_case, with_variables
 from codegen.driver.inputs.files import write_file
 from codegen.driver.options import Options
 from codegen.driver.report.output_check import array
-from codegen.driver.report.single import to_json
 from codegen.driver.run import all_complaints, check_linked, execute_all
 from codegen.errors import CodegenError, Message, Messages
 from codegen.lab.inventory import LabBoard

@@ -3,9 +3,13 @@
 import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from codegen.ir import Function, TensorType, Var
-from codegen.ir.formulas import Formula, formula_of
+from codegen import ir
+
+if TYPE_CHECKING:
+    from codegen.ir import Function, TensorType
+    from codegen.ir.formulas import Formula
 
 
 class IoMode(enum.Enum):
@@ -32,20 +36,20 @@ class Edge:
         """Whether the caller owns all inputs and outputs."""
         return self.io is IoMode.CALLER
 
-    def kept_inputs(self, function: Function) -> frozenset[str]:
+    def kept_inputs(self, function: "Function") -> frozenset[str]:
         """Names of the inputs of `function` that must be intact when the last step is done."""
         names = frozenset(param.name for param in function.params) - self.shifted
         return names & self.kept if isinstance(self.kept, frozenset) else names if self.kept else frozenset()
 
-    def unwritten(self, function: Function) -> frozenset[str]:
+    def unwritten(self, function: "Function") -> frozenset[str]:
         """Names of the inputs that no step may write over: a caller's are not ours to write to."""
         return replace(self, kept=self.is_callers or self.kept).kept_inputs(function)
 
-    def unplanned(self, function: Function) -> frozenset[str]:
+    def unplanned(self, function: "Function") -> frozenset[str]:
         """Names of the inputs and outputs that need no bytes of the plan."""
         owned = {self.streamed} if self.streamed is not None else set[str]()
         if self.is_callers:
-            owned |= {var.name for var in (*function.params, *function.results) if isinstance(var, Var)}
+            owned |= {var.name for var in (*function.params, *function.results) if isinstance(var, ir.Var)}
         return frozenset(owned)
 
 
@@ -108,7 +112,7 @@ class IoTensor:
     origin: str
     value: str
     """Name of the variable (or, for a constant output, the id of the constant)."""
-    type: TensorType
+    type: "TensorType"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -135,7 +139,7 @@ class Signature:
     """What lasts from one inference to the next: where an output does not lie in its input's bytes, the last
     step copies it there."""
 
-    def with_types(self, types: Mapping[str, TensorType]) -> "Signature":
+    def with_types(self, types: "Mapping[str, TensorType]") -> "Signature":
         """The same of values of other types, by name."""
         inputs, outputs = (
             tuple(replace(tensor, type=types[tensor.value]) for tensor in tensors)
@@ -163,11 +167,13 @@ class Signature:
         return tuple(tensor for tensor in self.outputs if tensor.field not in own)
 
 
-def axes_of(tensors: Sequence[IoTensor], formula: Formula) -> list[tuple[str, int]]:
+def axes_of(tensors: Sequence[IoTensor], formula: "Formula") -> list[tuple[str, int]]:
     """(tensor, axis) of every extent that is `formula` at all sizes."""
+    from codegen.ir import formulas
+
     return [
         (tensor.field, axis)
         for tensor in tensors
         for axis, extent in enumerate(tensor.type.shape)
-        if formula_of(extent) == formula
+        if formulas.formula_of(extent) == formula
     ]

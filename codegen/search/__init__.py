@@ -1,28 +1,21 @@
 """Search: decides kernels, devices, order and memory plan together."""
 
 from codegen.search.blocks.row_blocks import Segment
-from codegen.search.choices import Choices, SearchOptions
+from codegen.search.choices import Choices, board_pools
 from codegen.search.falling_back import with_or_without_blocks
-from codegen.search.flash.compressing import CompressMode, StageMode
 from codegen.search.flash.constant_pools import report_unused
-from codegen.search.kernels.in_place import SharingMode
 from codegen.search.ranges.narrowing import looked_at
 from codegen.search.ranges.sizes import Sizes
 from codegen.search.search import Frontier, check, curve, search
 from codegen.search.sized_search import largest_size, search_sizes
 from codegen.search.states import check_named, state_bytes
-from codegen.search.steps.schedule import ScheduleMode
 
 __all__ = [
     "Choices",
-    "CompressMode",
     "Frontier",
-    "ScheduleMode",
-    "SearchOptions",
     "Segment",
-    "SharingMode",
     "Sizes",
-    "StageMode",
+    "board_pools",
     "check",
     "check_named",
     "curve",

@@ -1,4 +1,4 @@
-"""What the user fixes of the search: `SearchOptions`, and as `Choices` with what one build adds.
+"""Choices of one search: what the user fixed (`SearchOptions`), and what one build adds.
 
 Limits of pools become fields of the pools here; whoever plans in them asks the pools.
 """
@@ -9,123 +9,49 @@ from types import MappingProxyType
 
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Function, MemoryModel
-from codegen.ir.rules import StateRule
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.clock import Clock
-from codegen.plan.constants.linking import ConstantRule
-from codegen.program.interface import Edge, IoMode
+from codegen.program.interface import Edge
 from codegen.program.problem import Limits, Pool
+from codegen.program.search_options import SearchOptions
 from codegen.progress import Tally
-from codegen.search.flash.compressing import CompressMode, StageMode
 from codegen.search.flash.constant_pools import constant_pools
-from codegen.search.kernels.in_place import SharingMode
-from codegen.search.steps.schedule import ScheduleMode
-from codegen.settings import CODE, SEARCH, Optimize, flagged
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SearchOptions:
-    """What a user can fix of the search of every model. `pool_limits`: pool -> hard limit in bytes."""
+def board_pools(
+    options: SearchOptions, board: Board, *, emulated: bool, state_bytes: int = 0
+) -> tuple[Pool, ...]:
+    """Pools of a board, one per writable region, in its order of preference, within the limits of `options`.
 
-    optimize: Optimize = field(
-        default="balanced",
-        metadata=flagged(
-            SEARCH,
-            "speed: fewest instructions. balanced: the least RAM of fast kernels, without extra "
-            "multiply-accumulates. size: the least RAM and flash, for more of them and of instructions. To "
-            "keep a --pool limit each takes what fits.",
-            decides=False,
-        ),
-    )
-    planner: str = field(
-        default="optimal",
-        metadata=flagged(SEARCH, "See `codegen planners`.", metavar="NAME", blamed=("E210",), decides=False),
-    )
-    pool_limits: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
-    io: IoMode = field(
-        default=IoMode.POOL,
-        metadata=flagged(CODE, "Inputs and outputs live in the plan, or belong to the caller."),
-    )
-    keep_inputs: bool = field(
-        default=False, metadata=flagged(CODE, "Inputs keep their bytes until the end of the run.")
-    )
-    schedule: ScheduleMode = field(
-        default="optimal",
-        metadata=flagged(
-            SEARCH, "Order of the steps: as in the file, or the one that needs the fewest bytes."
-        ),
-    )
-    stream_input: bool = field(
-        default=False,
-        metadata=flagged(CODE, "The application delivers the input row by row; it never lies in RAM whole."),
-    )
-    blocks: bool = field(
-        default=True,
-        metadata=flagged(
-            SEARCH, "Never run layers together row by row: every value whole.", flag="--no-blocks"
-        ),
-    )
-    sharing: SharingMode = field(
-        default="overlap",
-        metadata=flagged(
-            SEARCH, "Bytes a result may share with its argument: none, all of an equally large one, any."
-        ),
-    )
-    stage: StageMode = field(
-        default="auto",
-        metadata=flagged(
-            SEARCH,
-            "Copy constants that are read often to faster memory where the board's costs say it pays.",
-            blamed=("E247",),
-        ),
-    )
-    """`auto` copies nothing where the way that firmware calls the model excludes it."""
-    compress: CompressMode = field(
-        default="auto",
-        metadata=flagged(
-            SEARCH, "Store constants compressed, decoded before their step, where they do not fit otherwise."
-        ),
-    )
-    """`auto` stores all as they are where the way that firmware calls the model excludes it."""
-    states: tuple[StateRule, ...] = ()
-    """Outputs that are inputs of the next inference, from codegen.toml."""
-    constant_rules: tuple[ConstantRule, ...] = ()
-    """Where constants lie, from codegen.toml."""
-
-    def board_pools(self, board: Board, *, emulated: bool, state_bytes: int = 0) -> tuple[Pool, ...]:
-        """Pools of a board, one per writable region, in its order of preference, within these limits.
-
-        `emulated`: leave out regions the emulator lacks. `state_bytes`: what the state of several models
-        takes, of which none shares a byte with another; it gets a pool of its own, the last, in the region of
-        the first. Raises CodegenError E215 for a limit on a pool that the board does not have.
-        """
-        regions = [
-            region for region in board.regions if region.writable and (region.emulated or not emulated)
-        ]
-        names = [region.pool_name for region in regions]
-        # Limits of constant pools count where constants are linked.
-        names += [region.pool_name for region in board.regions if not region.writable]
-        unknown = sorted(set(self.pool_limits) - set(names))
-        if unknown:
-            text = f"{board.name} has no pool {', '.join(unknown)}"
-            raise CodegenError(Message(code="E215", text=text, help=f"its pools are {', '.join(names)}"))
-        pools: list[Pool] = []
-        for region in regions:
-            reserved = board.reserved_bytes if region.name == board.data_region else 0
-            room = region.end - region.start - reserved
-            pools.append(
-                Pool(
-                    name=region.pool_name,
-                    region=region.name,
-                    limit_bytes=min(room, self.pool_limits.get(region.pool_name, room)),
-                    room_bytes=room,
-                    alignment=board.pool_alignment_bytes,
-                    section=f".bss.cg.{region.pool_name}",
-                    read_cost=region.access_cost,
-                    write_cost=region.access_cost,
-                )
+    `emulated`: leave out regions the emulator lacks. `state_bytes`: what the state of several models
+    takes, of which none shares a byte with another; it gets a pool of its own, the last, in the region of
+    the first. Raises CodegenError E215 for a limit on a pool that the board does not have.
+    """
+    regions = [region for region in board.regions if region.writable and (region.emulated or not emulated)]
+    names = [region.pool_name for region in regions]
+    # Limits of constant pools count where constants are linked.
+    names += [region.pool_name for region in board.regions if not region.writable]
+    unknown = sorted(set(options.pool_limits) - set(names))
+    if unknown:
+        text = f"{board.name} has no pool {', '.join(unknown)}"
+        raise CodegenError(Message(code="E215", text=text, help=f"its pools are {', '.join(names)}"))
+    pools: list[Pool] = []
+    for region in regions:
+        reserved = board.reserved_bytes if region.name == board.data_region else 0
+        room = region.end - region.start - reserved
+        pools.append(
+            Pool(
+                name=region.pool_name,
+                region=region.name,
+                limit_bytes=min(room, options.pool_limits.get(region.pool_name, room)),
+                room_bytes=room,
+                alignment=board.pool_alignment_bytes,
+                section=f".bss.cg.{region.pool_name}",
+                read_cost=region.access_cost,
+                write_cost=region.access_cost,
             )
-        return tuple(pools) if not state_bytes else _with_state(pools, state_bytes)
+        )
+    return tuple(pools) if not state_bytes else _with_state(pools, state_bytes)
 
 
 def _with_state(pools: Sequence[Pool], state_bytes: int) -> tuple[Pool, ...]:
@@ -175,7 +101,7 @@ class Choices(SearchOptions):
 
     def pools(self, board: Board) -> tuple[Pool, ...]:
         """Where this search may place buffers. Raises CodegenError as `board_pools` does."""
-        return self.board_pools(board, emulated=self.emulated, state_bytes=self.state_bytes)
+        return board_pools(self, board, emulated=self.emulated, state_bytes=self.state_bytes)
 
     def constant_pools(self, board: Board, prim_funcs: Sequence[PrimFunc]) -> tuple[Pool, ...]:
         """Where this search may place constants of kernels."""

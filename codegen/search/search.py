@@ -18,7 +18,7 @@ from codegen.search.blocks.row_blocks import Segment, fewest_bytes_row_steps, ro
 from codegen.search.choices import Choices
 from codegen.search.devices.device_plan import plan_devices
 from codegen.search.devices.offers import Owners, board_offer, reading
-from codegen.search.flash.compressing import CompressMode, linked, with_staging
+from codegen.search.flash.compressing import linked, with_staging
 from codegen.search.flash.constant_pools import placed
 from codegen.search.flash.flash_limit import Asked, Found, within_flash
 from codegen.search.kernels.binding import Binder
@@ -34,6 +34,7 @@ from codegen.search.memory.smallest import SmallestPlan
 from codegen.search.states import check_apart, check_memories, in_memories, io_tensors, of_file, paired
 from codegen.search.steps.recompute import Variant
 from codegen.search.steps.schedule import schedule
+from codegen.settings import CompressMode
 
 
 def search(

@@ -17,7 +17,7 @@ import pytest
 import codegen
 import codegen.api
 from codegen import disk
-from codegen.driver.example import example_model
+from codegen.driver.inputs.files import example_model
 from codegen.program.interface import Interface
 from tests.checkout import ROOT
 from tests.testdata import model_path

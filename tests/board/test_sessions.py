@@ -24,7 +24,7 @@ from codegen.board.link.linked_board import LinkedTarget, target_session
 from codegen.board.link.protocol import Kind, RunFlags
 from codegen.board.machines.qemu import Emulator, running
 from codegen.driver.build import Built, build
-from codegen.driver.example import example_model
+from codegen.driver.inputs.files import example_model
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, ExitCode
 from codegen.ir import Board, Cache, CacheKind, RegisterWrite, Runner

@@ -12,8 +12,7 @@ from codegen.cli.options.project_file import Settings, settings
 from codegen.errors import CodegenError
 from codegen.ir import VirtualDevice
 from codegen.ir.ops import UserKernel
-from codegen.ir.rules import Place, StateRule
-from codegen.plan.constants.linking import ConstantRule
+from codegen.ir.rules import ConstantRule, Place, StateRule
 
 
 def test_known_keys_become_defaults_of_every_verb(tmp_path: Path) -> None:

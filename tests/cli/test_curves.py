@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from codegen.cli import verbs
+from codegen.cli.model_work import model_work
 from codegen.driver.curve import Curve, plan_curve
-from codegen.driver.example import example_model
+from codegen.driver.inputs.files import example_model
 from tests.cli.test_verbs import call
 from tests.cli.test_verbs import elsewhere as elsewhere
 from tests.testdata import model_path
@@ -25,7 +25,7 @@ def test_the_curve_is_a_table_a_document_and_a_picture(
         curves[key] = curves.get(key) or plan_curve(*asked)
         return curves[key]
 
-    monkeypatch.setattr(verbs, "plan_curve", once)
+    monkeypatch.setattr(model_work, "plan_curve", once)
     model = str(model_path("mlperf_tiny/pretrainedResnet_quant"))
     words = ["plan", model, "--pareto", "--board", "host"]
     assert call(*words, "--json") == 0

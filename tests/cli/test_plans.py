@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from codegen.cli import main
-from codegen.driver.example import example_model
-from codegen.driver.inputs.files import write_file
+from codegen.driver.inputs.files import example_model, write_file
 from codegen.driver.options import Options
 from codegen.driver.plan_export import write_tflm
 from codegen.errors import CodegenError

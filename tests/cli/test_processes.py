@@ -22,8 +22,8 @@ import pytest
 from codegen.cli.console import progress
 from codegen.cli.main import cli, main
 from codegen.driver.build import build
-from codegen.driver.example import example_model
 from codegen.driver.inputs.cases import pattern_case
+from codegen.driver.inputs.files import example_model
 from codegen.driver.options import Options
 from codegen.driver.run import check_steps, execute
 from codegen.errors import ExitCode
@@ -129,7 +129,7 @@ def test_an_interrupted_command_prints_its_document(
     def stopped(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("codegen.cli.verbs.plan_only", stopped)
+    monkeypatch.setattr("codegen.cli.model_work.model_work.plan_only", stopped)
     assert call("plan", "--json") == 130
     told = capsys.readouterr()
     assert json.loads(told.out) == {"schema": 1, "error": {"exit": 130, "messages": []}}
@@ -302,7 +302,7 @@ def test_arrays_that_are_not_there_are_told_before_any_work(
     def work(*_: object, **__: object) -> None:
         raise AssertionError("work before the arrays were looked at")
 
-    monkeypatch.setattr("codegen.cli.verbs.build_models", work)
+    monkeypatch.setattr("codegen.cli.model_work.model_work.build_models", work)
     np.savez("some.npz", b_x0=np.zeros(1, np.int8))
     words = ["--input", "none.npz"] + (["--expect", "some.npz:b"] if verb == "run" else [])
     assert call(verb, "--board", "host", *words) == 2

@@ -21,8 +21,8 @@ import pytest
 from codegen.cli.main import cli
 from codegen.cli.options.option_table import ROWS
 from codegen.driver.build import build
-from codegen.driver.example import example_model
 from codegen.driver.inputs.cases import pattern_case
+from codegen.driver.inputs.files import example_model
 from codegen.driver.options import Options
 from codegen.driver.report.single import report
 from codegen.driver.run import execute

@@ -8,7 +8,7 @@ import pytest
 
 from codegen import resources
 from codegen.cli import main
-from codegen.driver.example import example_model
+from codegen.driver.inputs.files import example_model
 from tests.testdata import model_path
 
 

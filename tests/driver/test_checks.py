@@ -21,7 +21,7 @@ from codegen.driver.checks.image_checks import check_stack_budget, short_stacks
 from codegen.driver.inputs.models import GivenNames
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, ExitCode, Message
-from codegen.plan.constants.linking import ConstantRule
+from codegen.ir.rules import ConstantRule
 from codegen.plan.models.joint import together
 from codegen.program.image import ElfSizes, Image
 from codegen.program.interface import ConstantsMode, Interface, IoMode, PoolOwner

@@ -35,8 +35,7 @@ from codegen.search import Choices, Segment, search
 from codegen.search.blocks.row_blocks import row_steps
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.selection import select
-from codegen.search.steps.schedule import ScheduleMode
-from codegen.settings import Optimize
+from codegen.settings import Optimize, ScheduleMode
 from tests.checkout import ROOT
 from tests.e2e.models import build_model, golden_cases
 from tests.joining import joined

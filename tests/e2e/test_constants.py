@@ -17,13 +17,13 @@ from codegen.driver.report.single import compressed_report, report
 from codegen.driver.run import Measured, complaints, execute
 from codegen.emit.c.spelling import constant_pool, pool_array
 from codegen.errors import CodegenError
-from codegen.plan.constants.linking import ConstantRule
+from codegen.ir.rules import ConstantRule
 from codegen.plan.models.joint import together
 from codegen.program.image import Trace
 from codegen.program.interface import EntryMode, Interface
 from codegen.program.problem import BufferKind
 from codegen.program.program import Program
-from codegen.search import StageMode
+from codegen.settings import StageMode
 from codegen.toolchain import Optimize
 from tests.e2e.models import ALL_MODELS, build_model, golden_cases
 from tests.testdata import model_path

@@ -16,9 +16,9 @@ from codegen import emit, toolchain
 from codegen.board.machines.qemu import running
 from codegen.cli.main import main
 from codegen.driver.build import Built, Planned, build, plan_model
-from codegen.driver.example import example_model
 from codegen.driver.inputs.cases import Case, pattern_case
 from codegen.driver.inputs.declared_pools import option_board
+from codegen.driver.inputs.files import example_model
 from codegen.driver.options import Options
 from codegen.driver.run import complaints, execute, reference
 from codegen.errors import CodegenError, ExitCode

@@ -26,8 +26,8 @@ from codegen.board import load_memory_model
 from codegen.cli.main import cli
 from codegen.driver.build import Built, build
 from codegen.driver.cycle_estimate import estimate_cycles
-from codegen.driver.example import example_model
 from codegen.driver.inputs.cases import pattern_case
+from codegen.driver.inputs.files import example_model
 from codegen.driver.options import Options
 from codegen.driver.run import execute
 from codegen.errors import CodegenError

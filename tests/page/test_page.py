@@ -12,11 +12,12 @@ from typing import Any, cast
 import pytest
 
 from codegen.cli.reports.pages import read_report
+from codegen.documents import to_json
 from codegen.driver.build import plan_model
 from codegen.driver.options import Options
 from codegen.driver.planning import planning_board
 from codegen.driver.report.several import joint_report
-from codegen.driver.report.single import report, to_json
+from codegen.driver.report.single import report
 from codegen.page import page
 from codegen.page.curve_chart import chosen
 from codegen.plan.models.joint import together

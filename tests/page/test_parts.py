@@ -10,10 +10,11 @@ import pytest
 from tflite.Model import Model
 
 from codegen.cli.reports.pages import read_report
+from codegen.documents import to_json
 from codegen.driver.build import plan_model
 from codegen.driver.options import Options
 from codegen.driver.planning import planning_board
-from codegen.driver.report.single import report, to_json
+from codegen.driver.report.single import report
 from codegen.errors import CodegenError
 from codegen.page import overlay, page, trace
 from codegen.page.chart_axes import round_ticks

@@ -7,15 +7,19 @@ import signal
 import subprocess
 import tempfile
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from codegen.board.flash.commands import Commands
+from codegen.board.flash.commands import Commands, load_commands, reset_commands
 from codegen.board.flash.tools import OBJCOPY
 from codegen.errors import CodegenError, Message
+from codegen.ir import Board
 from codegen.progress import Progress, silent
 from codegen.targets.arm import INSTALL_ARM_GCC
 
+WAIT_SECONDS = 10.0
+"""For the port to be there again, unless --wait says otherwise."""
 LOAD_SECONDS = 120.0
 """A command may take so long, unless --timeout says otherwise."""
 _SHOWN_LINES = 15
@@ -126,3 +130,25 @@ def _not_here(commands: Commands, program: str, error: OSError) -> Message:
     help_ = INSTALL_ARM_GCC if program == OBJCOPY else commands.install
     help_ = help_ or "the command is flash_tool of the board's file"
     return Message(code="E630", text=f"{program} {reason}", help=help_)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FlashTool:
+    """Which tool, which probe, and how long is waited."""
+
+    name: str | None = None
+    probe: str | None = None
+    timeout_seconds: float = LOAD_SECONDS
+    wait_seconds: float = WAIT_SECONDS
+
+    def loading(self, board: Board, elf: Path) -> Commands:
+        """What puts `elf` on the board. Raises CodegenError E630."""
+        return load_commands(board, elf, tool=self.name, probe=self.probe)
+
+    def resetting(self, board: Board) -> Commands:
+        """What resets the board. Raises CodegenError E630."""
+        return reset_commands(board, tool=self.name, probe=self.probe)
+
+    def work(self, commands: Commands, *, loading: bool, progress: Progress = silent) -> None:
+        """Run them. Raises CodegenError E630, E631, E632."""
+        call(commands, seconds=self.timeout_seconds, loading=loading, progress=progress)

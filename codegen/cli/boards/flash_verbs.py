@@ -14,7 +14,7 @@ from codegen.cli.options.flags import CONFIG
 from codegen.cli.options.option_table import ROWS, GroupedVerb, option
 from codegen.cli.reports.pages import read_report
 from codegen.cli.verb_table import VERBS
-from codegen.driver.example import example_model
+from codegen.driver.inputs.files import example_model
 from codegen.errors import CodegenError, ExitCode, Message
 from codegen.report_file import typed
 

@@ -4,23 +4,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.core import ParameterSource
 
 from codegen import board as catalogue
-from codegen.board.attached import WAIT_SECONDS, check_free
 from codegen.board.flash.commands import Commands
-from codegen.board.flash.tool_calls import LOAD_SECONDS
+from codegen.board.flash.tool_calls import LOAD_SECONDS, WAIT_SECONDS, FlashTool
 from codegen.board.flash.tools import TOOLS
-from codegen.board.flashing import ELF, FlashTool, baud_of, flash
-from codegen.board.machines.reaching import SCHEME
-from codegen.driver.build import Built
-from codegen.driver.run import check_linked
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board
 from codegen.progress import Progress
+
+if TYPE_CHECKING:
+    from codegen.driver.build import Built
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
@@ -41,15 +39,21 @@ class RealBoard:
                 if given:
                     raise click.UsageError(f"{flag} is for a real board: --port says where it is")
         elif self.flashing:
+            from codegen.board.attached import check_free
+            from codegen.board.flashing import ELF, baud_of
+
             board = catalogue.load_board(name)
             self.tool.loading(board, Path(ELF))
             check_free(port, baud_of(board, self.baud))
 
-    def prepared(self, built: Built, port: str | None, progress: Progress) -> Built:
+    def prepared(self, built: "Built", port: str | None, progress: Progress) -> "Built":
         """The build, its board with the rate that was asked for; flashed, if that was asked for."""
         if port is None:
             return built
         if self.flashing:
+            from codegen.board.flashing import flash
+            from codegen.driver.run import check_linked
+
             check_linked(built)
             sha256, elf = built.image.build_sha256, built.image.path
             flash(built.board, elf, sha256, self.tool, port=port, baud=self.baud, progress=progress)
@@ -129,7 +133,11 @@ def gdb_flag(verb: Verb) -> Verb:
         source = click.get_current_context().get_parameter_source("port")
         if gdb is not None and source is ParameterSource.COMMANDLINE:
             raise click.UsageError("--port and --gdb are two ways to one board: give one")
-        return verb(port=port if gdb is None else f"{SCHEME}{gdb}", **values)
+        if gdb is not None:
+            from codegen.board.machines.reaching import SCHEME
+
+            port = f"{SCHEME}{gdb}"
+        return verb(port=port, **values)
 
     flag = click.option(
         "--gdb",

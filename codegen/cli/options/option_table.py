@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, fields
 from enum import Enum
 from pathlib import Path
-from typing import Any, Literal, cast, get_args, get_origin, get_type_hints
+from typing import Any, Literal, cast, get_args, get_origin
 
 import click
 
@@ -136,7 +136,8 @@ _INTERFACE = {
     )
 }
 """How firmware calls the model: rows as those of `Options`."""
-_HINTS = {**get_type_hints(Options), **get_type_hints(Interface)}
+_HINTS = {each.name: each.type for each in (*fields(Options), *fields(Interface))}
+"""Types of the fields; a quoted one is no row of the table."""
 
 
 def _row_of(each: "Field[object]", flag: Flag) -> OptionRow:
@@ -300,6 +301,14 @@ class _Option(click.Option):
 def option(row: OptionRow) -> Callable[..., Any]:
     """Decorator: adds the option of `row`."""
     return click.option(row.flag, cls=_Option, group=row.group, envvar=row.variable, **row.settings)
+
+
+REPORT_FLAG = click.option(
+    "--report",
+    "as_page",
+    is_flag=True,
+    help="Write report.html too: one offline page with everything, and the curve RAM against work.",
+)
 
 
 class GroupedVerb(click.Command):

@@ -4,24 +4,19 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from codegen.cli.options.option_table import ROWS, OptionRow
-from codegen.cli.options.project_tables import (
-    ProjectFile,
-    constant_rules,
-    declared_kernels,
-    declared_places,
-    declared_states,
-)
 from codegen.documents import read_toml
 from codegen.driver.inputs.files import existing
 from codegen.errors import CodegenError, Message, Messages
 from codegen.ir.byte_sizes import SIZE_WORDS
-from codegen.ir.ops import UserKernel
-from codegen.ir.rules import Place, StateRule
-from codegen.plan.constants.linking import ConstantRule
 from codegen.toml import Name, Size, line_of, value_of
+
+if TYPE_CHECKING:
+    from codegen.cli.options.project_tables import ProjectFile
+    from codegen.ir.ops import UserKernel
+    from codegen.ir.rules import ConstantRule, Place, StateRule
 
 FILE = "codegen.toml"
 
@@ -34,10 +29,10 @@ class Settings:
 
     defaults: Mapping[str, object] = field(default_factory=dict[str, object])
     """Values of options by name, for click."""
-    kernels: tuple[UserKernel, ...] = ()
-    places: tuple[Place, ...] = ()
-    states: tuple[StateRule, ...] = ()
-    constant_rules: tuple[ConstantRule, ...] = ()
+    kernels: "tuple[UserKernel, ...]" = ()
+    places: "tuple[Place, ...]" = ()
+    states: "tuple[StateRule, ...]" = ()
+    constant_rules: "tuple[ConstantRule, ...]" = ()
     read: tuple[Path, ...] = ()
     """The file and the sources of its kernels."""
     text: str = ""
@@ -105,13 +100,16 @@ def settings(folder: Path | None = None, file: Path | None = None) -> Settings:
         help_ = "correct its rights or move it away"
         text = f"cannot be read: {error.strerror}"
         raise CodegenError(Message(code="E202", where=_shown(path), text=text, help=help_)) from None
+    # The tables' words are checked against operators and kernels: a project without a file imports none.
+    from codegen.cli.options import project_tables as tables
+
     messages = Messages()
     read = (path, *_kernel_sources(document.get("kernel"), path))
-    project = ProjectFile(path=path, text=text, messages=messages)
-    kernels = declared_kernels(document.pop("kernel", []), project)
-    places = declared_places(document.pop("place", []), project)
-    states = declared_states(document.pop("state", []), project)
-    rules = constant_rules(document.pop("constant", []), project)
+    project = tables.ProjectFile(path=path, text=text, messages=messages)
+    kernels = tables.declared_kernels(document.pop("kernel", []), project)
+    places = tables.declared_places(document.pop("place", []), project)
+    states = tables.declared_states(document.pop("state", []), project)
+    rules = tables.constant_rules(document.pop("constant", []), project)
     defaults = _defaults(document, project)
     messages.raise_if_any()
     return Settings(
@@ -125,7 +123,7 @@ def settings(folder: Path | None = None, file: Path | None = None) -> Settings:
     )
 
 
-def _defaults(document: Mapping[str, object], file: ProjectFile) -> Mapping[str, object]:
+def _defaults(document: Mapping[str, object], file: "ProjectFile") -> Mapping[str, object]:
     """Values of options by name; what is no key or not of its kind is told."""
     known = {each.key: each for each in ROWS.values() if each.toml is not None}
     values: dict[str, object] = {}
@@ -169,7 +167,7 @@ class _Pool:
     address: Size | None = None
 
 
-def _pool_words(value: object, file: ProjectFile) -> list[str]:
+def _pool_words(value: object, file: "ProjectFile") -> list[str]:
     """`[pool]` or `[[pool]]` tables as words of `--pool`; every mistake is told."""
     if isinstance(value, dict):
         return _limit_words(cast("dict[str, object]", value), file)
@@ -180,7 +178,7 @@ def _pool_words(value: object, file: ProjectFile) -> list[str]:
     ]
 
 
-def _limit_words(limits: Mapping[str, object], file: ProjectFile) -> list[str]:
+def _limit_words(limits: Mapping[str, object], file: "ProjectFile") -> list[str]:
     """`NAME=BYTES` of each entry of `[pool]` that is one."""
 
     def tell(name: str, reason: str, help: str | None) -> None:

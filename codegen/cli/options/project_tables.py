@@ -17,8 +17,7 @@ from codegen.ir import VirtualDevice
 from codegen.ir.c_names import WORDS
 from codegen.ir.ops import UserKernel
 from codegen.ir.ops.user import MAX_ALIGNMENT, MEMORY_OF, SOURCE_NAME, SYMBOL, is_alignment, is_memory_of
-from codegen.ir.rules import Place, StateRule
-from codegen.plan.constants.linking import ConstantRule
+from codegen.ir.rules import ConstantRule, Place, StateRule
 from codegen.toml import Count, Name, Size, fields, line_of
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from codegen.cli.console import progress, table
 from codegen.cli.verb_table import VERBS
-from codegen.driver.report.single import to_json
+from codegen.documents import to_json
 from codegen.errors import ExitCode, counted
 from codegen.quantize import Evaluation, Method, Quantized
 from codegen.quantize import quantize as quantize_model

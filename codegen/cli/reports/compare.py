@@ -11,9 +11,9 @@ import click
 import msgspec
 
 from codegen.cli.console import show_error, table
-from codegen.cli.reports.pages import DATA, read_report, write_page
+from codegen.cli.reports.pages import read_report, write_page
 from codegen.cli.verb_table import VERBS
-from codegen.driver.inputs.files import check_outputs
+from codegen.driver.inputs.files import DATA, check_outputs
 from codegen.errors import CodegenError, ExitCode, Message, Messages, counted
 from codegen.ir.byte_sizes import size_bytes
 from codegen.page import Change, Differences, Figure, differences

@@ -5,10 +5,10 @@ from pathlib import Path
 import click
 
 from codegen.cli.console import progress, show_warnings
-from codegen.cli.reports.pages import DATA, read_report
+from codegen.cli.reports.pages import read_report
 from codegen.cli.verb_table import VERBS
-from codegen.driver.inputs.files import changed_meanwhile
-from codegen.driver.report.single import to_json
+from codegen.documents import to_json
+from codegen.driver.inputs.files import DATA, changed_meanwhile
 from codegen.emit import staged
 from codegen.errors import CodegenError, ExitCode, Message
 from codegen.packages import FORMS, read_package

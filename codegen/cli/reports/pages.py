@@ -6,27 +6,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-import click
 import msgspec
 
-from codegen.documents import read_text
+from codegen.documents import read_text, to_json
 from codegen.driver.curve import curve_report, plan_curve
-from codegen.driver.inputs.files import write_file
+from codegen.driver.inputs.files import DATA, PAGE, write_file
 from codegen.driver.inputs.models import model_name
 from codegen.driver.options import Options
-from codegen.driver.report.single import SCHEMA, to_json
+from codegen.driver.report.single import SCHEMA
 from codegen.errors import CodegenError, Message
 from codegen.page import Excerpt, page
 from codegen.progress import Progress
 from codegen.report_file import Report, typed
-
-REPORT_FLAG = click.option(
-    "--report",
-    "as_page",
-    is_flag=True,
-    help="Write report.html too: one offline page with everything, and the curve RAM against work.",
-)
-PAGE, DATA = "report.html", "report.json"
 
 _MODELS = (".tflite", ".onnx")
 _MOST_BYTES = 64 << 20

@@ -4,10 +4,9 @@ from pathlib import Path
 
 import click
 
-from codegen.cli.reports.pages import DATA, PAGE, read_report, write_page
+from codegen.cli.reports.pages import read_report, write_page
 from codegen.cli.verb_table import VERBS
-from codegen.driver.example import example_model
-from codegen.driver.inputs.files import check_outputs, write_file
+from codegen.driver.inputs.files import DATA, PAGE, check_outputs, example_model, write_file
 from codegen.errors import ExitCode
 from codegen.page import overlay, trace
 

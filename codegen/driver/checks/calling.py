@@ -7,12 +7,12 @@ from dataclasses import replace
 from codegen import emit
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message, Messages
-from codegen.plan.constants.linking import ConstantRule
+from codegen.ir.rules import ConstantRule
 from codegen.program.interface import Interface
 from codegen.program.program import Bundle, Program, own_pools, second_core_steps, uses_second_core
 from codegen.program.shortage import DoesNotLink
-from codegen.search import CompressMode, StageMode, report_unused
-from codegen.settings import Firmware
+from codegen.search import report_unused
+from codegen.settings import CompressMode, Firmware, StageMode
 
 
 def check_interface(bundle: Bundle) -> None:

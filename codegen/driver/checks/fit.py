@@ -32,6 +32,29 @@ class PoolsTooSmall(CodegenError):
         advice = _advice(self.shortages)
         super().__init__([_message(item, advice, alone=len(shortages) == 1) for item in self.shortages])
 
+    @property
+    def figures(self) -> Mapping[str, object]:
+        """The shortages, as JSON has them."""
+        return {"shortages": [_shortage(item) for item in self.shortages]}
+
+
+def _shortage(item: Shortage) -> dict[str, object]:
+    """The figures of an E401."""
+    return {
+        "pool": item.pool.name,
+        "limit_bytes": item.pool.limit_bytes,
+        "needed_bytes": item.needed_bytes,
+        "missing_bytes": item.missing_bytes,
+        "lower_bound_bytes": item.bound_bytes,
+        "smallest_budget_bytes": item.budget_bytes,
+        "models": [{"name": name, "smallest_bytes": size} for name, size in item.models],
+        "peak_step": item.step,
+        "alive": [
+            {"name": buffer.id, "size_bytes": buffer.size_bytes, "kind": buffer.kind.value}
+            for buffer in item.alive
+        ],
+    }
+
 
 class ConstantsTooLarge(CodegenError):
     """E402: linked constants exceed the limits of their pools."""

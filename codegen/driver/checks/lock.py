@@ -85,6 +85,12 @@ class LockDiffers(CodegenError):
         texts = [(str(each), None) for each in changes] + [(f"{told}; nothing was written", help_)]
         super().__init__(Message(code="E407", text=t, where=str(path), help=h) for t, h in texts)
 
+    @property
+    def figures(self) -> Mapping[str, object]:
+        """The changes, as JSON has them."""
+        rows = [{"name": each.name, "before": each.before, "now": each.now} for each in self.changes]
+        return {"changes": rows}
+
 
 def figures_of(bundle: Bundle, sizes: ElfSizes, build_sha256: str, options: str) -> Figures:
     """The figures of a build; `options`: the flags that decided the code."""

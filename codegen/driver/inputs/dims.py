@@ -4,14 +4,16 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from codegen import importers
 from codegen.errors import Messages
-from codegen.importers import InputSignature
 from codegen.importers.limits import STATED, ByteLimits
 from codegen.ir.c_names import identifier, unique
-from codegen.ir.formulas import Symbol
-from codegen.ir.text import LITERALS
+
+if TYPE_CHECKING:
+    from codegen.importers import InputSignature
+    from codegen.ir.formulas import Symbol
 
 _WORD = re.compile(
     r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?:\.(?P<axis>[0-9]{1,2}))?="
@@ -55,12 +57,12 @@ class GivenDim:
 class Dims:
     """The symbols of a model, and (input, axis) -> symbol."""
 
-    symbols: tuple[Symbol, ...]
+    symbols: "tuple[Symbol, ...]"
     axes: Mapping[tuple[int, int], str]
     open_symbol: str = ""
     """The one whose upper end is open; empty where there is none."""
 
-    def extents(self, values: Mapping[str, int]) -> importers.Extents:
+    def extents(self, values: Mapping[str, int]) -> "importers.Extents":
         """What the importer is told at these values of the symbols."""
         return {place: values[symbol] for place, symbol in self.axes.items()}
 
@@ -76,7 +78,7 @@ def parsed(words: Sequence[str]) -> tuple[GivenDim, ...]:
             messages.add("E281", "says no range of a size", where=f"--dim {word}", help=_HELP)
             continue
         symbol = match["symbol"] or (match["name"] if match["axis"] is None else "")
-        if symbol in LITERALS:
+        if symbol and _is_literal(symbol):
             text = f"{symbol} is a word of the IR's text form"
             messages.add("E281", text, where=f"--dim {word}", help="give the size another name")
             continue
@@ -114,6 +116,13 @@ def parsed(words: Sequence[str]) -> tuple[GivenDim, ...]:
     return tuple(found.values())
 
 
+def _is_literal(symbol: str) -> bool:
+    """True for a word that the IR's text form reads as a value."""
+    from codegen.ir.text import LITERALS
+
+    return symbol in LITERALS
+
+
 def dims_of(path: Path, given: Sequence[GivenDim], limits: ByteLimits = STATED) -> Dims | None:
     """The sizes that `given` say of the model at `path`; None where nothing is given.
 
@@ -145,6 +154,8 @@ def dims_of(path: Path, given: Sequence[GivenDim], limits: ByteLimits = STATED) 
             text = f"{symbol} has no range"
             messages.add("E282", text, where=f"axis {place[1]} of {fields[place[0]]}", help=_HELP)
     messages.raise_if_any()
+    from codegen.ir.formulas import Symbol
+
     return Dims(
         symbols=tuple(Symbol(name=name, low=low, high=high) for name, (low, high) in ranges.items()),
         axes=axes,
@@ -156,7 +167,7 @@ def _axis(
     given: GivenDim,
     axis: int,
     fields: Sequence[str],
-    signatures: Sequence[InputSignature],
+    signatures: "Sequence[InputSignature]",
     messages: Messages,
 ) -> tuple[int, int] | None:
     if given.name not in fields:
@@ -178,7 +189,7 @@ def _bind_rest(
     axes: dict[tuple[int, int], str],
     ranges: Mapping[str, tuple[int, int]],
     fields: Sequence[str],
-    signatures: Sequence[InputSignature],
+    signatures: "Sequence[InputSignature]",
     messages: Messages,
 ) -> None:
     """A symbol without an axis is each extent that the file calls so or, if it calls none so, the one that it
@@ -217,7 +228,7 @@ def _bind_rest(
 _AT = re.compile(r"[A-Za-z][A-Za-z0-9_]*=[0-9]{1,9}")
 
 
-def values_at(words: str, symbols: Sequence[Symbol]) -> dict[str, int]:
+def values_at(words: str, symbols: "Sequence[Symbol]") -> dict[str, int]:
     """The values of `T=37` or `H=8,W=9`. Raises CodegenError E285 for anything but one value a symbol, in its
     range."""
     messages = Messages()

@@ -12,11 +12,18 @@ from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 
-from codegen import disk
+from codegen import disk, resources
 from codegen.errors import CodegenError, Message, Messages
 
+PAGE, DATA = "report.html", "report.json"
+"""Names of the page and of the document in a folder of a build."""
 _MOST_NAMES = 1000
 """Of a folder, looked through for one that a user may have meant."""
+
+
+def example_model() -> Path:
+    """Path of the shipped example's model file."""
+    return resources.folder("examples") / "digits" / "digits.tflite"
 
 
 def existing(path: Path, kinds: str = "a .tflite or .onnx file") -> Path:

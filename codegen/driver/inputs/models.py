@@ -5,10 +5,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from codegen.errors import Message, Messages, counted
 from codegen.ir.c_names import headers, identifier, is_taken
-from codegen.ir.rules import Place
+
+if TYPE_CHECKING:
+    from codegen.ir.rules import Place
 
 _PREFIX = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 _LONGEST = 32
@@ -148,12 +151,12 @@ def _check_apart(found: Sequence[ModelName]) -> None:
     messages.raise_if_any()
 
 
-def places_of(places: Sequence[Place], model: str) -> tuple[Place, ...]:
+def places_of(places: "Sequence[Place]", model: str) -> "tuple[Place, ...]":
     """Those for all models, and those for this one."""
     return tuple(place for place in places if place.model in (None, model))
 
 
-def check_models(places: Sequence[Place], models: Sequence[str]) -> None:
+def check_models(places: "Sequence[Place]", models: Sequence[str]) -> None:
     """Raise CodegenError E244 naming every place of a model that is not built, where several are.
 
     Who builds one model of a project may leave the places of the others in its codegen.toml.
@@ -170,7 +173,7 @@ def check_models(places: Sequence[Place], models: Sequence[str]) -> None:
     messages.raise_if_any()
 
 
-def check_missed(missed: Mapping[str, Mapping[Place, Message]]) -> None:
+def check_missed(missed: "Mapping[str, Mapping[Place, Message]]") -> None:
     """Raise CodegenError (E240, E241 or E243) naming every place without a model that is of none of them.
 
     `missed`: model -> the places that name nothing in it (`Placed.missed`).

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import msgspec
-
 from codegen.driver.report.buffers import program_buffers
 from codegen.driver.report.certificate import certificate, origin
 from codegen.driver.report.code_sizes import CodeSizes
@@ -68,11 +66,6 @@ def report(
     if measured is not None:
         document["run"] = _run(program, measured)
     return document
-
-
-def to_json(document: object) -> str:
-    """Readable JSON, keys in the order of the document."""
-    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
 
 
 def _model(program: Program, macs: int) -> dict[str, object]:

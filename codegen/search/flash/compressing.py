@@ -11,7 +11,6 @@ Which linked constants of a program are copied to faster memory.
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
 
 import numpy as np
 
@@ -27,9 +26,7 @@ from codegen.program.program import Program
 from codegen.program.shortage import ConstantShortage, DoesNotLink, FlashShortage
 from codegen.search.flash.compressible import Option, units
 from codegen.search.flash.constant_pools import smallest_limit
-
-CompressMode = Literal["off", "auto"]
-"""Never; where constants do not fit otherwise."""
+from codegen.settings import CompressMode, StageMode
 
 
 def linked(
@@ -231,10 +228,6 @@ def _of_a_group(struct: CStruct, split: Split | None, calls: int) -> CStruct:
         (name, split.outputs // calls if name == split.field else value) for name, value in struct.fields
     )
     return replace(struct, fields=fields)
-
-
-StageMode = Literal["off", "use", "auto"]
-"""No copies; copies in front of the step that reads them; also copies at start-up."""
 
 
 LEAST_PERCENT = 1

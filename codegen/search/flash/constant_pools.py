@@ -8,9 +8,10 @@ from dataclasses import replace
 
 from codegen.errors import Messages
 from codegen.ir import Board
+from codegen.ir.rules import ConstantRule
 from codegen.kernels.base.code_bytes import recorded, with_reads
 from codegen.kernels.primfunc import PrimFunc
-from codegen.plan.constants.linking import ConstantRule, missing_bytes, size_bytes, unused, with_scopes
+from codegen.plan.constants.linking import missing_bytes, size_bytes, unused, with_scopes
 from codegen.plan.constants.merging import Piece
 from codegen.program.problem import Pool, limited
 from codegen.program.shortage import ConstantShortage, SmallestLimit

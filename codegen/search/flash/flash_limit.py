@@ -10,14 +10,16 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from codegen.errors import CodegenError
-from codegen.plan.constants.linking import ConstantRule, missing_bytes
+from codegen.ir.rules import ConstantRule
+from codegen.plan.constants.linking import missing_bytes
 from codegen.program.problem import Pool, limited
 from codegen.program.program import Program
 from codegen.program.shortage import DoesNotFit, DoesNotLink, SmallestLimit
-from codegen.search.flash.compressing import CompressionChoice, CompressMode, pieces_of
+from codegen.search.flash.compressing import CompressionChoice, pieces_of
 from codegen.search.flash.smaller_constants import Smaller, Taken, program_cost
 from codegen.search.kernels.binding import Binder, Cap, Caps
 from codegen.search.kernels.costs import FLASH_WORTH
+from codegen.settings import CompressMode
 
 _MORE_SEARCHES = 5
 """Searches with kernels still smaller than before: what is chosen besides may be larger than foreseen."""

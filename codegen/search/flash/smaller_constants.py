@@ -7,11 +7,12 @@ from itertools import takewhile
 from codegen.ir import Let
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.inserted import FusedAttrs
+from codegen.ir.rules import ConstantRule
 from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.fused import can_fuse
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.constants.knapsack import KnapsackItem, cheapest
-from codegen.plan.constants.linking import ConstantRule, missing_bytes, with_scopes
+from codegen.plan.constants.linking import missing_bytes, with_scopes
 from codegen.plan.constants.merging import merge
 from codegen.program.program import Program
 from codegen.search.flash.compressible import Option

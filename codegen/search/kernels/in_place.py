@@ -6,7 +6,7 @@ a kernel runs follows from the plan: it says on which side of its argument a res
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Generic, Literal, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from codegen.ir import Function, Var
 from codegen.kernels.contract import Sharing
@@ -19,6 +19,7 @@ from codegen.program.program import BufferSlice
 from codegen.program.shortage import DoesNotFit
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.costs import cheapest
+from codegen.settings import SharingMode
 
 BALANCED_WORKSPACE_BYTES = 2048
 """The most that `--optimize balanced` gives a kernel to work in, for elements of one byte; wider ones get as
@@ -187,12 +188,6 @@ def _all(
         return first
     every = planner.fitting(prims)
     return first if isinstance(every, DoesNotFit) or every.peak_bytes >= first.peak_bytes else every
-
-
-SharingMode = Literal["none", "in-place", "overlap"]
-"""none: every result lies apart from what it is computed from (views, which compute nothing, do not).
-in-place: a result may take exactly the bytes of an argument as large as it. overlap: it may start anywhere
-in the argument's bytes that its kernel permits."""
 
 
 def permitted(prim_funcs: Sequence[PrimFunc], mode: SharingMode) -> tuple[PrimFunc, ...]:

@@ -9,7 +9,6 @@ When values are there, step by step: what a step or a block finds in memory besi
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from codegen.ir import Function, Var
 from codegen.kernels.primfunc import PrimFunc
@@ -26,8 +25,7 @@ from codegen.plan.order.order_graph import (
 )
 from codegen.plan.place.bounds import largest_overlap
 from codegen.program.interface import Edge
-
-ScheduleMode = Literal["file", "optimal"]
+from codegen.settings import ScheduleMode
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

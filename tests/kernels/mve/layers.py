@@ -12,7 +12,7 @@ from codegen.driver.build import Planned
 from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
 from codegen.importers.tflite.writing.writer import ModelBuilder
-from codegen.search import SharingMode
+from codegen.settings import SharingMode
 from codegen.toolchain import Optimize
 from tests.kernels.runs import run_files
 

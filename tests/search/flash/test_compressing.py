@@ -20,11 +20,11 @@ from codegen.driver.options import Options
 from codegen.driver.preparing import prepared
 from codegen.errors import CodegenError
 from codegen.ir import ConstRef
+from codegen.ir.rules import ConstantRule
 from codegen.kernels.base.code_bytes import constant_reads, recorded
 from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.constants.knapsack import Chosen, KnapsackItem, cheapest
-from codegen.plan.constants.linking import ConstantRule
 from codegen.plan.constants.merging import merge
 from codegen.program.interface import ConstantsMode, Interface, PoolOwner
 from codegen.program.program import Program

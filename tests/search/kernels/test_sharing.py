@@ -20,8 +20,9 @@ from codegen.program.problem import Placement
 from codegen.program.program import Program
 from codegen.search.kernels import selection
 from codegen.search.kernels.costs import cost
-from codegen.search.kernels.in_place import SharingMode, directed
+from codegen.search.kernels.in_place import directed
 from codegen.search.kernels.selection import SLOWER_PERCENT, used_code_bytes, with_shared_code
+from codegen.settings import SharingMode
 from tests.plan.build import live, placed, prim, var
 from tests.search.kernels.test_selection import bound
 from tests.search.steps.test_recompute import BOARD

@@ -22,9 +22,9 @@ from codegen.plan.place.exact import optimal
 from codegen.program.problem import peak_bytes
 from codegen.program.program import Program
 from codegen.program.size_ranges import breakpoints, looked_at, named_values, number_at, turns
-from codegen.search import StageMode
 from codegen.search.ranges import block_members, parts
 from codegen.search.ranges import ranged as ranged_sizes
+from codegen.settings import StageMode
 from tests.search.ranges.networks import (
     NETWORKS,
     Net,
