@@ -225,7 +225,9 @@ def _flash_tool(board: Board) -> str | None:
     if not able and board.flash_tool is None:
         return None
     own = board.flash_tool is not None and board.flash_tool not in able
-    commands = load_commands(board, Path("firmware.elf"), tool=None if own else board.flash_tool or able[0])
+    commands = load_commands(
+        board, Path("firmware.elf"), tool=None if own else board.flash_tool or able[0], shown=True
+    )
     return " && ".join(commands.lines)
 
 

@@ -243,6 +243,8 @@ def build(
             check_lock(options.lock, figures)
             if found.left_out:
                 image.path.unlink()
+            elif board.flash is not None and board.flash.uf2_family is not None:
+                toolchain.write_uf2(image.path, board.flash.uf2_family)
             for name, text in emit.figures(bundle, sources.build_sha256, image.sizes).items():
                 (staging / name).write_text(text, encoding="utf-8", newline="\n")
             (staging / "report.json").write_text(to_json(document(found, options)), encoding="utf-8")

@@ -225,6 +225,10 @@ class FlashNames:
     """VID:PID of the boot loader that speaks DFU."""
     picotool: bool = False
     """Whether it is an RP2040 or RP2350 with USB."""
+    uf2: str | None = None
+    """Board-ID in INFO_UF2.TXT of the drive that its boot loader shows; the drive has this name too."""
+    uf2_family: int | None = None
+    """Family of the chip in the blocks of a UF2 file."""
     west: str | None = None
     """A build folder of Zephyr for this board, which knows how it is flashed."""
 
@@ -298,6 +302,8 @@ class Board:
     """Registers written right after reset, in this order: clocks of memories and of the UART, its pins."""
     boot_words: tuple[int, ...] = ()
     """Words behind the vector table that the chip's boot ROM looks for."""
+    boot_stage: str | None = None
+    """Code in front of the vector table that the chip's boot ROM calls: file in runtime_c/port."""
     holes: tuple[MemoryHole, ...] = ()
     second_core: SecondCore | None = None
 

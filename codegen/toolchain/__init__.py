@@ -5,6 +5,7 @@ from codegen.toolchain.doctor import Finding, doctor
 from codegen.toolchain.elf import FreeRange, TakenRange, left_by, taken_ranges
 from codegen.toolchain.gcc import RegionsTooSmall
 from codegen.toolchain.image_build import HOOK_FUNCTIONS, LEVELS, Optimize, build, check_pools, tools
+from codegen.toolchain.uf2 import write_uf2
 
 __all__ = [
     "HOOK_FUNCTIONS",
@@ -21,4 +22,5 @@ __all__ = [
     "left_by",
     "taken_ranges",
     "tools",
+    "write_uf2",
 ]

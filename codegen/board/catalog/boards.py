@@ -171,6 +171,7 @@ def _check_firmware(board: Board, where: str, messages: Messages) -> None:
         ("counter.driver", "counter", board.counter and board.counter.driver),
         ("mpu", "mpu", board.mpu),
         ("startup", "setup", board.startup),
+        ("boot_stage", "boot", board.boot_stage),
         ("second_core.driver", "core1", board.second_core and board.second_core.driver),
     )
     for field, prefix, driver in drivers:
@@ -205,7 +206,7 @@ def _check_setup(board: Board, where: str, messages: Messages) -> None:
 
 def _drivers(prefix: str) -> list[str]:
     """Names of the drivers of one kind in runtime_c/port: `uart_<name>.c`."""
-    paths = sorted((resources.folder("runtime_c") / "port").glob(f"{prefix}_*.c"))
+    paths = sorted((resources.folder("runtime_c") / "port").glob(f"{prefix}_*.[cS]"))
     names = [path.stem.removeprefix(f"{prefix}_") for path in paths]
     return [name for name in names if name != "none"]
 

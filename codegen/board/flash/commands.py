@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from codegen.board.flash.tools import NAME, PROBE, TOOLS, Tool, Words
+from codegen.board.flash.drives import mounted_drive, usual_place
+from codegen.board.flash.tools import DRIVE, NAME, PROBE, TOOLS, Tool, Words
 from codegen.errors import CodegenError, Message, Messages, listed
 from codegen.ir import Board, FlashNames
 
@@ -62,6 +63,11 @@ def check_names(board: Board, where: str, code: str, messages: Messages) -> None
     if names.dfu is not None and not _USB.match(names.dfu):
         help_ = "four hexadecimal digits each, as lsusb prints them: 0483:df11"
         messages.add(code, f"{names.dfu!r} is no VID:PID", where=f"{where}: flash.dfu", help=help_)
+    if (names.uf2 is None) != (names.uf2_family is None):
+        lacking, given = ("uf2", "uf2_family") if names.uf2 is None else ("uf2_family", "uf2")
+        messages.add(code, f"is missing beside flash.{given}", where=f"{where}: flash.{lacking}")
+    if names.uf2_family is not None and not 0 <= names.uf2_family < 1 << 32:
+        messages.add(code, "does not fit 32 bits", where=f"{where}: flash.uf2_family")
     tool = TOOLS.get(board.flash_tool or "")
     if tool is not None and name_of(board, tool) is None:
         text = f"{tool.name} needs flash.{tool.key}: what it calls this part"
@@ -81,26 +87,35 @@ def _check_own(command: str, where: str, code: str, messages: Messages) -> None:
         messages.add(code, "is empty", where=where, help=known)
 
 
-def is_here(tool: Tool) -> bool:
-    """Whether its program is in PATH."""
+def is_here(tool: Tool, board: Board) -> bool:
+    """True if its program is in PATH, and the drive that it copies to is mounted."""
+    if tool.needs_drive and mounted_drive(name_of(board, tool) or "") is None:
+        return False
     return shutil.which(tool.program) is not None
 
 
-def load_commands(board: Board, elf: Path, *, tool: str | None = None, probe: str | None = None) -> Commands:
+def load_commands(
+    board: Board, elf: Path, *, tool: str | None = None, probe: str | None = None, shown: bool = False
+) -> Commands:
     """What puts `elf` on the board and starts it: by `tool`, else by the board's flash_tool, else by the
-    first tool that the board names and that is installed.
+    first tool that the board names and that is installed. `shown`: the commands are only to be read, so the
+    first tool of the board will do.
 
     Raises CodegenError E630: no tool is named or installed, or `tool` is none for this board.
     """
     if tool is None and board.flash_tool is not None and board.flash_tool not in TOOLS:
         return _own_command(board.flash_tool, elf)
-    chosen = choose(board, tool)
+    chosen = choose(board, tool, shown=shown)
+    if chosen.needs_drive and not shown and not is_here(chosen, board):
+        raise CodegenError(_no_drive(board, chosen))
     return rendered(chosen, board, chosen.load, chosen.load_script, elf, probe)
 
 
-def reset_commands(board: Board, *, tool: str | None = None, probe: str | None = None) -> Commands:
+def reset_commands(
+    board: Board, *, tool: str | None = None, probe: str | None = None, shown: bool = False
+) -> Commands:
     """What resets the board. Raises CodegenError E630 as `load_commands`, and where the tool cannot reset."""
-    chosen = choose(board, tool, resetting=True)
+    chosen = choose(board, tool, resetting=True, shown=shown)
     if not chosen.reset:
         able = [each.name for each in tools_for(board) if each.reset]
         raise CodegenError(
@@ -116,15 +131,18 @@ def reset_commands(board: Board, *, tool: str | None = None, probe: str | None =
     return rendered(chosen, board, chosen.reset, chosen.reset_script, Path("firmware.elf"), probe)
 
 
-def choose(board: Board, name: str | None, *, resetting: bool = False) -> Tool:
-    """The tool to take. Raises CodegenError E630."""
+def choose(board: Board, name: str | None, *, resetting: bool = False, shown: bool = False) -> Tool:
+    """The tool to take; where its commands are only `shown`, one that is not installed too. Raises
+    CodegenError E630."""
     wanted = name or (board.flash_tool if board.flash_tool in TOOLS else None)
     if wanted is not None:
         if name_of(board, TOOLS[wanted]) is None:
             raise CodegenError(_not_named(board, TOOLS[wanted]))
         return TOOLS[wanted]
     able = [tool for tool in tools_for(board) if tool.reset or not resetting]
-    here = next((tool for tool in able if is_here(tool)), None)
+    here = next((tool for tool in able if is_here(tool, board)), None)
+    if here is None and shown and able:
+        return able[0]
     if here is None:
         raise CodegenError(_none_here(board, able))
     return here
@@ -141,6 +159,7 @@ def rendered(
     scripted = elf.with_suffix(".jlink")
     values = {
         "elf": str(elf),
+        "uf2": str(elf.with_suffix(".uf2")),
         "hex": str(elf.with_suffix(".hex")),
         "bin": str(elf.with_suffix(".bin")),
         "script": str(scripted),
@@ -152,6 +171,9 @@ def rendered(
         if word == NAME:
             names = (name_of(board, tool) or "").split()
             return [each.format(name=name) for name in names for each in tool.name_words]
+        if word == DRIVE:
+            board_id = name_of(board, tool) or ""
+            return [str(mounted_drive(board_id) or usual_place(board_id))]
         if word == PROBE:
             return [each.format(**values) for each in tool.probe_words] if probe is not None else []
         return [word.format(**values)]
@@ -200,6 +222,15 @@ def _not_named(board: Board, tool: Tool) -> Message:
         where=board.name,
         text=f"the board's file does not say what {tool.name} calls it",
         help=f"it has names for: {known}; flash.{tool.key} in a board file of your own (docs/boards.md)",
+    )
+
+
+def _no_drive(board: Board, tool: Tool) -> Message:
+    return Message(
+        code="E630",
+        where=board.name,
+        text=f"no drive of its boot loader is mounted (INFO_UF2.TXT with Board-ID {name_of(board, tool)})",
+        help=f"{tool.install}; or copy firmware.uf2 there yourself",
     )
 
 

@@ -141,13 +141,13 @@ class FlashTool:
     timeout_seconds: float = LOAD_SECONDS
     wait_seconds: float = WAIT_SECONDS
 
-    def loading(self, board: Board, elf: Path) -> Commands:
-        """What puts `elf` on the board. Raises CodegenError E630."""
-        return load_commands(board, elf, tool=self.name, probe=self.probe)
+    def loading(self, board: Board, elf: Path, *, shown: bool = False) -> Commands:
+        """What puts `elf` on the board; `shown`: without running it. Raises CodegenError E630."""
+        return load_commands(board, elf, tool=self.name, probe=self.probe, shown=shown)
 
-    def resetting(self, board: Board) -> Commands:
-        """What resets the board. Raises CodegenError E630."""
-        return reset_commands(board, tool=self.name, probe=self.probe)
+    def resetting(self, board: Board, *, shown: bool = False) -> Commands:
+        """What resets the board; `shown`: without running it. Raises CodegenError E630."""
+        return reset_commands(board, tool=self.name, probe=self.probe, shown=shown)
 
     def work(self, commands: Commands, *, loading: bool, progress: Progress = silent) -> None:
         """Run them. Raises CodegenError E630, E631, E632."""

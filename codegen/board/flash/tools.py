@@ -1,8 +1,9 @@
 """The table of flash tools: how each is asked to load a file and to reset a board, and how to get it.
 
-Words of a command: `{elf}`, `{hex}`, `{bin}` and `{script}` are files, `{address}` is where the code begins.
-`<name>` stands for the words that name the part or the board, `<probe>` for those that choose the probe, none
-without `--probe`. Where the words are from: decision 064.
+Words of a command: `{elf}`, `{uf2}`, `{hex}`, `{bin}` and `{script}` are files, `{address}` is where the
+code begins. `<name>` stands for the words that name the part or the board, `<probe>` for those that choose
+the probe, none without `--probe`, `<drive>` for the folder where the boot loader's USB drive is mounted.
+Where the words are from: decision 064.
 """
 
 from collections.abc import Mapping
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from codegen.targets.arm import ARM_PREFIX
 
 Words = tuple[str, ...]
-NAME, PROBE = "<name>", "<probe>"
+NAME, PROBE, DRIVE = "<name>", "<probe>", "<drive>"
 
 OBJCOPY = f"{ARM_PREFIX}objcopy"
 _HEX: Words = (OBJCOPY, "-O", "ihex", "{elf}", "{hex}")
@@ -44,6 +45,8 @@ class Tool:
     """The command that lists the probes it sees."""
     install: str
     """How to get it."""
+    needs_drive: bool = False
+    """It copies onto the USB drive that the board's boot loader shows: it is there while that is mounted."""
 
 
 _STM32_CUBE = ("STM32_Programmer_CLI", "-c", "port=SWD", PROBE)
@@ -55,6 +58,16 @@ _JLINK: Words = (
 TOOLS: Mapping[str, Tool] = {
     tool.name: tool
     for tool in (
+        Tool(
+            name="uf2",
+            program="cp",
+            key="uf2",
+            load=(("cp", "{uf2}", DRIVE), ("sync",)),
+            reset=(),
+            probes="ls /media/$USER",
+            install="hold BOOTSEL, plug the board in, mount its drive",
+            needs_drive=True,
+        ),
         Tool(
             name="pyocd",
             program="pyocd",

@@ -39,8 +39,12 @@ def _tools(board: Board) -> Iterable[Finding]:
         )
         return
     able = tools_for(board)
-    chosen = TOOLS[board.flash_tool] if board.flash_tool else next(filter(is_here, able), None)
-    optional = board.runner is Runner.QEMU or (chosen is not None and is_here(chosen))
+    chosen = (
+        TOOLS[board.flash_tool]
+        if board.flash_tool
+        else next((tool for tool in able if is_here(tool, board)), None)
+    )
+    optional = board.runner is Runner.QEMU or (chosen is not None and is_here(chosen, board))
     if not able:
         yield Finding(
             name="flash tool",
@@ -51,15 +55,20 @@ def _tools(board: Board) -> Iterable[Finding]:
             optional=True,
         )
     for tool in able:
-        yield _tool(tool, wanted, optional or tool is not (chosen or able[0]), tool is chosen)
+        yield _tool(tool, board, wanted, optional or tool is not (chosen or able[0]), tool is chosen)
 
 
-def _tool(tool: Tool, wanted: str, optional: bool, chosen: bool) -> Finding:
+def _tool(tool: Tool, board: Board, wanted: str, optional: bool, chosen: bool) -> Finding:
     path = shutil.which(tool.program)
     detail = "not in PATH" if path is None else f"{path}{', the one that is taken' if chosen else ''}"
     install = tool.install
     uses_objcopy = any(words[0] == OBJCOPY for words in tool.load)
     ok = path is not None
+    if tool.needs_drive:
+        ok = is_here(tool, board)
+        detail = (
+            f"its drive is mounted{', the one that is taken' if chosen else ''}" if ok else "no drive of its"
+        )
     if ok and uses_objcopy and shutil.which(OBJCOPY) is None:
         ok, detail, install = False, f"{path}, but it needs {OBJCOPY}", INSTALL_ARM_GCC
     return Finding(

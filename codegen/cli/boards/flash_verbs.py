@@ -53,7 +53,7 @@ def flash(
         help_ = "codegen build writes it, unless it says that there is no room for the test firmware"
         raise CodegenError(Message(code="E638", where=str(source), text=text, help=help_))
     if dry_run:
-        show_commands(tool.loading(board, elf))
+        show_commands(tool.loading(board, elf, shown=True))
         return ExitCode.OK
     with progress(quiet) as stage:
         ran = flash_board(board, elf, built.build.sha256, tool, port=port, baud=baud, progress=stage)
@@ -80,7 +80,7 @@ def reset(
     if board is None:
         raise click.UsageError("--board says which board it is (`codegen boards`)")
     known = catalogue.load_board(board)
-    commands = tool.resetting(known)
+    commands = tool.resetting(known, shown=dry_run)
     if dry_run:
         show_commands(commands)
         return ExitCode.OK

@@ -208,7 +208,9 @@ def port_files(board: Board) -> tuple[str, ...]:
     """Drivers of `board`, as paths below runtime_c. Raises ValueError for a board without counter."""
     if board.counter is None:
         raise ValueError(f"board {board.name} has no counter: there is no test firmware for it")
+    boot = () if board.boot_stage is None else (f"port/boot_{board.boot_stage}.S",)
     return (
+        *boot,
         f"port/cache_{'l1' if _caches(board) else 'none'}.c",
         f"port/counter_{board.counter.driver}.c",
         f"port/mpu_{board.mpu or 'none'}.c",

@@ -26,12 +26,13 @@ EVERYWHERE = replace(
     load_board("stm32f4-discovery"),
     flash=FlashNames(
         pyocd="part", openocd="a.cfg b.cfg", probe_rs="Part", stm32=True, jlink="PART", dfu="0483:df11",
-        picotool=True, west="build",
+        picotool=True, west="build", uf2="DRIVE", uf2_family=1,
     ),
 )  # fmt: skip
 ELF = Path("out dir/firmware.elf")
 
 LINES = {
+    "uf2": ["cp 'out dir/firmware.uf2' /media/me/DRIVE", "sync"],
     "pyocd": ["pyocd load --no-wait -O keep_unwritten=true --target part --uid S1 'out dir/firmware.elf'"],
     "openocd": [
         "openocd -f a.cfg -f b.cfg -c 'adapter serial S1' "
@@ -86,10 +87,11 @@ def told(code: str, *arguments: object, **named: object) -> str:
 
 
 @pytest.mark.parametrize("name", TOOLS)
-def test_exact_command_lines(name: str) -> None:
+def test_exact_command_lines(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("codegen.board.flash.drives.getpass.getuser", lambda: "me")
     probe = "0483:374b:S1" if TOOLS[name].usb_probe else "S1"
-    assert load_commands(EVERYWHERE, ELF, tool=name, probe=probe).lines == LINES[name]
-    without = load_commands(EVERYWHERE, ELF, tool=name).lines
+    assert load_commands(EVERYWHERE, ELF, tool=name, probe=probe, shown=True).lines == LINES[name]
+    without = load_commands(EVERYWHERE, ELF, tool=name, shown=True).lines
     assert "S1" not in "".join(without) and len(without) == len(LINES[name])
 
 
