@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from codegen.api import build
-from codegen.driver.example import example_model
+from codegen.driver.inputs.files import example_model
 from codegen.driver.options import Options
 from tests.checkout import ROOT
 

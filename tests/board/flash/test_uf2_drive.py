@@ -9,7 +9,7 @@ from codegen.board import load_board
 from codegen.board.flash import drives
 from codegen.board.flash.commands import load_commands
 from codegen.cli.boards.board_doctor import board_findings
-from codegen.driver.example import example_model
+from codegen.driver.inputs.files import example_model
 from codegen.driver.options import Options
 from codegen.errors import CodegenError
 from tests.cli.test_verbs import call
