@@ -331,12 +331,14 @@ class _Translation:
                 if isinstance(value, Known) and 0 in value.shape:
                     self._leave_out(where.removeprefix("graph "), self._checked(output, value))
                     continue
-                found.append(self._result(output, value, taken))
-                taken.add(found[-1].name)
+                result = self._result(output, value, taken)
+                found.append(replace(result, origin=printable(output.name)))
+                taken.add(result.name)
             except Refused as refused:
                 self._report.add(refused.problem, where=where)
             except AlreadyReported:
                 pass
+        self.steps.rename(found)
         return tuple(found)
 
     def _given_out(self, output: FileValue) -> Value:

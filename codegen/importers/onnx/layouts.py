@@ -23,6 +23,7 @@ from codegen.ir.evaluate import evaluate_let
 from codegen.ir.ops import OPS, Attrs, ConcatAttrs, ReshapeAttrs, TransposeAttrs, find_op, layout
 from codegen.ir.ops.qlinear import plain
 from codegen.ir.ops.qlinear.plain import ConvertAttrs, PlainAttrs
+from codegen.passes.pipeline import substitute_let
 
 Axes = tuple[int, ...]
 """Where each axis of a value is stored: axis i of the model is axis `axes[i]` of the memory."""
@@ -263,6 +264,13 @@ class StepList:
         if shared:
             self._shared_steps[call, kind] = var
         return Computed(var=var, axes=axes)
+
+    def rename(self, variables: Iterable[Var]) -> None:
+        """Replace each variable by the one of its name, which knows the graph output that it is."""
+        values = {var.name: var for var in variables}
+        self.body = [
+            replace(substitute_let(let, values), var=values.get(let.var.name, let.var)) for let in self.body
+        ]
 
     def copied(self, known: Known) -> Computed:
         """A constant as a value of the running model: a graph output that is one is copied by a step."""

@@ -16,22 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from codegen import board as boards
-from codegen import emit, toolchain
-from codegen.driver.build import Planned, plan_model
-from codegen.driver.inputs.cases import Case
-from codegen.driver.options import Options
-from codegen.driver.report.output_check import array
-from codegen.driver.run import request
 from codegen.errors import CodegenError
 from codegen.importers.limits import byte_limits
 from codegen.importers.onnx import import_onnx
 from codegen.ir import Module
 from codegen.ir.evaluate import evaluate
 from codegen.ir.verify import verify
-from codegen.plan.models.joint import together
-from codegen.program.interface import ConstantsMode, Interface
-from tests.joining import joined
+from tests.importers.onnx.one_program import run_together
 
 onnx: Any = importlib.import_module("onnx")
 
@@ -241,28 +232,11 @@ def on_board(outcomes: Sequence[Outcome], folder: Path, name: str = "host") -> I
 
 
 def _on_board(outcomes: Sequence[Outcome], folder: Path, name: str) -> Iterator[Outcome]:
-    board, limit = boards.load_board(name), outcomes[0].test.model_limit
-    constants = ConstantsMode.LINKED if limit is None else ConstantsMode.EXTERNAL
-    interface = Interface(constants=constants)
-    options = Options(board=name, optimize="size", model_limit=limit, interface=interface)
-    folder.mkdir()
-    planned: dict[int, Planned] = {}
-    for number, each in enumerate(outcomes):
-        path = folder / f"m{number}.onnx"
-        path.write_bytes(each.test.model.SerializeToString())
-        try:
-            planned[number] = plan_model(path, board, options, name=f"m{number}", emulated=True)
-        except CodegenError as error:
-            yield replace(each, is_right=False, reason="no program: " + error.messages[0].text)
-    sources = joined(emit.render(together([each.program for each in planned.values()])))
-    emit.write(sources, folder / "build")
-    image = toolchain.build(sources, folder / "build", board, optimize="size")
-    with boards.session(image, board) as target:
-        for model, (number, plan) in enumerate(planned.items()):
-            test = outcomes[number].test
-            case = Case(name=test.name, inputs=tuple(test.given), expected=test.taken)
-            result = target.run(request(plan.program, [case], model=model))
-            kinds = [each.type for each in plan.program.signature.outputs]
-            found = [array(data, kind) for data, kind in zip(result.cases[0].outputs, kinds, strict=True)]
-            is_both = outcomes[number].is_right and is_right(test, found)
-            yield replace(outcomes[number], is_right=is_both)
+    models = [each.test.model.SerializeToString() for each in outcomes]
+    inputs = [each.test.given for each in outcomes]
+    ran = run_together(models, inputs, folder, name, outcomes[0].test.model_limit)
+    for each, result in zip(outcomes, ran, strict=True):
+        if isinstance(result, CodegenError):
+            yield replace(each, is_right=False, reason="no program: " + result.messages[0].text)
+        else:
+            yield replace(each, is_right=each.is_right and is_right(each.test, result.outputs))

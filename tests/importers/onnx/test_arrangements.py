@@ -4,6 +4,8 @@ Moved copies were kept by variable and memory order alone. A Transpose only rena
 Transpose share the variable: whoever asked second was given the first reader's copy.
 """
 
+import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +13,15 @@ import numpy as np
 import pytest
 from onnx import helper
 
+import codegen
 from codegen.ir.evaluate import evaluate
+from tests.importers.onnx.arranged.__main__ import IN_C
+from tests.importers.onnx.arranged.drawing import Question, evaluated, questions, ran
 from tests.importers.onnx.engine import answers
 from tests.importers.onnx.models import imported, model, node
 
+NUMBERS = 150
+"""Random graphs of the suite; each is there in float32 and quantised."""
 IMAGE = (1, 2, 3, 4)
 CONSTANTS = {
     "w": np.array([[0.5, -1.25], [0.75, 0.25]], np.float32).reshape(2, 2, 1, 1),
@@ -99,3 +106,42 @@ def test_each_reader_gets_its_arrangement(
     for result, values in zip(results, expected, strict=True):
         assert result.shape == values.shape
         np.testing.assert_allclose(result, values, rtol=0, atol=1e-6 * np.abs(values).max())
+
+
+@pytest.fixture(scope="module")
+def drawn() -> list[Question]:
+    return questions(range(NUMBERS))
+
+
+def test_random_graphs_are_what_onnxruntime_gives(tmp_path: Path, drawn: list[Question]) -> None:
+    """Names, shapes and values of outputs, by NumPy and in C: floats within 1e-5, integers equal."""
+    assert [line for question in drawn for line in evaluated(question)] == []
+    assert list(ran(drawn[::IN_C], tmp_path / "c")) == []
+
+
+def test_random_graphs_have_values_of_several_readers(drawn: list[Question]) -> None:
+    """In half of the graphs a value is moved by one reader and read by another: what went wrong before."""
+    moved_and_read = 0
+    for question in drawn[::2]:
+        nodes = question.model.graph.node
+        reads = Counter(name for node in nodes for name in node.input)
+        moved = {node.input[0] for node in nodes if node.op_type in ("Transpose", "Reshape", "Flatten")}
+        moved_and_read += any(reads[name] > 1 for name in moved)
+    assert moved_and_read >= NUMBERS // 2
+
+
+def test_the_header_names_outputs_as_the_file_does(tmp_path: Path) -> None:
+    """An image and its Transpose are one variable: C called both outputs by the name of the image."""
+    made = _case(
+        CONV,
+        node("Transpose", "b", "rows_last", perm=[0, 3, 1, 2]),
+        node("Transpose", "rows_last", "channels_last", perm=[0, 3, 1, 2]),
+        node("Identity", "b", "again"),
+        outputs="channels_last again",
+    )
+    path = tmp_path / "m.onnx"
+    path.write_bytes(made.SerializeToString())
+    codegen.build(path, tmp_path / "out", codegen.Options(board="host"))
+    header = (tmp_path / "out" / "m.h").read_text()
+    [members] = re.findall(r"struct \{([^}]*)\} m_outputs;", header)
+    assert re.findall(r"float \*(\w+);", members) == ["channels_last", "again"]
