@@ -1,5 +1,6 @@
-"""Writing to disk so that others see all of it or nothing: whole files, exchanged paths, locks.
+"""Files and folders on disk: whole or not there, exchanged in one step, locked, temporary.
 
+A temporary folder holds a file that its process keeps locked: a free lock is that of a folder nobody needs.
 Everything here raises OSError; the caller says what it means for the user.
 """
 
@@ -8,10 +9,12 @@ import errno
 import fcntl
 import functools
 import os
+import shutil
 import tempfile
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 
 _AT_FDCWD = -100
@@ -23,6 +26,12 @@ _CANNOT = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP}
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _POLL_SECONDS = 0.02
+_PREFIX = "codegen-"
+LOCK = ".codegen.lock"
+_MOST_ENTRIES = 20_000
+"""Entries of the system's temporary folder that are looked at."""
+_YOUNG_SECONDS = 60
+"""Age below which a folder is left alone: its process may be about to lock it."""
 
 
 def is_full(error: OSError) -> bool:
@@ -146,3 +155,46 @@ def _is_named(file: int, path: Path) -> bool:
         return os.path.samestat(os.fstat(file), path.stat())
     except FileNotFoundError:
         return False
+
+
+@contextmanager
+def temporary_folder(purpose: str) -> Generator[Path]:
+    """A new folder below the system's temporary one, removed at the end, `purpose` in its name.
+
+    Raises OSError if it cannot be made.
+    """
+    parent = Path(tempfile.gettempdir())
+    _sweep_once(parent)
+    with tempfile.TemporaryDirectory(dir=parent, prefix=f"{_PREFIX}{purpose}-") as name:
+        lock = try_lock(Path(name) / LOCK)
+        place = Path(name) / "files"
+        place.mkdir()
+        try:
+            yield place
+        finally:
+            if lock is not None:
+                os.close(lock)
+
+
+@functools.cache
+def _sweep_once(parent: Path) -> None:
+    sweep(parent)
+
+
+def sweep(parent: Path) -> None:
+    """Remove temporary folders of this user below `parent` whose processes are gone."""
+    with suppress(OSError), os.scandir(parent) as entries:
+        for entry in islice(entries, _MOST_ENTRIES):
+            if entry.name.startswith(_PREFIX) and entry.is_dir(follow_symlinks=False):
+                with suppress(OSError):
+                    _remove_abandoned(Path(entry.path))
+
+
+def _remove_abandoned(folder: Path) -> None:
+    status = (folder / LOCK).lstat()
+    if status.st_uid != os.getuid() or time.time() - status.st_mtime < _YOUNG_SECONDS:
+        return
+    lock = try_lock(folder / LOCK)
+    if lock is not None:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)

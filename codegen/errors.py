@@ -31,7 +31,9 @@ class ExitCode(enum.IntEnum):
     TARGET = 6
     DIFFERS = 7
     PEAK = 8
+    HUNG_UP = 129
     INTERRUPTED = 130
+    TERMINATED = 143
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -23,10 +23,10 @@ from codegen.driver.checks.calling import check_sizes
 from codegen.driver.inputs.cases import Case, fitting, pattern_case, sequence_cases, with_variables
 from codegen.driver.inputs.files import build_folder, existing, write_file
 from codegen.driver.inputs.models import model_names
-from codegen.driver.options import Options
+from codegen.driver.options import MOST_SECONDS, Options
 from codegen.driver.planning import plan_only
 from codegen.driver.report.single import report
-from codegen.driver.run import all_complaints, execute_all
+from codegen.driver.run import all_complaints, execute_all, patience_of
 from codegen.errors import CodegenError, Message, Messages
 from codegen.ir import rules
 from codegen.ir.ops import UserKernel
@@ -71,9 +71,12 @@ def checked_options(options: object) -> Options:
 
 def _out_of_bounds(options: Options, sound: set[str]) -> Iterator[tuple[str, str, str]]:
     """Field, what is wrong and its code, of values that have the right type."""
-    seconds, stack = options.deadline_seconds, options.stack_bytes
+    seconds, stack, limit_seconds = options.deadline_seconds, options.stack_bytes, options.run_timeout_seconds
     if "deadline_seconds" in sound and seconds is not None and not seconds > 0:
         yield "deadline_seconds", f"is {seconds}: seconds are more than 0", "E201"
+    if "run_timeout_seconds" in sound and not 0 < limit_seconds <= MOST_SECONDS:
+        text = f"is {limit_seconds}: seconds are more than 0, up to {MOST_SECONDS:,.0f}"
+        yield "run_timeout_seconds", text, "E201"
     if "stack_bytes" in sound and stack is not None and stack < 0:
         yield "stack_bytes", f"is {stack}, which is no number of bytes", "E201"
     for name, limit in options.pool_limits.items() if "pool_limits" in sound else ():
@@ -255,7 +258,13 @@ def run(
         built = build_models(paths, chosen, target, emulated=port is None)
         all_cases = _cases(built, given, chosen.seed, sequence=sequence)
         measured = execute_all(
-            built, all_cases, port=port, trace=Trace.COST, sandboxed=chosen.sandbox, sequence=sequence
+            built,
+            all_cases,
+            port=port,
+            trace=Trace.COST,
+            sandboxed=chosen.sandbox,
+            sequence=sequence,
+            patience=patience_of(chosen),
         )
         found = document(built, chosen, measured)
         if kept is not None:

@@ -137,8 +137,9 @@ def run(
     *,
     port: str | None = None,
     plugin: str | None = None,
+    patience: Patience = PATIENT,
     progress: Progress = silent,
 ) -> RunResult:
     """One request in a session of its own. Raises CodegenError E6xx, E501 without QEMU."""
-    with session(image, board, port=port, plugin=plugin, progress=progress) as target:
+    with session(image, board, port=port, plugin=plugin, patience=patience, progress=progress) as target:
         return target.run(request)

@@ -8,7 +8,8 @@ from typing import NoReturn
 import click
 
 from codegen import __version__
-from codegen.cli.pipes import drop_broken_output, full_output
+from codegen.cli.process.pipes import drop_broken_output, full_output
+from codegen.cli.process.signals import EndedBySignal, unwound_by_signals
 from codegen.cli.verb_table import VERBS, LazyGroup
 from codegen.errors import CodegenError, ExitCode, Message
 
@@ -44,7 +45,8 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     words = sys.argv[1:] if arguments is None else arguments
     gc.set_threshold(COLLECTED_AFTER)
     drop_broken_output()
-    status = _run(words)
+    with unwound_by_signals():
+        status = _run(words)
     if (full := full_output()) is not None:
         text, help_ = f"cannot be written: {full.strerror}", "make room there, or send it elsewhere"
         status = _fail(
@@ -60,11 +62,13 @@ def _run(words: list[str]) -> int:
     except CodegenError as error:
         return _fail(error, as_json)
     except click.exceptions.Abort:
-        return _interrupted(as_json)
+        return _stopped(as_json, ExitCode.INTERRUPTED, "interrupted")
+    except EndedBySignal as signal:
+        return _stopped(as_json, ExitCode(signal.status), f"ended by {signal.name}")
     except click.ClickException as error:
         return _fail(_usage(error), as_json)
     except KeyboardInterrupt:
-        return _interrupted(as_json)
+        return _stopped(as_json, ExitCode.INTERRUPTED, "interrupted")
     except Exception as error:
         full = _no_room(error)
         return _bug() if full is None else _fail(full, as_json)
@@ -100,13 +104,13 @@ def _fail(error: CodegenError, as_json: bool) -> int:
     return int(error.exit_code)
 
 
-def _interrupted(as_json: bool) -> int:
+def _stopped(as_json: bool, code: ExitCode, words: str) -> int:
     if as_json:
         from codegen.cli.console import failure_document
 
-        click.echo(failure_document(ExitCode.INTERRUPTED, ()))
-    click.echo("interrupted", err=True)
-    return int(ExitCode.INTERRUPTED)
+        click.echo(failure_document(code, ()))
+    click.echo(words, err=True)
+    return int(code)
 
 
 def _usage(error: click.ClickException) -> CodegenError:

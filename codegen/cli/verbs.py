@@ -58,7 +58,7 @@ def _models(paths: Sequence[Path]) -> list[Path]:
 @option(LOCK)
 @option(FIRMWARE)
 @click.option("--watch", is_flag=True, help="Build again whenever a MODEL changes, until Ctrl-C.")
-@model_flags()
+@model_flags(without=("run_timeout",))
 @REPORT_FLAG
 @_JSON
 @_QUIET
@@ -218,7 +218,7 @@ def validate(
 @click.command(cls=GroupedVerb, help=VERBS["plan"].help)
 @click.argument("source", required=False, type=click.Path(path_type=Path), metavar="[MODEL|PROBLEM.csv]")
 @plan_files
-@model_flags(board_default=None, without=("stack",))  # no compiler: no stack is known
+@model_flags(board_default=None, without=("stack", "run_timeout"))  # nothing is compiled or run
 @REPORT_FLAG
 @_JSON
 @_QUIET

@@ -1,14 +1,13 @@
 """Estimated cycles of every step: executions counted by a QEMU plugin, costs from the core's timings."""
 
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from codegen import board as boards
 from codegen import toolchain
+from codegen.disk import temporary_folder
 from codegen.driver.build import Built
 from codegen.driver.inputs.cases import Case
 from codegen.driver.run import request
@@ -92,9 +91,9 @@ def _count(
     if not coded:
         return counts
     begin, end = (built.image.symbols[name][0] & ~1 for name in toolchain.HOOK_FUNCTIONS)
-    with tempfile.TemporaryDirectory(prefix="codegen-counts-") as folder:
-        plugin = toolchain.build_counts_plugin(Path(folder), boards.plugin_api())
-        table = Path(folder) / "counts"
+    with temporary_folder("counts") as folder:
+        plugin = toolchain.build_counts_plugin(folder, boards.plugin_api())
+        table = folder / "counts"
         words: Sequence[str] = (
             str(plugin),
             f"out={table}",

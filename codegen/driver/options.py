@@ -11,11 +11,14 @@ from codegen.driver.inputs.dims import GivenDim
 from codegen.driver.inputs.models import GivenNames
 from codegen.program.interface import Interface
 from codegen.program.search_options import SearchOptions
-from codegen.settings import CODE, SEARCH, Firmware, flag_name, flagged
+from codegen.settings import CODE, SEARCH, TARGET, Firmware, flag_name, flagged
 
 if TYPE_CHECKING:
     from codegen.ir.ops import UserKernel
     from codegen.ir.rules import Place
+
+MOST_SECONDS = 604_800.0
+"""A week: nobody waits longer for an inference."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,6 +61,16 @@ class Options(SearchOptions):
             "from it by its waits; `run --cycles` shows them.",
             metavar="NAME|FILE",
             blamed=("E254",),
+        ),
+    )
+    run_timeout_seconds: float = field(
+        default=300.0,
+        metadata=flagged(
+            TARGET,
+            "End an inference on the target that takes longer: it may have no end.",
+            metavar="SECONDS",
+            flag="--run-timeout",
+            decides=False,
         ),
     )
     model_limit: int | None = field(

@@ -9,6 +9,7 @@ from codegen import board as boards
 from codegen.driver.build import Built, Planned
 from codegen.driver.checks.calling import check_port
 from codegen.driver.inputs.cases import Case, sequence_references, state_inputs
+from codegen.driver.options import Options
 from codegen.driver.report.output_check import Comparison, array, compare
 from codegen.driver.report.single import Measured
 from codegen.emit.model.header import stack_bytes
@@ -108,6 +109,11 @@ def check_linked(built: Built) -> None:
         raise CodegenError(built.left_out)
 
 
+def patience_of(options: Options) -> boards.Patience:
+    """How long targets may take."""
+    return boards.Patience(run_seconds=options.run_timeout_seconds)
+
+
 def execute(
     built: Built,
     cases: Sequence[Case],
@@ -117,11 +123,13 @@ def execute(
     trace: Trace = Trace.NONE,
     sandboxed: bool = False,
     sequence: bool = False,
+    patience: boards.Patience = boards.PATIENT,
     progress: Progress = silent,
 ) -> Measured:
     """Run every case on the target (QEMU, the host, or a board on `port`) and compare every output.
 
-    `sandboxed` needs a build with `Options.sandbox`. `sequence`: the cases are one, state is kept. Raises
+    `sandboxed` needs a build with `Options.sandbox`. `sequence`: the cases are one, state is kept.
+    `patience`: how long the target may take. Raises
     CodegenError E405 where the build left the firmware out, E226 where only NumPy could say what to expect,
     and cannot.
     """
@@ -130,7 +138,7 @@ def execute(
     check_reference(planned, cases)
     check_port(built.bundle, port)
     wanted = request(planned.program, cases, model=model, trace=trace, sandboxed=sandboxed, sequence=sequence)
-    result = boards.run(built.image, built.board, wanted, port=port, progress=progress)
+    result = boards.run(built.image, built.board, wanted, port=port, patience=patience, progress=progress)
     return measure(planned, cases, result, progress)
 
 

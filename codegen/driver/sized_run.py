@@ -71,6 +71,7 @@ def run_at(
     model: int = 0,
     trace: Trace = Trace.NONE,
     sandboxed: bool = False,
+    patience: boards.Patience = boards.PATIENT,
     progress: Progress = silent,
 ) -> list[AtSizes]:
     """Run a model of a build at each of `sizes`, with made-up inputs, in one boot.
@@ -82,7 +83,7 @@ def run_at(
     check_linked(built)
     check_reference(planned, [])
     found: list[AtSizes] = []
-    with boards.session(built.image, built.board, port=port, progress=silent) as target:
+    with boards.session(built.image, built.board, port=port, patience=patience) as target:
         for index, values in enumerate(sizes):
             progress("run at its sizes", index, len(sizes))
             here = member_of(planned, values)

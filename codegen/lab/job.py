@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from codegen.board import Patience, load_board
+from codegen.board import load_board
 from codegen.board.attached import check_flashed
 from codegen.board.flash.tools import TOOLS
 from codegen.board.flashing import ELF, FlashTool, baud_of, flash
@@ -21,7 +21,7 @@ from codegen.driver.inputs.cases import Case, fitting, pattern_case, with_variab
 from codegen.driver.inputs.files import write_file
 from codegen.driver.options import Options
 from codegen.driver.report.output_check import array
-from codegen.driver.run import all_complaints, check_linked, execute_all
+from codegen.driver.run import all_complaints, check_linked, execute_all, patience_of
 from codegen.errors import CodegenError, Message, Messages
 from codegen.lab.inventory import LabBoard
 from codegen.lab.labgrid_targets import LabgridTarget, target_of
@@ -138,7 +138,7 @@ def measured(
 ) -> tuple[dict[str, object], list[Message], tuple[bytes, ...]]:
     """report.json of a run, everything that does not hold, and the outputs of the first case. Raises
     CodegenError E6xx; E640 where it takes longer than the board's limit."""
-    patience = Patience(session_seconds=float(place.seconds))
+    patience = replace(patience_of(options), session_seconds=float(place.seconds))
     found = execute_all(
         built, cases, port=place.port, trace=Trace.COST, sandboxed=options.sandbox, patience=patience
     )

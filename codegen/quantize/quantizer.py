@@ -3,7 +3,6 @@
 import importlib
 import io
 import logging
-import tempfile
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from codegen.disk import temporary_folder
 from codegen.driver.inputs.files import check_outputs, existing, write_file
 from codegen.errors import CodegenError, Message
 from codegen.extras import install_extra
@@ -66,8 +66,8 @@ def quantize(
     samples = read_samples(existing(calibration, "an .npz file"), real.inputs)
     wanted = None if evaluation is None else read_samples(existing(evaluation, "an .npz file"), real.inputs)
     onnxruntime = _onnxruntime(name)
-    with tempfile.TemporaryDirectory(prefix="codegen-") as folder, _quiet():
-        prepared, made = Path(folder) / "float.onnx", Path(folder) / "quantised.onnx"
+    with temporary_folder("quantize") as folder, _quiet():
+        prepared, made = folder / "float.onnx", folder / "quantised.onnx"
         try:
             progress("prepare")
             _prepare(onnxruntime, real.proto, prepared)

@@ -1,12 +1,12 @@
 """One combination, from the model's bytes to a result: what a worker does."""
 
-import tempfile
 import traceback
 from dataclasses import replace
 from pathlib import Path
 
 from codegen.api.calls import build, plan, run
 from codegen.board import load_board
+from codegen.disk import temporary_folder
 from codegen.errors import CodegenError, ExitCode
 from codegen.ir import Runner
 from codegen.report_file import Report
@@ -30,8 +30,8 @@ def result_of(one: Combination, key: str) -> Result:
         code="ok",
         exit_code=0,
     )
-    with tempfile.TemporaryDirectory(prefix="codegen-sweep-") as folder:
-        path = Path(folder) / Path(one.model).name
+    with temporary_folder("sweep") as folder:
+        path = folder / Path(one.model).name
         path.write_bytes(one.data)
         try:
             return _filled(empty, _report(one, until, path))

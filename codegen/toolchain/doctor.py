@@ -4,11 +4,11 @@ import importlib.metadata
 import re
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from codegen.disk import temporary_folder
 from codegen.extras import pip_install, requirements
 from codegen.ir import Board, Runner
 from codegen.toolchain import gcc
@@ -139,9 +139,9 @@ def _compile_problem(compiler: str, options: tuple[str, ...], program: str) -> s
     path = shutil.which(compiler)
     if path is None:
         return f"{compiler} is not in PATH"
-    with tempfile.TemporaryDirectory(prefix="codegen-doctor-") as folder:
-        (Path(folder) / "probe.c").write_text(program)
-        done = gcc.call([path, *options, "probe.c", "-o", "probe.out"], Path(folder))
+    with temporary_folder("doctor") as folder:
+        (folder / "probe.c").write_text(program)
+        done = gcc.call([path, *options, "probe.c", "-o", "probe.out"], folder)
     if done.returncode == 0:
         return None
     errors = [line for line in done.stderr.splitlines() if "error" in line] or [f"status {done.returncode}"]

@@ -1,11 +1,11 @@
 """From a written folder of sources to a linked, checked image: its pools lie where they should."""
 
 import itertools
-import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from codegen.disk import temporary_folder
 from codegen.errors import Messages
 from codegen.ir import Board, Runner
 from codegen.program.image import ElfSizes, FunctionCode, Image, Sources
@@ -126,8 +126,8 @@ def build(
     error, E503 link error, E504 recursion, E505 no stack bound, E506 heap, E507 pool outside its region;
     ValueError for `sanitize` on a board other than `host`.
     """
-    with tempfile.TemporaryDirectory(prefix="codegen-build-") as objects:
-        place = gcc.CompilePlace(folder=folder.resolve(), objects=Path(objects), jobs=jobs, progress=progress)
+    with temporary_folder("build") as objects:
+        place = gcc.CompilePlace(folder=folder.resolve(), objects=objects, jobs=jobs, progress=progress)
         if board.runner is Runner.HOST:
             level = LEVELS[optimize]
             build_one = host_build.build_poisoned if sanitize else host_build.build_library

@@ -121,6 +121,23 @@ def test_a_full_disk_behind_stdout_is_told_in_a_line(tmp_path: Path, words: tupl
     assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
 
 
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(("words", "status"), [("boards", 0), ("plan none.tflite", 2)])
+def test_closed_descriptors_change_nothing(tmp_path: Path, closed: str, words: str, status: int) -> None:
+    """Daemons start programs so: every command ended with a traceback, None having no `flush`."""
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"exec '{sys.executable}' -m codegen {words} {closed}"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == status
+    assert "Traceback" not in done.stderr and "Exception" not in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
 def test_an_interrupted_command_prints_its_document(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

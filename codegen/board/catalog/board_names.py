@@ -102,13 +102,17 @@ def _is_chip(wanted: str, chip: str) -> bool:
 def no_board(word: str, boards: Sequence[Board]) -> Message:
     """E250: there is no such board; what works today, or which name is nearly the same."""
     wanted, text = plain(word), f"there is no board {word!r}"
+    names = [name for board in boards for name in (board.name, *board.aliases)]
+    begun = [name for name in names if len(wanted) >= _LEAST_CHIP and plain(name).startswith(wanted)]
+    if begun:
+        guess = f"did you mean {' or '.join(begun)}? `codegen boards` lists all"
+        return Message(code="E250", text=text, help=guess)
     for part in absent_parts():
         if any(fnmatchcase(wanted, pattern) for pattern in part.names):
             nearest = board_called(part.nearest, boards)
             if nearest is None:
                 raise ValueError(f"parts.toml: there is no board {part.nearest}")
             return Message(code="E250", text=f"{text}: {part.text}", help=part.advice(nearest))
-    names = [name for board in boards for name in (board.name, *board.aliases)]
     by_plain = {plain(name): name for name in (*names, *(board.chip for board in boards if board.chip))}
     near = difflib.get_close_matches(wanted, by_plain, n=1, cutoff=_NEAR)
     known = f"known boards: {', '.join(names)}"

@@ -16,7 +16,10 @@ from cobs import cobs
 
 from codegen.board.link.protocol import VERSION, Fault, Kind, Status, version_of, words
 from codegen.errors import CodegenError, Message
+from codegen.progress import Progress, silent
 
+_LONG = (Kind.RUN, Kind.CONTINUE)
+"""Requests that last as long as an inference."""
 HEADER = struct.Struct("<HBB")
 SESSION = struct.Struct("<I")
 CRC = struct.Struct("<I")
@@ -137,10 +140,13 @@ class Link:
         *,
         patience: Patience = PATIENT,
         clock: Callable[[], float] = time.monotonic,
+        progress: Progress = silent,
     ) -> None:
+        """`progress` hears how long an inference has been waited for."""
         self._port = port
         self._patience = patience
         self._clock = clock
+        self._progress = progress
         self._end = clock() + patience.session_seconds
         self._splitter = Splitter()
         self._sequence = random.randrange(0x10000)  # differs from an earlier session's
@@ -166,7 +172,7 @@ class Link:
         """
         patience = self._patience
         waits = [patience.answer_seconds * 1.5**attempt for attempt in range(patience.tries)]
-        if kind in (Kind.RUN, Kind.CONTINUE):
+        if kind in _LONG:
             waits = _spread(patience.run_seconds, waits)
         return self._ask(kind, words(*arguments) + data, waits)
 
@@ -178,7 +184,10 @@ class Link:
         return self._checked(kind, self._exchange(kind, encoded, waits))
 
     def _exchange(self, kind: Kind, encoded: bytes, waits: list[float]) -> Frame:
+        begin = self._clock()
         for wait in waits:
+            if kind in _LONG and self._clock() > begin:
+                self._progress("wait for the inference", int(self._clock() - begin), int(sum(waits)))
             if self._clock() >= self._end:
                 raise CodegenError(_over(kind, self._patience.session_seconds))
             self._port.write(encoded)
@@ -243,9 +252,9 @@ class Link:
         if kind is Kind.IDENTIFY:
             text = f"the target does not answer (waited {seconds:.0f} s)"
             help_ = "is the test firmware on the board, reset, and the port the one of the board file's uart?"
-        elif kind in (Kind.RUN, Kind.CONTINUE):
-            text = f"the inference did not end within {seconds:.0f} s"
-            help_ = "a loop without end, or a target that is too slow for this model"
+        elif kind in _LONG:
+            text = f"the inference did not end within {seconds:g} s"
+            help_ = "a loop without end, or a target that is too slow: --run-timeout SECONDS waits longer"
         else:
             text = f"the target stopped answering ({kind.name}, waited {seconds:.0f} s)"
             help_ = "reset the board and try again"
@@ -255,9 +264,11 @@ class Link:
 def _spread(total_seconds: float, waits: list[float]) -> list[float]:
     """`waits` with the last one repeated until `total_seconds` are full: it is lost, or still running."""
     spread: list[float] = []
-    while sum(spread) < total_seconds:
+    left = total_seconds
+    while left > 0:
         wait = waits[min(len(spread), len(waits) - 1)]
-        spread.append(min(wait, total_seconds - sum(spread)))
+        spread.append(min(wait, left))
+        left -= spread[-1]
     return spread
 
 

@@ -43,14 +43,14 @@ def target_session(
     if port is None:
         with running(board, image.path, plugin) as qemu:
             greeted = replace(patience, greeting_seconds=0.0)
-            link = Link(qemu.port, patience=greeted)
+            link = Link(qemu.port, patience=greeted, progress=progress)
             yield LinkedTarget(link, image, board, runner="qemu", memory=qemu.memory, progress=progress)
         return
     if board.uart is None:
         raise ValueError(f"board {board.name} has no UART: check_can_run refuses it")
     serial = reach(board, port, board.uart.baud)
     try:
-        link = Link(serial, patience=patience)
+        link = Link(serial, patience=patience, progress=progress)
         yield LinkedTarget(link, image, board, runner="serial", progress=progress)
     finally:
         serial.close()

@@ -9,7 +9,6 @@ import re
 import shutil
 import struct
 import subprocess
-import tempfile
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from typing import Any
 
 from cffi import FFI
 
+from codegen.disk import temporary_folder
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board
 from codegen.program.image import CaseResult, Image, RunRequest, RunResult, StepTrace, Trace
@@ -92,8 +92,8 @@ def _interface() -> Any:  # its attributes are made at run time
 def loaded(path: Path) -> Generator[tuple[Any, Any]]:
     """Load a copy of the library: the loader would hand out a library of the same file only once."""
     ffi = _interface()
-    with tempfile.TemporaryDirectory(prefix="codegen-host-") as folder:
-        copy = Path(folder) / path.name
+    with temporary_folder("host") as folder:
+        copy = folder / path.name
         shutil.copyfile(path, copy)
         try:
             library = ffi.dlopen(str(copy), ffi.RTLD_NOW)
@@ -295,8 +295,8 @@ def run_poisoned(image: Image, board: Board, request: RunRequest) -> RunResult |
     del board
     if request.sequence:
         raise ValueError("sequences do not run under the sanitizers")
-    with tempfile.TemporaryDirectory(prefix="codegen-poison-") as folder:
-        cases, results = Path(folder) / "cases", Path(folder) / "results"
+    with temporary_folder("poison") as folder:
+        cases, results = folder / "cases", folder / "results"
         header = (request.model.number, len(request.cases), len(request.paints), *request.paints)
         cases.write_bytes(struct.pack(f"={len(header)}I", *header) + b"".join(map(b"".join, request.cases)))
         done = _call(image.path, cases, results)

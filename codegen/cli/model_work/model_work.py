@@ -41,7 +41,7 @@ from codegen.driver.inputs.models import model_name, model_names
 from codegen.driver.options import Options
 from codegen.driver.planning import plan_only, plan_problem, problem_report
 from codegen.driver.report.single import Measured, report
-from codegen.driver.run import all_complaints, check_steps, execute, execute_all, step_complaints
+from codegen.driver.run import all_complaints, check_steps, execute, execute_all, patience_of, step_complaints
 from codegen.driver.sized_run import check_at
 from codegen.errors import CodegenError, ExitCode, Message
 from codegen.program.image import Trace
@@ -153,7 +153,14 @@ def run(
         cases = model_cases(built, paths, given, wanted, options, sequence=sequence)
         trace = Trace.COST if as_json or as_page or steps or folder is not None else Trace.NONE
         measured = execute_all(
-            built, cases, port=port, trace=trace, sandboxed=sandbox, sequence=sequence, progress=stage
+            built,
+            cases,
+            port=port,
+            trace=trace,
+            sandboxed=sandbox,
+            sequence=sequence,
+            patience=patience_of(options),
+            progress=stage,
         )
         if asked.count_cycles:
             stage("estimate cycles")
@@ -209,7 +216,9 @@ def validate(
         show_warnings(built.changed)  # as above
         source = dict(zip([built.models[0].program.name], given, strict=False))
         [cases] = model_cases(built, [path], source, {}, options)
-        measured = execute(built, cases, port=port, trace=Trace.RESULTS, progress=stage)
+        measured = execute(
+            built, cases, port=port, trace=Trace.RESULTS, patience=patience_of(options), progress=stage
+        )
         if folder is not None:
             write_file(target / DATA, _document(built, options, [measured]).encode())
         checks = check_steps(built.models[0], cases[0], measured, progress=stage)

@@ -13,6 +13,7 @@ from codegen.driver.build import build
 from codegen.driver.inputs.files import build_folder, write_file
 from codegen.driver.options import Options
 from codegen.driver.plan_export import write_text
+from codegen.driver.run import patience_of
 from codegen.driver.sized_run import (
     complaints_at,
     run_at,
@@ -51,6 +52,7 @@ def run_sizes(paths: Sequence[Path], options: Options, way: Way, svg: Path | Non
                 port=way.port,
                 model=index,
                 sandboxed=options.sandbox,
+                patience=patience_of(options),
                 progress=stage,
             )
             for index, own in enumerate(sizes)
@@ -76,7 +78,15 @@ def validate_sizes(path: Path, options: Options, way: Way) -> int:
         built = build([path], options, target, emulated=way.port is None, progress=stage)
         show_warnings(built.changed)
         sizes = sizes_asked(built.models[0], way.at)
-        traced = run_at(built, sizes, seed=options.seed, port=way.port, trace=Trace.RESULTS, progress=stage)
+        traced = run_at(
+            built,
+            sizes,
+            seed=options.seed,
+            port=way.port,
+            trace=Trace.RESULTS,
+            patience=patience_of(options),
+            progress=stage,
+        )
         checks = steps_at(traced, stage)
         if way.folder is not None:
             write_file(target / "report.json", sized_document(built, options, [traced], checks).encode())

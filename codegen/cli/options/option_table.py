@@ -9,7 +9,7 @@ from typing import Any, Literal, cast, get_args, get_origin
 
 import click
 
-from codegen.driver.options import Options
+from codegen.driver.options import MOST_SECONDS, Options
 from codegen.ir.byte_sizes import SIZE_WORDS, size_bytes
 from codegen.program.interface import Interface
 from codegen.settings import CODE, OUTPUT, SEARCH, TARGET, Firmware, Flag, flag_name, flags_of
@@ -32,7 +32,7 @@ class _Seconds(click.FloatRange):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         seconds = super().convert(value, param, ctx)
         if math.isnan(seconds):
-            self.fail(f"{value} is not in the range x>0.", param, ctx)
+            self.fail(f"{value} is not in the range {self._describe_range()}.", param, ctx)
         return seconds
 
 
@@ -177,6 +177,7 @@ def _by_type(hint: Any) -> tuple[KeyKind, dict[str, Any]]:
         int: (INTEGER, {"type": int}),
         int | None: (SIZE, {"type": Size()}),
         float | None: (NUMBER, {"type": _Seconds(min=0, min_open=True)}),
+        float: (NUMBER, {"type": _Seconds(min=0, min_open=True, max=MOST_SECONDS)}),
     }
     return plain[hint]
 

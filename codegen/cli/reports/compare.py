@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +12,7 @@ import msgspec
 from codegen.cli.console import show_error, table
 from codegen.cli.reports.pages import read_report, write_page
 from codegen.cli.verb_table import VERBS
+from codegen.disk import temporary_folder
 from codegen.driver.inputs.files import DATA, check_outputs
 from codegen.errors import CodegenError, ExitCode, Message, Messages, counted
 from codegen.ir.byte_sizes import size_bytes
@@ -153,8 +153,8 @@ def _document(source: str) -> dict[str, object]:
         shown = subprocess.run(["git", "show", f"{revision}:{name}"], capture_output=True, check=False)
         # Of a folder git shows a list that begins with the word tree.
         if shown.returncode == 0 and not shown.stdout.startswith(b"tree "):
-            with tempfile.TemporaryDirectory(prefix="codegen-compare-") as folder:
-                copy = Path(folder) / DATA
+            with temporary_folder("compare") as folder:
+                copy = folder / DATA
                 copy.write_bytes(shown.stdout)
                 try:
                     return read_report(copy)

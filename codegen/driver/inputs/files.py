@@ -6,13 +6,13 @@ What a verb writes never lies over what it reads, and is whole or not there at a
 import difflib
 import errno
 import os
-import tempfile
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 
 from codegen import disk, resources
+from codegen.disk import temporary_folder
 from codegen.errors import CodegenError, Message, Messages
 
 PAGE, DATA = "report.html", "report.json"
@@ -52,8 +52,8 @@ def build_folder(folder: Path | None) -> Generator[Path, None, None]:
     if folder is not None:
         yield folder
         return
-    with tempfile.TemporaryDirectory(prefix="codegen-") as parent:
-        yield Path(parent) / "build"
+    with temporary_folder("build") as parent:
+        yield parent / "build"
 
 
 DUMPED = "[0-9][0-9]*_*.ir"

@@ -95,6 +95,13 @@ def test_parts_without_a_board(word: str, piece: str) -> None:
     assert piece in refusal(word)
 
 
+def test_a_name_that_is_cut_short_gets_the_whole() -> None:
+    assert refusal("nucleo-h743") == (
+        "error[E250] there is no board 'nucleo-h743'\n"
+        "help: did you mean nucleo-h743zi? `codegen boards` lists all"
+    )
+
+
 def test_a_slip_gets_the_nearest_name() -> None:
     assert refusal("netduino2") == (
         "error[E250] there is no board 'netduino2'\n"

@@ -270,10 +270,20 @@ def test_a_silent_target() -> None:
 def test_an_inference_without_end() -> None:
     target = FakeTarget(echo)
     port = FakePort(target, lambda data: b"")
-    link = exchange.Link(port, patience=exchange.Patience(run_seconds=20.0), clock=port.clock)
+    told: list[tuple[str, int, int | None]] = []
+
+    def hear(stage: str, done: int = 0, total: int | None = None) -> None:
+        told.append((stage, done, total))
+
+    patience = exchange.Patience(run_seconds=20.0)
+    link = exchange.Link(port, patience=patience, clock=port.clock, progress=hear)
     text = error_of(lambda: link.request(Kind.RUN))
-    assert text.startswith("error[E602] the inference did not end within 20 s\nhelp: a loop without end")
+    assert text == (
+        "error[E602] the inference did not end within 20 s\n"
+        "help: a loop without end, or a target that is too slow: --run-timeout SECONDS waits longer"
+    )
     assert port.now == pytest.approx(20.0)
+    assert told[0] == ("wait for the inference", 1, 20) and told[-1][1] == 13
 
 
 def test_a_link_that_damages_everything() -> None:

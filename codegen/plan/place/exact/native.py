@@ -27,6 +27,7 @@ from typing import Any
 
 import cffi
 
+from codegen.disk import temporary_folder
 from codegen.plan.place.exact.conflict_graph import Graph
 from codegen.plan.place.exact.reference import Search
 
@@ -212,8 +213,8 @@ def _load() -> ModuleType:
         return _import(name, kept)
     except PermissionError:
         # A cache that cannot be written: build for this run alone (a loaded file may be deleted).
-        with tempfile.TemporaryDirectory() as folder:
-            return _import(name, _build(Path(folder), name, suffix))
+        with temporary_folder("search") as folder:
+            return _import(name, _build(folder, name, suffix))
 
 
 def _build(folder: Path, name: str, suffix: str) -> Path:

@@ -1,8 +1,9 @@
-"""Output whose reader may go away (`codegen run | head`): the rest is dropped, the exit code stays.
+"""Output whose reader may go away (`codegen run | head`) or was never there: dropped, the exit code stays.
 
 A file on a full disk (`codegen plan --json > FILE`) drops the rest too, but that is told: `full_output`.
 """
 
+import errno
 import io
 import os
 import sys
@@ -10,9 +11,13 @@ from typing import Any
 
 from codegen.disk import is_full
 
+_STDERR = 2
+_GONE = {errno.EPIPE, errno.EIO, errno.EBADF}
+"""What a write says whose reader is gone: of a pipe, of a terminal, of a descriptor that was closed."""
+
 
 class _Dropping(io.FileIO):
-    """A descriptor that writes to nobody once its pipe is broken or its disk is full."""
+    """A descriptor that writes to nobody once its reader is gone or its disk is full."""
 
     full: OSError | None = None
 
@@ -20,9 +25,9 @@ class _Dropping(io.FileIO):
         """Write, or drop."""
         try:
             return super().write(data)
-        except BrokenPipeError:
-            return self._drop(data)
         except OSError as error:
+            if error.errno in _GONE:
+                return self._drop(data)
             if not is_full(error):
                 raise
             self.full = error
@@ -37,13 +42,28 @@ class _Dropping(io.FileIO):
 
 def full_output() -> OSError | None:
     """Why stdout, a file on a full disk, has not all that was printed; None if it has."""
+    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
+        return None
     sys.stdout.flush()
     raw = getattr(getattr(sys.stdout, "buffer", None), "raw", None)
     return raw.full if isinstance(raw, _Dropping) else None
 
 
+def _open_closed() -> None:
+    """Put nobody behind standard descriptors that are closed (`>&-`, daemons): files would get their numbers,
+    and what is printed would go there."""
+    while (number := os.open(os.devnull, os.O_RDWR)) <= _STDERR:
+        os.set_inheritable(number, True)
+    os.close(number)
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None and getattr(sys, f"__{name}__") is None:
+            mode = "w" if number else "r"
+            setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))
+
+
 def drop_broken_output() -> None:
     """Let the process's stdout and stderr drop what nobody reads; streams that others put there stay."""
+    _open_closed()
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is not None and stream is getattr(sys, f"__{name}__"):
