@@ -1,0 +1,131 @@
+"""Networks of the project's own for its tests: well-known shapes, seeded weights, references by engines.
+
+    path = model_path("ds_cnn")            # a .tflite file
+    arrays = golden("ds_cnn")              # a_x0, a_y0, ...: inputs, and what the ruling engine answered
+
+Names in: `NAMES`. Files are written when they are first asked for. Outputs are stored in `references.npz`,
+which `python -m tests.networks.record` writes by asking the engines.
+"""
+
+import functools
+import hashlib
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from tests.checkout import ROOT
+from tests.engines.rules import ruling_engine
+from tests.networks import shapes
+from tests.networks.layers import Network, patterns
+from tests.networks.writing import Form, Writer
+from tests.opgen import goldens
+from tests.opgen.dice import Dice
+from tests.opgen.sketch import Arrays, Drawn
+
+REFERENCES = Path(__file__).with_name("references.npz")
+_FOLDER = ROOT / "build" / "networks"
+
+
+_INT8, _FLOAT, _EDGED = Form(), Form(values="float32"), Form(float_edges=True)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Recipe:
+    """The shape of a network, and the element types of its file."""
+
+    shape: Callable[[], Network]
+    form: Form = _INT8
+
+
+_RECIPES: Mapping[str, Recipe] = {
+    "autoencoder": Recipe(shape=shapes.autoencoder),
+    "autoencoder_edged": Recipe(shape=shapes.autoencoder, form=_EDGED),
+    "autoencoder_float": Recipe(shape=shapes.autoencoder, form=_FLOAT),
+    "dense_chain": Recipe(shape=shapes.dense_chain),
+    "dense_chain_float": Recipe(shape=shapes.dense_chain, form=_FLOAT),
+    "ds_cnn": Recipe(shape=shapes.ds_cnn),
+    "ds_cnn_float": Recipe(shape=shapes.ds_cnn, form=_FLOAT),
+    "ds_cnn_int16": Recipe(shape=shapes.ds_cnn, form=Form(values="int16")),
+    "ds_cnn_int4": Recipe(shape=shapes.ds_cnn, form=Form(weights="int4")),
+    "ds_cnn_uint8": Recipe(shape=shapes.ds_cnn, form=Form(values="uint8")),
+    "mobilenet_v1": Recipe(shape=shapes.mobilenet_v1),
+    "mobilenet_v1_float": Recipe(shape=shapes.mobilenet_v1, form=_FLOAT),
+    "mobilenet_v2": Recipe(shape=shapes.mobilenet_v2, form=_EDGED),
+    "person_detect": Recipe(shape=shapes.person_detect),
+    "resnet8": Recipe(shape=shapes.resnet8),
+    "resnet8_float": Recipe(shape=shapes.resnet8, form=_FLOAT),
+    "resnet8_wide": Recipe(shape=shapes.resnet8_wide),
+    "separable_1d": Recipe(shape=shapes.separable_1d),
+    "speech": Recipe(shape=shapes.speech),
+    "two_images": Recipe(shape=shapes.two_images),
+}
+NAMES = tuple(_RECIPES)
+CASES = ("a", "b", "c", "d")
+"""Two patterns of waves, zeros, and elements over the whole range."""
+
+
+def calibration_inputs(name: str) -> tuple[Arrays, ...]:
+    """The inputs that the quantisation of `name` was found with."""
+    network = _RECIPES[name].shape()
+    writer = Writer(network, _RECIPES[name].form)
+    samples = zip(*(network.values[value] for value in network.inputs), strict=True)
+    return tuple(writer.inputs(list(sample)) for sample in samples)
+
+
+@functools.cache
+def drawn(name: str) -> Drawn:
+    """The network `name`: its file, and the inputs of each of `CASES`."""
+    recipe = _RECIPES[name]
+    network = recipe.shape()
+    writer = Writer(network, recipe.form)
+    dice = Dice(99, *name.encode())
+    calibrated = [network.values[value] for value in network.inputs]
+    ranges = [(data, data.shape[1:], float(data.min()), float(data.max())) for data in calibrated]
+    cases = (
+        [data[0] for data in calibrated],
+        [patterns(dice, 1, shape, low, high)[0] for _, shape, low, high in ranges],
+        [np.zeros(shape) for _, shape, _, _ in ranges],
+        [low + (high - low) * (dice.reals(shape) + 4) / 8 for _, shape, low, high in ranges],
+    )
+    return Drawn(model=writer.build(), inputs=tuple(writer.inputs(samples) for samples in cases))
+
+
+def engine_of(name: str) -> str:
+    """The engine that rules for every operator of `name`: of int16 the SOFTMAX decides."""
+    is_wide = _RECIPES[name].form.values == "int16"
+    return ruling_engine("SOFTMAX int16" if is_wide else "CONV_2D")
+
+
+@functools.cache
+def model_path(name: str) -> Path:
+    """A file of the network `name`, in a folder named by the file's contents: it is never out of date."""
+    data = drawn(name).model
+    path = _FOLDER / hashlib.sha256(data).hexdigest()[:16] / f"{name}.tflite"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_suffix(f".{os.getpid()}")
+        partial.write_bytes(data)
+        partial.replace(path)
+    return path
+
+
+@functools.cache
+def golden(name: str) -> Mapping[str, np.ndarray]:
+    """Arrays `<case>_x<i>` and `<case>_y<j>`: inputs, and the stored answers of the ruling engine."""
+    stored = _references()[name]
+    network = drawn(name)
+    if stored.sha256 != goldens.digest(network.model):
+        raise ValueError(f"{name} is another file than references.npz has: python -m tests.networks.record")
+    arrays: dict[str, np.ndarray] = {}
+    for case, inputs, outputs in zip(CASES, network.inputs, stored.outputs, strict=True):
+        arrays |= {f"{case}_x{number}": data for number, data in enumerate(inputs)}
+        arrays |= {f"{case}_y{number}": data for number, data in enumerate(outputs)}
+    return arrays
+
+
+@functools.cache
+def _references() -> dict[str, goldens.Golden]:
+    return goldens.read(REFERENCES)
