@@ -71,10 +71,14 @@ class Network:
             "DEPTHWISE_CONV_2D", value, weights, 3, depth_multiplier=multiplier, **_windowed(options)
         )
 
-    def dense(self, value: int, units: int, activation: str = "none", gain: float = 1.0, dead: int = 0) -> int:
+    def dense(
+        self, value: int, units: int, activation: str = "none", *, gain: float = 1.0, dead: int = 0
+    ) -> int:
         """FULLY_CONNECTED with a bias, over all elements of a sample; `dead` units never open."""
         weights = self._drawn_weights((units, math.prod(self.shape(value)[1:])))
-        return self._weighted("FULLY_CONNECTED", value, weights, 0, gain, dead, activation=activation)
+        return self._weighted(
+            "FULLY_CONNECTED", value, weights, 0, gain=gain, dead=dead, activation=activation
+        )
 
     def add(self, left: int, right: int, activation: str = "none") -> int:
         """ADD of two values."""
@@ -134,7 +138,15 @@ class Network:
         return result
 
     def _weighted(
-        self, name: str, value: int, weights: np.ndarray, axis: int, gain: float = 1.0, dead: int = 0, **options: Any
+        self,
+        name: str,
+        value: int,
+        weights: np.ndarray,
+        axis: int,
+        *,
+        gain: float = 1.0,
+        dead: int = 0,
+        **options: Any,
     ) -> int:
         """A layer whose sums have, channel by channel, a drawn mean and deviation over the calibration."""
         sums = WEIGHTED[name](self.values[value], weights, options)

@@ -54,7 +54,8 @@ def test_outputs_vary_and_values_neither_die_nor_saturate(name: str) -> None:
     for step, data in _values(name).items():
         channels = data.reshape(-1, data.shape[-1])
         constant = np.all(channels == channels[0], axis=0)
-        assert name in PRUNED or constant.mean() <= CONSTANT_SHARE, f"{step}: {constant.sum()} of {constant.size} channels"
+        dead = f"{step}: {constant.sum()} of {constant.size} channels"
+        assert name in PRUNED or constant.mean() <= CONSTANT_SHARE, dead
         if data.dtype.kind in "iu" and data.size >= ENOUGH_ELEMENTS:
             full = float((data == np.iinfo(data.dtype).max).mean())
             assert full <= SATURATED_SHARE, f"{step}: {full:.1%} saturated"
