@@ -162,6 +162,39 @@ class Elf:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Layer:
+    """A layer of a step: shapes of its arguments and result, its window in (rows, columns)."""
+
+    name: str
+    op: str
+    kernel: str
+    arguments: tuple[tuple[int, ...], ...]
+    result: tuple[int, ...]
+    dtype: str
+    window: tuple[int, int] | None
+    stride: tuple[int, int] | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Totals:
+    """Bytes of RAM and flash that a build takes, and those of its board."""
+
+    ram_bytes: int | None
+    board_ram_bytes: int
+    flash_bytes: int | None
+    board_flash_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Time:
+    """Time of an inference at the board's rated clock; `counted`: which count it follows from."""
+
+    milliseconds: float
+    clock_hz: int
+    counted: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Step:
     """A step of the entry function."""
 
@@ -173,6 +206,7 @@ class Step:
     macs: int
     workspace_bytes: int
     constant_bytes: int
+    layers: tuple[Layer, ...] = ()
     origin: str | None = None
     start: int | None = None
     stop: int | None = None
@@ -295,6 +329,7 @@ class Report:
     build: Build | None = None
     model: Model | None = None
     board: Board | None = None
+    options: str | None = None
     plan: Plan | None = None
     device_copies: Mapping[str, Any] | None = None
     constants: Constants | None = None
@@ -302,7 +337,10 @@ class Report:
     rounding: Mapping[str, Any] | None = None
     elf: Elf | None = None
     steps: tuple[Step, ...] | None = None
+    instructions_predicted: int | None = None
     run: Run | None = None
+    totals: Totals | None = None
+    time: Time | None = None
     pareto: tuple[CurvePoint, ...] | None = None
     product: Product | None = None
     warnings: tuple[BuildWarning, ...] | None = None

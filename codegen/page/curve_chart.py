@@ -18,7 +18,6 @@ class Dot:
     y: float
     index: int
     point: CurvePoint
-    how: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,8 +34,8 @@ class CurveChart:
 
 
 def curve_chart(points: Sequence[CurvePoint]) -> CurveChart | None:
-    """None where there is no curve."""
-    if not points:
+    """None where there are fewer than three plans: a chart of them says nothing."""
+    if len(points) < 3:
         return None
     widest = max(max(point.extra_percent for point in points), 1.0)
     fullest = max(1, *(point.peak_bytes for point in points))  # a model that needs no pool takes none
@@ -48,7 +47,7 @@ def curve_chart(points: Sequence[CurvePoint]) -> CurveChart | None:
         return TOP + HEIGHT * (1 - bytes_ / fullest)
 
     dots = tuple(
-        Dot(x=x(point.extra_percent), y=y(point.peak_bytes), index=index, point=point, how=_how(point))
+        Dot(x=x(point.extra_percent), y=y(point.peak_bytes), index=index, point=point)
         for index, point in enumerate(points)
     )
     sorts = dict.fromkeys(point.kernels for point in points)
@@ -68,7 +67,8 @@ def _path(dots: Sequence[Dot]) -> str:
     return f"M{first.x:.1f} {first.y:.1f}" + "".join(f"H{dot.x:.1f}V{dot.y:.1f}" for dot in rest)
 
 
-def _how(point: CurvePoint) -> str:
+def how(point: CurvePoint) -> str:
+    """Which layers a plan runs row by row or twice, in words."""
     parts = [
         f"{_layers(block['ops'])} row by row"
         + (f" for each of {block['images']} images" if block["images"] > 1 else "")

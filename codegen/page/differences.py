@@ -58,9 +58,19 @@ class Subject:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Differences:
-    """All of it."""
+class BuildLine:
+    """Board and options of one of the builds; `when`: `before` or `now`."""
 
+    when: str
+    board: str
+    options: str | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Differences:
+    """All differences of two builds, and what each build was asked for."""
+
+    builds: tuple[BuildLine, ...]
     subjects: tuple[Subject, ...]
     figures: tuple[Figure, ...]
     steps: tuple[Change, ...]
@@ -78,11 +88,17 @@ def differences(before: Report, after: Report) -> Differences:
     """`before`: the build that is compared with. Models are matched by name, or the only ones are."""
     pairs = tuple(_pairs(before, after))
     return Differences(
+        builds=(_build_line("before", before), _build_line("now", after)),
         subjects=tuple(_subjects(before, after, pairs)),
         figures=tuple(_totals(before, after, pairs)),
         steps=tuple(change for pair in pairs for change in _step_changes(*pair)),
         buffers=tuple(change for pair in pairs for change in _buffer_changes(*pair)),
     )
+
+
+def _build_line(when: str, report: Report) -> BuildLine:
+    board = f"{report.board.name} ({report.board.cpu})" if report.board else _NONE
+    return BuildLine(when=when, board=board, options=report.options)
 
 
 _Part = tuple[str, Report]

@@ -15,8 +15,23 @@ from codegen import resources
 from codegen.page import curve_chart, flash_chart, memory_chart
 from codegen.page.columns import Column, cost_field, curve_columns, step_columns
 from codegen.page.differences import Differences, differences, parts
-from codegen.page.words import FIXED, KINDS, OPTIMISED, RUNNERS, Reasons, bound_words, name_of, writer
-from codegen.report_file import Buffer, Report, Step, typed
+from codegen.page.words import (
+    COUNTED,
+    FIXED,
+    KINDS,
+    OPTIMISED,
+    RUNNERS,
+    Reasons,
+    bound_words,
+    curve_words,
+    flow_words,
+    layer_words,
+    name_of,
+    shape_words,
+    window_words,
+    writer,
+)
+from codegen.report_file import Buffer, CurvePoint, ProductModel, Report, Step, typed
 from codegen.template_cache import TemplateCache
 
 
@@ -40,6 +55,7 @@ class BufferRow:
     index: int
     buffer: Buffer
     name: str
+    shape: str
     kind: str
     writer: str
     why: str
@@ -55,7 +71,19 @@ class StepRow:
     share: float
     cost: str
     """The field that the share is of."""
+    layers: str
+    """Windows, and the names of a block's layers."""
+    shapes: str
     excerpt: Excerpt | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PlanRow:
+    """A plan of the curve RAM against work, and how it runs."""
+
+    index: int
+    point: CurvePoint
+    how: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -79,6 +107,8 @@ class Part:
     steps: tuple[StepRow, ...]
     columns: tuple[Column, ...]
     curve: curve_chart.CurveChart | None
+    plans: tuple[PlanRow, ...]
+    """Of the curve, with or without a chart."""
     curve_columns: tuple[Column, ...]
     chips: tuple[Chip, ...]
 
@@ -96,7 +126,13 @@ def page(
     report = typed(document)
     found: Differences | None = None if against is None else differences(typed(against), report)
     models = tuple(
-        _part(number, prefix, each, (excerpts or {}).get(each.model.name if each.model else "", {}))
+        _part(
+            number,
+            prefix,
+            each,
+            (excerpts or {}).get(each.model.name if each.model else "", {}),
+            report.product.models[number] if report.product else None,
+        )
         for number, (prefix, each) in enumerate(parts(report))
     )
     text = (
@@ -115,9 +151,13 @@ def page(
             version=codegen.__version__,
             kinds=KINDS,
             runners=RUNNERS,
+            counted=COUNTED,
             fixed=FIXED,
             optimised=OPTIMISED,
             bound_words=bound_words,
+            curve_words=curve_words,
+            shape_words=shape_words,
+            window_words=window_words,
             frame=curve_chart,
             left=memory_chart.LEFT,
             top=memory_chart.TOP,
@@ -128,7 +168,13 @@ def page(
     return "\n".join(line.rstrip() for line in text.splitlines() if line.strip()) + "\n"
 
 
-def _part(number: int, prefix: str, report: Report, excerpts: Mapping[int, Excerpt]) -> Part:
+def _part(
+    number: int,
+    prefix: str,
+    report: Report,
+    excerpts: Mapping[int, Excerpt],
+    product: ProductModel | None,
+) -> Part:
     plan = report.plan
     pools, buffers = (plan.pools, plan.buffers or ()) if plan else ((), ())
     steps = report.steps or ()
@@ -141,26 +187,37 @@ def _part(number: int, prefix: str, report: Report, excerpts: Mapping[int, Excer
         name=report.model.name if report.model else "problem",
         report=report,
         charts=memory_chart.memory_charts(pools, buffers, steps, measured),
-        buffers=tuple(_buffer_rows(buffers, {pool.name: pool.peak_bytes for pool in pools}, steps)),
+        buffers=tuple(
+            _buffer_rows(buffers, {pool.name: pool.peak_bytes for pool in pools}, steps, product)
+        ),
         steps=tuple(_step_rows(steps, excerpts)),
         columns=columns,
         curve=curve_chart.curve_chart(report.pareto or ()),
+        plans=tuple(
+            PlanRow(index=index, point=point, how=curve_chart.how(point))
+            for index, point in enumerate(report.pareto or ())
+        ),
         curve_columns=curve_columns(),
         chips=tuple(_chips(report)),
     )
 
 
 def _buffer_rows(
-    buffers: Sequence[Buffer], peaks: Mapping[str, int], steps: Sequence[Step]
+    buffers: Sequence[Buffer],
+    peaks: Mapping[str, int],
+    steps: Sequence[Step],
+    product: ProductModel | None,
 ) -> Iterator[BufferRow]:
     reasons = Reasons(buffers, peaks)
     numbers = {buffer.id: index for index, buffer in enumerate(buffers)}
+    shapes = _shapes(steps, product)
     for index, buffer in enumerate(buffers):
         near = dict.fromkeys([*(shared.id for shared in buffer.over), *buffer.rests_on])
         yield BufferRow(
             index=index,
             buffer=buffer,
             name=name_of(buffer),
+            shape=", ".join(dict.fromkeys(shapes[value] for value in buffer.values if value in shapes)),
             kind=KINDS.get(buffer.kind, buffer.kind),
             writer=writer(buffer, steps),
             why=reasons.why(buffer),
@@ -168,12 +225,28 @@ def _buffer_rows(
         )
 
 
+def _shapes(steps: Sequence[Step], product: ProductModel | None) -> dict[str, str]:
+    """Value -> its shape: of inputs and outputs as the application sees them, of all results of layers."""
+    edges = (*product.inputs, *product.outputs) if product else ()
+    shapes = {edge.field: edge.shape for edge in edges}
+    shapes |= {layer.name: layer.result for step in steps for layer in step.layers}
+    return {name: shape_words(shape) for name, shape in shapes.items()}
+
+
 def _step_rows(steps: Sequence[Step], excerpts: Mapping[int, Excerpt]) -> Iterator[StepRow]:
     cost = cost_field(steps)
     most = max((getattr(step, cost) or 0 for step in steps), default=0)
     for index, step in enumerate(steps):
         share = 100 * (getattr(step, cost) or 0) / most if most else 0.0
-        yield StepRow(index=index, step=step, share=share, cost=cost, excerpt=excerpts.get(step.step))
+        yield StepRow(
+            index=index,
+            step=step,
+            share=share,
+            cost=cost,
+            layers=layer_words(step.layers),
+            shapes=flow_words(step.layers),
+            excerpt=excerpts.get(step.step),
+        )
 
 
 def _chips(report: Report) -> Iterator[Chip]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from codegen.errors import counted
-from codegen.report_file import Buffer, Pool, Step
+from codegen.report_file import Buffer, Layer, Pool, Step
 
 KINDS: Mapping[str, str] = {
     "activation": "activation",
@@ -14,6 +14,50 @@ KINDS: Mapping[str, str] = {
 """Kinds of buffers, as people read them."""
 RUNNERS: Mapping[str, str] = {"qemu": "QEMU", "host": "this machine", "serial": "a real board"}
 """Where a run was, as people read it."""
+
+
+COUNTED: Mapping[str, str] = {
+    "cycles": "measured cycles of the board's counter",
+    "cycles_estimate": "estimated cycles",
+    "instructions": "an estimate: measured instructions, one a cycle",
+    "instructions_predicted": "an estimate: predicted instructions of kernels that have a model, one a cycle",
+}
+"""Counts that a time follows from, as people read them."""
+
+
+def shape_words(shape: Sequence[int]) -> str:
+    """A shape as people write it: 1x8x8x16."""
+    return "x".join(map(str, shape)) or "scalar"
+
+
+def window_words(layer: Layer) -> str:
+    """A layer's window and stride: 3x3, 3x3 by 2x2; nothing where it has none."""
+    if layer.window is None or layer.stride is None:
+        return ""
+    by = "" if set(layer.stride) == {1} else f" by {shape_words(layer.stride)}"
+    return shape_words(layer.window) + by
+
+
+def layer_words(layers: Sequence[Layer]) -> str:
+    """What a step computes: its window, or name and window of each layer of a block."""
+    if len(layers) == 1:
+        return window_words(layers[0])
+    return ", ".join(f"{layer.name} {window_words(layer)}".strip() for layer in layers)
+
+
+def flow_words(layers: Sequence[Layer]) -> str:
+    """Shapes of a step: of its first argument, of its result."""
+    if not layers:
+        return ""
+    shapes = [*layers[0].arguments[:1], layers[-1].result]
+    return " → ".join(shape_words(shape) for shape in shapes)
+
+
+def curve_words(plans: int) -> str:
+    """How many plans there are to choose from, where too few for a chart."""
+    if plans == 1:
+        return "One plan only: nothing that was tried needs less memory, however much work it does again."
+    return "Two plans only: too few for a chart."
 
 
 def name_of(buffer: Buffer) -> str:

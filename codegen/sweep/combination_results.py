@@ -6,7 +6,7 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -40,12 +40,22 @@ class Result:
     stack_bytes: int | None = None
     """Static bound."""
     instructions: int | None = None
+    """Measured, of one inference."""
+    instructions_predicted: int | None = None
+    """By the kernels' models, where each layer with weights has one."""
+    milliseconds: float | None = None
+    """Of one inference at the board's rated clock (`time` of report.json)."""
     message: str = ""
 
     @property
     def is_ok(self) -> bool:
         """Whether the combination went through."""
         return self.exit_code == 0
+
+    @property
+    def work(self) -> int | None:
+        """Instructions of one inference: measured, else predicted."""
+        return self.instructions_predicted if self.instructions is None else self.instructions
 
 
 class Store:
@@ -123,7 +133,8 @@ def _parquet(
         parquet: Any = importlib.import_module("pyarrow.parquet")
     except ImportError:
         return ()
-    kinds = [arrow.string() if field.type is str else arrow.int64() for field in fields(Result)]
+    types = {str: arrow.string(), float | None: arrow.float64()}
+    kinds = [types.get(cast("type", field.type), arrow.int64()) for field in fields(Result)]
     columns = {
         name: arrow.array([row[index] for row in rows], kind)
         for index, (name, kind) in enumerate(zip(names, kinds, strict=True))

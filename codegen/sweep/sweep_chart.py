@@ -12,8 +12,10 @@ from codegen.sweep.combination_results import Result
 
 LEFT, TOP, WIDTH, HEIGHT = 84, 16, 880, 360
 BOTTOM = 44
+COLOURS = 8
+"""Colours of boards, which begin again after the last (`.series0` to `.series7` of sweep.html.j2)."""
 _AXES = (
-    ("instructions", "instructions of one inference"),
+    ("work", "instructions of one inference"),
     ("flash_bytes", "flash"),
     ("constant_bytes", "constants"),
 )
@@ -31,6 +33,10 @@ class Dot:
     index: int
     result: Result
     is_best: bool
+    colour: int
+    """Number of the board's colour."""
+    is_predicted: bool
+    """The work is predicted: nothing was run."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,6 +45,7 @@ class Front:
 
     model: str
     board: str
+    colour: int
     path: str
 
 
@@ -48,6 +55,8 @@ class SweepChart:
 
     dots: tuple[Dot, ...]
     fronts: tuple[Front, ...]
+    boards: tuple[tuple[str, int], ...]
+    """Each board that has a dot, with the number of its colour."""
     x_ticks: tuple[LevelLine, ...]
     y_ticks: tuple[LevelLine, ...]
     y_field: str
@@ -80,7 +89,7 @@ def sweep_chart(results: Sequence[Result], best_keys: frozenset[str]) -> SweepCh
     if not shown:
         return None
     across = _scale([ram for _, _, ram, _ in shown], is_bytes=True)
-    upwards = _scale([work for _, _, _, work in shown], is_bytes=field != "instructions")
+    upwards = _scale([work for _, _, _, work in shown], is_bytes=field != "work")
 
     def x(value: float) -> float:
         return LEFT + WIDTH * across.share(value)
@@ -88,16 +97,27 @@ def sweep_chart(results: Sequence[Result], best_keys: frozenset[str]) -> SweepCh
     def y(value: float) -> float:
         return TOP + HEIGHT * (1 - upwards.share(value))
 
+    boards = dict.fromkeys(result.board for _, result, _, _ in shown)
+    colours = {board: number % COLOURS for number, board in enumerate(boards)}
     dots = sorted(
         (
-            Dot(x=x(ram), y=y(work), index=index, result=each, is_best=each.key in best_keys)
-            for index, each, ram, work in shown
+            Dot(
+                x=x(ram),
+                y=y(work),
+                index=index,
+                result=result,
+                is_best=result.key in best_keys,
+                colour=colours[result.board],
+                is_predicted=field == "work" and result.instructions is None,
+            )
+            for index, result, ram, work in shown
         ),
         key=lambda dot: dot.is_best,
     )
     return SweepChart(
         dots=tuple(dots),
         fronts=tuple(_fronts(dots)),
+        boards=tuple(colours.items()),
         x_ticks=tuple(LevelLine(at=x(tick), text=short_bytes(tick)) for tick in across.ticks()),
         y_ticks=tuple(
             LevelLine(at=y(tick), text=short_bytes(tick) if upwards.is_bytes else f"{tick:,}")
@@ -141,7 +161,7 @@ def _fronts(dots: Sequence[Dot]) -> Iterator[Front]:
         own = [dot for dot in dots if dot.is_best and (dot.result.model, dot.result.board) == (model, board)]
         path = _path(sorted(own, key=lambda dot: (dot.x, dot.y)))
         if path:
-            yield Front(model=model, board=board, path=path)
+            yield Front(model=model, board=board, colour=own[0].colour, path=path)
 
 
 def _path(dots: Sequence[Dot]) -> str:

@@ -9,12 +9,15 @@ import codegen
 from codegen.errors import counted
 from codegen.page.page import environment
 from codegen.sweep import sweep_chart
+from codegen.sweep.board_choice import board_choices
 from codegen.sweep.combination_results import Result, best
 
 FIGURES = (
     ("RAM", "ram_bytes", "bytes, planned peaks of all pools; measured where it was run"),
     ("flash", "flash_bytes", "bytes of constants and code of the model"),
     ("instructions", "instructions", "of one inference, counted where it was run"),
+    ("predicted", "instructions_predicted", "instructions of one inference, by the kernels' models"),
+    ("ms", "milliseconds", "of one inference at the board's rated clock: an estimate, one instruction a cycle"),
     ("stack", "stack_bytes", "bytes, a static bound"),
     ("constants", "constant_bytes", "bytes"),
     ("code", "code_bytes", "bytes"),
@@ -69,6 +72,8 @@ def sweep_page(results: Sequence[Result]) -> str:
             tiles=_tiles(results, len(front)),
             figures=FIGURES,
             filters=tuple(_filters(rows)),
+            choices=board_choices(results),
+            names=names,
             chart=sweep_chart.sweep_chart(results, front),
             frame=sweep_chart,
             failures=failures.most_common(),

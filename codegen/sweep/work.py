@@ -69,4 +69,6 @@ def _filled(empty: Result, report: Report) -> Result:
         flash_bytes=None if constants is None or code is None else constants + code,
         stack_bytes=None if report.elf is None else report.elf.stack_bound_bytes,
         instructions=None if report.run is None else report.run.instructions,
+        instructions_predicted=report.instructions_predicted,
+        milliseconds=None if report.time is None else report.time.milliseconds,
     )

@@ -141,7 +141,7 @@
   for (const body of all("table[data-linked] tbody")) {
     body.addEventListener("pointerover", (event) => {
       const row = event.target.closest("tr");
-      if (row && row.id) select(row.id);
+      if (row && row.id && !row.matches(".detail")) select(row.id);
     });
     body.addEventListener("pointerleave", clear);
   }
@@ -157,6 +157,13 @@
     if (typeof one === "number" && typeof other === "number") return one - other;
     return String(one).localeCompare(String(other), "en", { numeric: true });
   };
+  const more = (row) => (row.nextElementSibling?.matches(".detail") ? [row.nextElementSibling] : []);
+  for (const button of all("button.open")) {
+    button.addEventListener("click", () => {
+      const isOpen = $(button.getAttribute("aria-controls")).classList.toggle("shown");
+      button.setAttribute("aria-expanded", isOpen);
+    });
+  }
   for (const button of all("th button")) {
     button.addEventListener("click", () => {
       const head = button.closest("th");
@@ -167,12 +174,12 @@
       for (const each of all("th[aria-sort]", table)) each.setAttribute("aria-sort", "none");
       head.setAttribute("aria-sort", down ? "descending" : "ascending");
       const body = table.tBodies[0];
-      const keyed = [...body.rows].map((row) => [value(row, head.cellIndex), row]);
+      const keyed = all(":scope > tr:not(.detail)", body).map((row) => [value(row, head.cellIndex), row]);
       keyed.sort(([one], [other]) => {
         const found = compare(one, other);
         return down && one !== null && other !== null ? -found : found;
       });
-      body.append(...keyed.map(([, row]) => row));
+      body.append(...keyed.flatMap(([, row]) => [row, ...more(row)]));
     });
   }
   for (const field of all("input[type=search]")) {
@@ -227,10 +234,17 @@
 
   // ---- on paper everything is open ---------------------------------------------------------------
   let opened = [];
+  let folded = [];
   addEventListener("beforeprint", () => {
     hide();
     opened = all("details:not([open])");
-    if (document.querySelectorAll("tbody tr").length < 2000) opened.forEach((each) => { each.open = true; });
+    folded = all("tr.detail:not(.shown)");
+    if (document.querySelectorAll("tbody tr").length >= 2000) return;
+    opened.forEach((details) => { details.open = true; });
+    folded.forEach((row) => row.classList.add("shown"));
   });
-  addEventListener("afterprint", () => opened.forEach((each) => { each.open = false; }));
+  addEventListener("afterprint", () => {
+    opened.forEach((details) => { details.open = false; });
+    folded.forEach((row) => row.classList.remove("shown"));
+  });
 })();

@@ -71,7 +71,7 @@ def _images(prim: PrimFunc) -> int:
 
 def inner_macs(prim: PrimFunc) -> int:
     """Multiply-accumulates of a block's layers if each ran once over its whole result."""
-    return sum(let.macs for let in _inner(prim))
+    return sum(let.macs for let in inner_lets(prim))
 
 
 def proof_text(program: Program) -> str:
@@ -139,7 +139,7 @@ def work_text(program: Program, model_macs: int) -> str:
 
 def again(program: Program) -> list[str]:
     """Names of the steps that run a second time, inside blocks too."""
-    lets = [let for prim in program.steps.prim_funcs for let in _inner(prim)]
+    lets = [let for prim in program.steps.prim_funcs for let in inner_lets(prim)]
     return [let.var.name for let in lets if let.source is not None and let.source.op_name.endswith(" again")]
 
 
@@ -149,7 +149,7 @@ def ways_text(program: Program) -> str:
     parts: list[str] = []
     for prim in program.steps.prim_funcs:
         if prim.block is not None:
-            numbers = [let.source.op_index for let in _inner(prim) if let.source is not None]
+            numbers = [let.source.op_index for let in inner_lets(prim) if let.source is not None]
             stripes, images = len(prim.block.stripes), _images(prim)
             told = f"ops {min(numbers)}-{max(numbers)} row by row" if numbers else f"{prim.name} row by row"
             told += f" for each of {images} images" if images > 1 else ""
@@ -162,10 +162,11 @@ def ways_text(program: Program) -> str:
 
 def origin(prim: PrimFunc) -> str | None:
     """What the file calls the result of a step, of a block's last layer; None for what is inserted."""
-    sources = [let.source for let in (prim.let, *reversed(_inner(prim)))]
+    sources = [let.source for let in (prim.let, *reversed(inner_lets(prim)))]
     return next((each.tensor_name for each in sources if each is not None and each.tensor_name), None)
 
 
-def _inner(prim: PrimFunc) -> tuple[Let, ...]:
+def inner_lets(prim: PrimFunc) -> tuple[Let, ...]:
+    """The layers of a block in order, or the only one of another step."""
     attrs = prim.let.call.attrs
     return attrs.function.body if isinstance(attrs, FusedAttrs) else (prim.let,)

@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from codegen.driver.report.single import members_report, staged_report, workspace_bytes
+from codegen.driver.report.totals import totals
 from codegen.plan.models.joint import heaviest_group
 from codegen.program.program import Bundle, BundlePool, bundle_peak, own_pools
 
-_SHARED = ("schema", "board", "elf", "constants")
+_SHARED = ("schema", "board", "options", "elf", "constants", "totals")
 """Parts of a model's document that are one for all; `plan` is both."""
 
 
@@ -20,11 +21,13 @@ def joint_report(bundle: Bundle, documents: Sequence[dict[str, object]]) -> dict
     head: dict[str, object] = {
         "schema": first["schema"],
         "board": first["board"],
+        "options": first["options"],
         "plan": joint_plan(bundle, documents),
         "constants": constants_report(bundle),
     }
     if "elf" in first:
         head["elf"] = first["elf"]
+    head["totals"] = totals(head, bundle.programs[0].board)
     models = [
         {key: part for key, part in each.items() if key not in _SHARED}
         | {"plan": _based(bundle, program.name, _part(each, "plan"))}
@@ -38,6 +41,7 @@ def constants_report(bundle: Bundle) -> dict[str, object]:
     return {
         "total_bytes": sum(pool.size_bytes for pool in bundle.constants),
         "merged_bytes": sum(pool.merged_bytes for pool in bundle.constants),
+        "mode": bundle.programs[0].interface.constants.value,
         "pools": [
             {
                 "name": pool.name,

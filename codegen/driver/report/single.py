@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from codegen.driver.report.buffers import program_buffers
 from codegen.driver.report.certificate import certificate, origin
 from codegen.driver.report.code_sizes import CodeSizes
+from codegen.driver.report.layers import layers_report
 from codegen.driver.report.output_check import Comparison
 from codegen.driver.report.rounding_certificate import rounding_report
 from codegen.driver.report.sections import copies_report, reduction_report
 from codegen.driver.report.size_gaps import sizes_report
+from codegen.driver.report.totals import predicted_instructions, time_report, totals
 from codegen.ir.ops.user import operator_name
 from codegen.kernels.primfunc import PrimFunc
 from codegen.passes import Reduction
@@ -51,6 +53,7 @@ def report(
         "schema": SCHEMA,
         "model": _model(program, model_macs),
         "board": {"name": program.board.name, "requested": requested, "cpu": program.board.target.cpu},
+        "options": program.metadata.get("options"),
         "plan": _plan(program, requested),
         "device_copies": copies_report(program),
         "constants": _constants(program),
@@ -63,8 +66,11 @@ def report(
     code = CodeSizes(sizes, called)
     steps = range(len(program.steps.prim_funcs))
     document["steps"] = [_step(program, step, code, measured) for step in steps]
+    document["instructions_predicted"] = predicted_instructions(program.steps.prim_funcs)
     if measured is not None:
         document["run"] = _run(program, measured)
+    document["totals"] = totals(document, program.board)
+    document["time"] = time_report(document, program.board)
     return document
 
 
@@ -254,6 +260,7 @@ def _step(program: Program, step: int, code: CodeSizes, run: Measured | None) ->
         "name": prim.name,
         "origin": origin(prim),
         "kernel": prim.kernel,
+        "layers": layers_report(prim),
         "core": core_of(prim),
         "start": start,
         "stop": stop,

@@ -1,0 +1,46 @@
+"""Layers of a step as people know them: names, shapes, windows."""
+
+from collections.abc import Iterator
+
+from codegen.driver.report.certificate import inner_lets
+from codegen.ir import Let, Var
+from codegen.ir.ops.base.attrs import ConvAttrs, DepthwiseConvAttrs, PoolAttrs
+from codegen.ir.ops.user import operator_name
+from codegen.kernels.primfunc import PrimFunc
+
+
+def layers_report(prim: PrimFunc) -> list[dict[str, object]]:
+    """`steps[].layers` of report.json: the layers of a block in order, or the step's only one.
+
+    Shapes are NHWC for images; of a range of sizes at the largest. Windows and strides are (rows, columns).
+    """
+    return [
+        {
+            "name": let.var.name,
+            "op": operator_name(let.call),
+            "kernel": kernel,
+            "arguments": [list(arg.type.shape) for arg in let.call.args if isinstance(arg, Var)],
+            "result": list(let.var.type.shape),
+            "dtype": let.var.type.dtype.value,
+            **_window(let),
+        }
+        for let, kernel in zip(inner_lets(prim), _kernels(prim), strict=True)
+    ]
+
+
+def _kernels(prim: PrimFunc) -> Iterator[str]:
+    if prim.block is None:
+        yield prim.kernel
+    else:
+        yield from (stage.binding for stage in prim.block.stages if stage.op)
+
+
+def _window(let: Let) -> dict[str, list[int] | None]:
+    """What slides over the layer's image, in elements; None for layers without a window."""
+    attrs = let.call.attrs
+    if isinstance(attrs, PoolAttrs):
+        return {"window": list(attrs.window), "stride": list(attrs.stride)}
+    weights = let.call.args[1] if len(let.call.args) > 1 else None
+    if isinstance(attrs, ConvAttrs | DepthwiseConvAttrs) and weights is not None:
+        return {"window": list(weights.type.shape[1:3]), "stride": list(attrs.stride)}
+    return {"window": None, "stride": None}

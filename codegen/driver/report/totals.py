@@ -1,0 +1,65 @@
+"""What a model takes of its board: RAM with the stack, flash with the code, time at the rated clock."""
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+from codegen.ir.hardware import Board
+from codegen.kernels.primfunc import PrimFunc
+
+_COUNTED = ("cycles", "cycles_estimate", "instructions")
+"""Counts of a run that time follows from, the best first."""
+
+
+def totals(document: Mapping[str, object], board: Board) -> dict[str, object]:
+    """`totals` of report.json: bytes of the model, and bytes that the board has.
+
+    RAM is that of all pools and the static stack bounds; flash is constants that are linked and the model's
+    code. Without an image (`plan`) neither stack nor code is known, and both sums are None.
+    """
+    plan, constants = _part(document, "plan"), _part(document, "constants")
+    elf = cast("Mapping[str, int | None] | None", document.get("elf"))
+    ram = flash = None
+    if elf is not None:
+        linked = constants["total_bytes"] if constants.get("mode") != "external" else 0
+        flash = cast("int", linked) + cast("int", elf["model_code_bytes"])
+        if elf["stack_bound_bytes"] is not None:
+            stacks = elf["stack_bound_bytes"] + (elf["core1_stack_bound_bytes"] or 0)
+            ram = cast("int", plan["peak_bytes"]) + stacks
+    return {
+        "ram_bytes": ram,
+        "board_ram_bytes": sum(region.size_bytes for region in board.regions if region.writable),
+        "flash_bytes": flash,
+        "board_flash_bytes": sum(region.size_bytes for region in board.regions if not region.writable),
+    }
+
+
+def time_report(document: Mapping[str, object], board: Board) -> dict[str, object] | None:
+    """`time` of report.json: one inference at the rated clock; None where clock or counts are unknown.
+
+    Cycles of a real board's counter, else estimated ones, else instructions at one a cycle: measured, or
+    predicted by the kernels' models. `counted` names which.
+    """
+    if not board.rated_clock_hz:
+        return None
+    run = cast("Mapping[str, int | None]", document.get("run") or {})
+    for counted in _COUNTED:
+        if run.get(counted):
+            return _time(cast("int", run[counted]), counted, board)
+    predicted = cast("int | None", document["instructions_predicted"])
+    return None if predicted is None else _time(predicted, "instructions_predicted", board)
+
+
+def predicted_instructions(prims: Sequence[PrimFunc]) -> int | None:
+    """Sum over the steps whose kernels have a model; None unless each step with multiply-accumulates has."""
+    if any(prim.macs and prim.instructions is None for prim in prims):
+        return None
+    return sum(prim.instructions or 0 for prim in prims) or None
+
+
+def _time(count: int, counted: str, board: Board) -> dict[str, object]:
+    milliseconds = float(f"{1000 * count / board.rated_clock_hz:.3g}")
+    return {"milliseconds": milliseconds, "clock_hz": board.rated_clock_hz, "counted": counted}
+
+
+def _part(document: Mapping[str, object], key: str) -> Mapping[str, object]:
+    return cast("Mapping[str, object]", document[key])
