@@ -187,9 +187,7 @@ def _part(
         name=report.model.name if report.model else "problem",
         report=report,
         charts=memory_chart.memory_charts(pools, buffers, steps, measured),
-        buffers=tuple(
-            _buffer_rows(buffers, {pool.name: pool.peak_bytes for pool in pools}, steps, product)
-        ),
+        buffers=tuple(_buffer_rows(buffers, {pool.name: pool.peak_bytes for pool in pools}, steps, product)),
         steps=tuple(_step_rows(steps, excerpts)),
         columns=columns,
         curve=curve_chart.curve_chart(report.pareto or ()),

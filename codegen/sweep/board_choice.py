@@ -20,7 +20,7 @@ class BoardChoice:
 
 
 def board_choices(results: Sequence[Result]) -> tuple[BoardChoice, ...]:
-    """Boards of each model: by time at their clocks, then those without a known time, then those that fail."""
+    """Boards of each model: by time, then those of unknown time, then those that fail."""
     pairs = dict.fromkeys((result.model, result.board) for result in results)
     choices = [_choice([r for r in results if (r.model, r.board) == pair], pair) for pair in pairs]
     models = list(dict.fromkeys(model for model, _ in pairs))
@@ -49,5 +49,6 @@ def _ram(result: Result) -> float:
 
 
 def _rank(choice: BoardChoice) -> tuple[bool, tuple[float, float, float]]:
-    slowest = (float("inf"),) * 3
-    return choice.fastest is None, slowest if choice.fastest is None else _slowness(choice.fastest)
+    if choice.fastest is None:
+        return True, (0.0, 0.0, 0.0)
+    return False, _slowness(choice.fastest)

@@ -17,7 +17,11 @@ FIGURES = (
     ("flash", "flash_bytes", "bytes of constants and code of the model"),
     ("instructions", "instructions", "of one inference, counted where it was run"),
     ("predicted", "instructions_predicted", "instructions of one inference, by the kernels' models"),
-    ("ms", "milliseconds", "of one inference at the board's rated clock: an estimate, one instruction a cycle"),
+    (
+        "ms",
+        "milliseconds",
+        "of one inference at the board's rated clock: an estimate, one instruction a cycle",
+    ),
     ("stack", "stack_bytes", "bytes, a static bound"),
     ("constants", "constant_bytes", "bytes"),
     ("code", "code_bytes", "bytes"),

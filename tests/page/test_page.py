@@ -5,7 +5,7 @@ Every number in it is looked up in report.json by the test; hover, keys, heading
 
 import json
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -24,7 +24,7 @@ from codegen.plan.models.joint import together
 from codegen.report_file import typed
 from tests.checkout import ROOT
 from tests.cli.test_verbs import call
-from tests.page.browser import Browser, browser
+from tests.page.browser import Browser
 from tests.page.looking import check_for_everybody, keep, roles
 from tests.testdata import model_path
 
@@ -39,12 +39,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     model = str(model_path("mlperf_tiny/kws_ref_model"))
     assert call("run", model, "--board", "mps2-an386", "--report", "-q", "-o", str(made)) == 0
     return made
-
-
-@pytest.fixture(scope="module")
-def started(tmp_path_factory: pytest.TempPathFactory) -> Generator[Browser, None, None]:
-    with browser(tmp_path_factory.mktemp("profile")) as found:
-        yield found
 
 
 @pytest.fixture
@@ -82,14 +76,14 @@ def numbers_in(value: object) -> Iterator[float]:
 _KEYED = """[...document.querySelectorAll('[data-key]')].map(e =>
     [e.dataset.key, e.getAttribute('value') ?? e.dataset.value, e.textContent, e.dataset.doc || 'report'])"""
 _CELLS = """[...document.querySelectorAll('th[data-field]')].flatMap(h =>
-    [...h.closest('table').tBodies[0].rows].map(r =>
+    [...h.closest('table').tBodies[0].rows].filter(r => r.dataset.row).map(r =>
         [`${r.dataset.row}.${h.dataset.field}`, r.cells[h.cellIndex].textContent]))"""
 _RATIOS = """[...document.querySelectorAll('data.derived')].map(
     e => [e.dataset.part, e.dataset.whole, e.textContent])"""
 _CHANGES = """[...document.querySelectorAll('data.change')].map(
     e => [e.dataset.before, e.dataset.after, e.textContent])"""
 _OTHER_TEXT = """(() => {
-    const not = '[data-key],tr[data-row] td.n,[data-ordinal],.derived,.change,.tick,pre,output,.c summary';
+    const not = '[data-key],tr[data-row] td.n,[data-ordinal],.derived,.change,.tick,pre,output,.file';
     const walk = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
     const found = [];
     while (walk.nextNode()) {
@@ -247,7 +241,7 @@ def test_a_map_is_walked_with_keys(shown: Browser) -> None:
 @pytest.mark.qemu
 def test_a_heading_sorts(shown: Browser, folder: Path) -> None:
     steps = looked_up(read_report(folder), "steps")
-    rows = "[...document.querySelector('#steptable0').tBodies[0].rows]"
+    rows = "[...document.querySelectorAll('#steptable0 tbody tr[data-row]')]"
     column = "document.querySelector('#steptable0 th[data-field=instructions]').cellIndex"
     script = f"{rows}.map(r => r.cells[{column}].textContent)"
     heads = shown.value("[...document.querySelectorAll('#steptable0 th')].map(e => e.dataset.name)")

@@ -1,12 +1,14 @@
 """The page of a sweep in a real browser without a network: figures, filters, pointing, names."""
 
 from collections.abc import Generator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from codegen.sweep import Result, best, sweep_page
+from codegen.sweep.board_choice import board_choices
 from codegen.sweep.sweep_chart import sweep_chart
 from tests.page.browser import Browser, browser
 from tests.page.looking import check_for_everybody, keep, roles
@@ -154,7 +156,7 @@ def drawn(results: Sequence[Result]) -> tuple[str, list[str], list[str]]:
 
 def test_axes() -> None:
     assert drawn(RESULTS) == (
-        "instructions",
+        "work",
         ["1 KiB", "2 KiB", "4 KiB", "8 KiB"],
         ["200,000", "500,000", "1,000,000", "2,000,000"],
     )
@@ -171,3 +173,34 @@ def test_what_cannot_be_drawn_is_in_the_tables() -> None:
     assert "<b>108" not in page
     two = sweep_page([result("a/m.tflite", "b", 1, 1), result("c/m.tflite", "b", 2, 1)])
     assert ">a/m.tflite</td>" in two and ">c/m.tflite</td>" in two
+
+
+def test_boards_without_emulator_are_drawn_with_predictions() -> None:
+    """They had no instructions, so the chart left them out."""
+    run = [result("m", "a", ram, ram * 10) for ram in (1_000, 2_000)]
+    built = result("m", "b", 1_500, None, instructions_predicted=9_000)
+    chart = sweep_chart([*run, built], frozenset())
+    assert chart is not None
+    assert {(dot.result.board, dot.colour, dot.is_predicted) for dot in chart.dots} == {
+        ("a", 0, False),
+        ("b", 1, True),
+    }
+    page = sweep_page([*run, built])
+    assert "predicted: QEMU does not emulate the board" in page and page.count('class="dot series1') == 1
+
+
+def test_boards_are_ranked_by_time() -> None:
+    rows = [
+        result("m", "slow", 900, 10, milliseconds=2.5),
+        result("m", "fast", 2_000, 30, milliseconds=0.4),
+        result("m", "fast", 1_000, 90, milliseconds=1.2, limits="sram=1K"),
+        result("m", "unknown", 500, 10),
+        replace(result("m", "small", None, None), code="E401", exit_code=4, message="error[E401] too small"),
+    ]
+    choices = board_choices(rows)
+    assert [choice.board for choice in choices] == ["fast", "slow", "unknown", "small"]
+    fastest, leanest = choices[0].fastest, choices[0].leanest
+    assert fastest is not None and leanest is not None
+    assert (fastest.milliseconds, leanest.ram_bytes) == (0.4, 1_000)
+    assert choices[-1].refused == rows[-1]
+    assert "E401 error[E401] too small" in sweep_page(rows)

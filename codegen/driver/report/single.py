@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from codegen.driver.report.buffers import program_buffers
 from codegen.driver.report.certificate import certificate, origin
 from codegen.driver.report.code_sizes import CodeSizes
-from codegen.driver.report.layers import layers_report
 from codegen.driver.report.output_check import Comparison
 from codegen.driver.report.rounding_certificate import rounding_report
 from codegen.driver.report.sections import copies_report, reduction_report
 from codegen.driver.report.size_gaps import sizes_report
+from codegen.driver.report.step_layers import layers_report
 from codegen.driver.report.totals import predicted_instructions, time_report, totals
 from codegen.ir.ops.user import operator_name
 from codegen.kernels.primfunc import PrimFunc

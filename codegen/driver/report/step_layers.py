@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from codegen.driver.report.certificate import inner_lets
-from codegen.ir import Let, Var
+from codegen.ir import Let, TensorType, Var
 from codegen.ir.ops.base.attrs import ConvAttrs, DepthwiseConvAttrs, PoolAttrs
 from codegen.ir.ops.user import operator_name
 from codegen.kernels.primfunc import PrimFunc
@@ -19,13 +19,17 @@ def layers_report(prim: PrimFunc) -> list[dict[str, object]]:
             "name": let.var.name,
             "op": operator_name(let.call),
             "kernel": kernel,
-            "arguments": [list(arg.type.shape) for arg in let.call.args if isinstance(arg, Var)],
-            "result": list(let.var.type.shape),
+            "arguments": [_shape(arg.type) for arg in let.call.args if isinstance(arg, Var)],
+            "result": _shape(let.var.type),
             "dtype": let.var.type.dtype.value,
             **_window(let),
         }
         for let, kernel in zip(inner_lets(prim), _kernels(prim), strict=True)
     ]
+
+
+def _shape(kind: TensorType) -> list[int]:
+    return [int(extent) for extent in kind.shape]
 
 
 def _kernels(prim: PrimFunc) -> Iterator[str]:
@@ -39,8 +43,8 @@ def _window(let: Let) -> dict[str, list[int] | None]:
     """What slides over the layer's image, in elements; None for layers without a window."""
     attrs = let.call.attrs
     if isinstance(attrs, PoolAttrs):
-        return {"window": list(attrs.window), "stride": list(attrs.stride)}
+        return {"window": [int(extent) for extent in attrs.window], "stride": list(attrs.stride)}
     weights = let.call.args[1] if len(let.call.args) > 1 else None
     if isinstance(attrs, ConvAttrs | DepthwiseConvAttrs) and weights is not None:
-        return {"window": list(weights.type.shape[1:3]), "stride": list(attrs.stride)}
+        return {"window": _shape(weights.type)[1:3], "stride": list(attrs.stride)}
     return {"window": None, "stride": None}
