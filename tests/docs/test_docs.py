@@ -1,6 +1,7 @@
 """The documentation builds as a site without a warning, reads offline, and fits a screen."""
 
 import importlib.util
+import json
 import re
 import subprocess
 import sys
@@ -86,3 +87,13 @@ def test_links_of_pages_outside_the_site_lead_somewhere() -> None:
         if not (page.parent / link).exists()
     ]
     assert missing == []
+
+
+def test_flags_have_anchors_and_decisions_come_last_in_the_search(site: Path) -> None:
+    page = (site / "configuration.html").read_text(encoding="utf-8")
+    assert 'id="flag-pool"' in page and 'href="#flag-pool"' in page
+    index = json.loads((site / "search" / "search_index.json").read_text(encoding="utf-8"))
+    boosts = {entry["location"].partition("#")[0]: entry.get("boost", 1) for entry in index["docs"]}
+    below = [place for place, boost in boosts.items() if boost < 1]
+    assert below and all(place.startswith("decisions/") for place in below)
+    assert [place for place in boosts if place.startswith("decisions/") and place not in below] == []
