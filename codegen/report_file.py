@@ -4,6 +4,7 @@ Sizes are bytes. A part that a document has not (the run of a build, the image o
 are long lists of figures stay mappings. Keys are only ever added.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -295,6 +296,21 @@ class ProductTensor:
     dtype: str
     shape: tuple[int, ...]
     size_bytes: int
+    scale: float | None
+    """Of a quantised tensor with one scale: a stored q stands for scale * (q - zero_point)."""
+    zero_point: int | None
+    converter: str
+    """The header's inline function between a real number and what is stored; empty if there is none."""
+
+    @property
+    def elements(self) -> int:
+        """How many numbers it holds."""
+        return math.prod(self.shape)
+
+    @property
+    def has_classes(self) -> bool:
+        """True if it is one list of numbers, as a classifier's scores are."""
+        return self.elements > 1 and self.elements == self.shape[-1]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -306,6 +322,29 @@ class ProductModel:
     outputs: tuple[ProductTensor, ...]
     has_state: bool
     is_plain: bool
+    stack_bytes: int | None
+    """Static bound of a call; None on the host."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProductMemory:
+    """One memory of the board."""
+
+    name: str
+    address: int
+    size_bytes: int
+    writable: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProductBoard:
+    """What a linker script and an emulator need to know of the board."""
+
+    title: str
+    memories: tuple[ProductMemory, ...]
+    code_memory: str
+    data_memory: str
+    qemu_machine: str | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -319,6 +358,7 @@ class Product:
     compiler_flags: tuple[str, ...]
     level: tuple[str, ...]
     models: tuple[ProductModel, ...]
+    board: ProductBoard
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

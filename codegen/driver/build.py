@@ -6,6 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from msgspec import to_builtins
+
 from codegen import board as boards
 from codegen import emit, toolchain
 from codegen.documents import to_json
@@ -29,7 +31,7 @@ from codegen.driver.inputs.planned import Planned
 from codegen.driver.joining import check_groups, joined, of_model
 from codegen.driver.options import Options
 from codegen.driver.preparing import Prepared, prepared, sizes_of
-from codegen.driver.report.product import product_report
+from codegen.driver.report.product import product_of
 from codegen.driver.report.several import joint_report
 from codegen.driver.report.single import Measured, report
 from codegen.errors import Message
@@ -43,6 +45,7 @@ from codegen.program.program import Bundle, Program
 from codegen.program.search_options import SearchOptions
 from codegen.program.size_ranges import OpenEnd
 from codegen.progress import Progress, Tally, silent
+from codegen.report_file import Product
 from codegen.search import (
     Choices,
     board_pools,
@@ -65,7 +68,7 @@ class Built:
     board: Board
     image: Image
     folder: Path
-    product: Mapping[str, object]
+    product: Product
     """What an application compiles and calls, as report.json says it."""
     left_out: tuple[Message, ...] = ()
     """Why there is no firmware.elf: its stack is too short for the model. Then nothing can be run."""
@@ -236,7 +239,7 @@ def build(
                 board=board,
                 image=image,
                 folder=folder,
-                product=product_report(bundle, sources, board.target.level_flags(level)),
+                product=product_of(bundle, sources, board.target.level_flags(level), image.sizes),
                 left_out=short_stacks(image, board),
             )
             figures = figures_of(bundle, image.sizes, sources.build_sha256, _spelled(options, board))
@@ -247,6 +250,8 @@ def build(
                 toolchain.write_uf2(image.path, board.flash.uf2_family)
             for name, text in emit.figures(bundle, sources.build_sha256, image.sizes).items():
                 (staging / name).write_text(text, encoding="utf-8", newline="\n")
+            readme = emit.folder_readme(bundle, found.product, sources.files)
+            (staging / "README.md").write_text(readme, encoding="utf-8", newline="\n")
             (staging / "report.json").write_text(to_json(document(found, options)), encoding="utf-8")
         write_lock(options.lock, figures)
         image = replace(image, path=folder / image.path.relative_to(staging))
@@ -297,7 +302,7 @@ def document(built: Built, options: Options, measured: Sequence[Measured] = ()) 
     whole = documents[0] if built.bundle.is_single else joint_report(built.bundle, documents)
     warnings = [message.document for message in built.warnings]
     head = {"schema": whole["schema"], "build": {"sha256": built.image.build_sha256}}
-    return head | whole | {"product": built.product, "warnings": warnings}
+    return head | whole | {"product": to_builtins(built.product), "warnings": warnings}
 
 
 def search_choices(options: Options, *, emulated: bool) -> Choices:

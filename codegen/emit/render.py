@@ -9,6 +9,7 @@ import codegen
 from codegen import resources
 from codegen.emit.c.c_tables import byte_rows
 from codegen.emit.c.c_text import fill, starred
+from codegen.emit.c.core_guard import core_guard
 from codegen.emit.c.spelling import needs_math, reader_name
 from codegen.emit.firmware.bench import bench_view
 from codegen.emit.firmware.folder_files import (
@@ -65,7 +66,7 @@ def render(bundle: Bundle, level: str = "-O2", tools: str = "", firmware_kind: F
     digest = _layout(bundle, kernels) if interface.external else None
     image = None if digest is None else image_view(bundle, digest)
     constants = b"" if digest is None else image_bytes(bundle, digest)
-    files = dict(_product_files(bundle, image))
+    files = dict(_product_files(bundle, image, kernels))
     product = [path for path in files if path.endswith(".c")] + list(kernels)
     names = tuple(program.name for program in programs)
     firmware = {
@@ -122,11 +123,11 @@ def _in_smallest_forms(bundle: Bundle) -> Bundle:
     return replace(bundle, programs=tuple(each.running(prims) for each, prims in programs))
 
 
-def _product_files(bundle: Bundle, image: ImageView | None) -> Mapping[str, str]:
-    """Everything of the product but kernels and runtime headers."""
+def _product_files(bundle: Bundle, image: ImageView | None, kernels: Mapping[str, str]) -> Mapping[str, str]:
+    """Everything of the product but `kernels`, path -> text, and runtime headers."""
     files: dict[str, str] = {}
     for program in bundle.programs:
-        files |= _model_files(bundle, program, image)
+        files |= _model_files(bundle, program, image, kernels)
     return {**files, **_shared_files(bundle, image)}
 
 
@@ -147,7 +148,7 @@ def _layout(bundle: Bundle, kernels: Mapping[str, str]) -> bytes:
         ),
     )
     same = together((plain,))
-    files = {**_product_files(same, image_view(same, bytes(32))), **kernels}
+    files = {**_product_files(same, image_view(same, bytes(32)), kernels), **kernels}
     headers = header_files(files.values())
     tests_only = ("runtime/include/cg_bench.h",)
     read = {**files, **{path: text for path, text in headers.items() if path not in tests_only}}
@@ -181,15 +182,21 @@ def _header_folders(paths: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({str(PurePosixPath(path).parent) for path in paths if path.endswith(".h")}))
 
 
-def _model_files(bundle: Bundle, program: Program, image: ImageView | None) -> Mapping[str, str]:
+def _model_files(
+    bundle: Bundle, program: Program, image: ImageView | None, kernels: Mapping[str, str]
+) -> Mapping[str, str]:
     """What a model has for itself."""
     places = Places(bundle, program)
+    target = program.board.target
     header = header_view(program, places, codegen.__version__)
     views = {
         "header": header,
         "shared": set_view(bundle),
         "entry": entry_view(program, places, header),
         "kernel_headers": kernel_headers(program),
+        "core_guard": core_guard(
+            program.name, target.cpu, target.compiler_flags, header_files(kernels.values())
+        ),
         "pools": pool_views(bundle) if bundle.is_single and not program.interface.caller_pools else (),
         "image": image,
         "memory_map": starred(program_map(program, _MAP_WIDTH)),

@@ -56,6 +56,9 @@ syslimits syslog tar termios unctrl unistd unwind utime utmp values varargs wait
 """Of POSIX, newlib, picolibc, glibc, and those that gcc brings."""
 
 
+_DEVICES = re.compile(r"con|prn|aux|nul|(com|lpt)[0-9]")
+
+
 def is_taken(name: str) -> bool:
     """Whether `name` is a word that C or C++, a library or generated code uses; not if it ends in `_`, as
     names that got out of the way do."""
@@ -68,6 +71,11 @@ def headers() -> frozenset[str]:
     standard, of C libraries, and of the runtime."""
     own = (path.stem for path in resources.folder("runtime_c").rglob("*.h"))
     return frozenset([*f"{_STANDARD_HEADERS} {_PLATFORM_HEADERS}".split(), *own])
+
+
+def is_reserved_file(name: str) -> bool:
+    """True if Windows opens a device where a file is called `name`, whatever its suffix."""
+    return _DEVICES.fullmatch(name.lower()) is not None
 
 
 def identifier(text: str, fallback: str, *, keep: Literal["head", "tail"] = "tail") -> str:

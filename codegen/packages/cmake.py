@@ -1,15 +1,26 @@
 """Forms that CMake builds: a package to install, a module of Zephyr, a component of ESP-IDF."""
 
+from collections.abc import Mapping, Sequence
+
 from codegen.emit.c.c_text import fill
 from codegen.errors import CodegenError, Message
 from codegen.packages.contents import INCLUDE_FOLDERS, LICENCE, Package, PackageFiles
-from codegen.packages.libraries import core_guard
+from codegen.packages.examples import example_files
 
 RULES = ("-fno-strict-aliasing", "$<$<COMPILE_LANGUAGE:C>:-std=c11>")
 """Behind all other flags: a pool's bytes hold values of several types; gnu11 contracts sums of floats."""
 
 _PRINTF_BYTES = 1536
 """Stack that an example's own calls may take."""
+
+_KCONFIG: Mapping[str, str] = {
+    "dsp": "CPU_CORTEX_M4 || CPU_CORTEX_M7 || ARMV8_M_DSP",
+    "fpu": "FPU",
+    "mve": "ARMV8_1_M_MVEI",
+    "v6m": "CPU_CORTEX_M",
+    "v7m": "ARMV7_M_ARMV8_M_MAINLINE",
+}
+"""Instruction set -> what Zephyr calls cores that have it."""
 
 
 def product_in(package: Package, folder: str) -> dict[str, str]:
@@ -32,36 +43,60 @@ def views(package: Package) -> dict[str, object]:
 def cmake(package: Package) -> PackageFiles:
     """A CMake project that installs headers, one static library and a package for `find_package`."""
     said = views(package)
-    name = package.name
+    name, board = package.name, package.product.board
     files = {
         **product_in(package, "src"),
         "LICENSE": package.texts[LICENCE],
-        "CMakeLists.txt": fill("packages/cmake/CMakeLists.txt.j2", **said),
+        "CMakeLists.txt": fill("packages/cmake/CMakeLists.txt.j2", **said, steps=cmake_steps(package, ".")),
         f"cmake/{name}Config.cmake.in": fill("packages/cmake/Config.cmake.in.j2", **said),
         "example/CMakeLists.txt": fill("packages/cmake/example.txt.j2", **said),
-        "example/main.c": fill("packages/main.c.j2", **said),
+        **example_files(package, "example", "main.c"),
     }
-    if package.product.compiler_flags:
+    if not package.is_portable:
         flags = " ".join(package.product.compiler_flags)
         files["toolchain.cmake"] = fill(
-            "cmake/toolchain.cmake.j2", board=package.board, title=package.cpu, flags=flags
+            "cmake/toolchain.cmake.j2", board=package.board, title=board.title, flags=flags
         )
+        files["example/start.c"] = fill("packages/cmake/start.c.j2", **said)
+        files["example/link.ld"] = fill("packages/cmake/link.ld.j2", **said, board=board)
     return PackageFiles(files=files, binaries={f"data/{path}": data for path, data in package.data.items()})
+
+
+def cmake_steps(package: Package, folder: str) -> Sequence[str]:
+    """Commands that build, run and install a package that lies in `folder`."""
+    toolchain = "" if package.is_portable else " -DCMAKE_TOOLCHAIN_FILE={}"
+    program = f"build/example/{package.name}_example"
+    run = [] if package.is_portable else _on_qemu(package, f"{folder}/{program}.elf")
+    found = f"{folder}/example/build/{package.name}_example"
+    return [
+        f"cmake -S {folder} -B {folder}/build{toolchain.format('toolchain.cmake')}",
+        f"cmake --build {folder}/build",
+        *(run or ([f"{folder}/{program}"] if package.is_portable else [])),
+        f"cmake --install {folder}/build --prefix {folder}/installed",
+        f"cmake -S {folder}/example -B {folder}/example/build{toolchain.format('../toolchain.cmake')}",
+        f"cmake --build {folder}/example/build",
+        *([found] if package.is_portable else _on_qemu(package, f"{found}.elf")),
+    ]
+
+
+def _on_qemu(package: Package, image: str) -> list[str]:
+    """The command that runs an image with semihosting; none for a board that QEMU does not emulate."""
+    machine = package.product.board.qemu_machine
+    words = "-display none -monitor none -serial none -semihosting"
+    return [] if machine is None else [f"qemu-system-arm -M {machine} {words} -kernel {image}"]
 
 
 def zephyr(package: Package) -> PackageFiles:
     """A module of Zephyr with Kconfig, pools as sections of its linker script, and a sample."""
     said = views(package) | {
         "symbol": f"MODEL_{package.name.upper()}",
-        "guard": core_guard(package, "src"),
+        "depends": [_KCONFIG[need] for need in package.needs],
         "stack_bytes": _stack_bytes(package),
-        "has_fpu": any(flag.startswith("-mfpu=") for flag in package.product.compiler_flags),
     }
     sample = f"samples/{package.name}"
     return PackageFiles(
         files={
             **product_in(package, "src"),
-            **core_guard(package, "src"),
             "LICENSE": package.texts[LICENCE],
             "zephyr/module.yml": fill("packages/zephyr/module.yml.j2", **said),
             "Kconfig": fill("packages/zephyr/Kconfig.j2", **said),
@@ -73,7 +108,7 @@ def zephyr(package: Package) -> PackageFiles:
             f"{sample}/CMakeLists.txt": fill("packages/zephyr/sample.txt.j2", **said),
             f"{sample}/prj.conf": fill("packages/zephyr/prj.conf.j2", **said),
             f"{sample}/sample.yaml": fill("packages/zephyr/sample.yaml.j2", **said),
-            f"{sample}/src/main.c": fill("packages/main.c.j2", **said),
+            **example_files(package, f"{sample}/src", "main.c"),
         },
         binaries={f"data/{path}": data for path, data in package.data.items()},
     )
@@ -101,7 +136,7 @@ def esp_idf(package: Package) -> PackageFiles:
             "idf_component.yml": fill("packages/esp_idf/idf_component.yml.j2", **said),
             "examples/basic/CMakeLists.txt": fill("packages/esp_idf/project.txt.j2", **said),
             "examples/basic/main/CMakeLists.txt": fill("packages/esp_idf/main.txt.j2", **said),
-            "examples/basic/main/main.c": fill("packages/main.c.j2", **said, entry="void app_main(void)"),
+            **example_files(package, "examples/basic/main", "main.c", entry="void app_main(void)"),
         },
         binaries={f"data/{path}": data for path, data in package.data.items()},
     )

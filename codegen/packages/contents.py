@@ -1,12 +1,14 @@
 """What a package is made of: the product of a built folder, checked against what the build wrote."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
+from codegen.emit.c.core_guard import needed_sets
 from codegen.emit.folder.manifest import MANIFEST, is_as_written, read_manifest
 from codegen.errors import CodegenError, Message, Messages, listed
+from codegen.ir.c_names import is_reserved_file
 from codegen.report_file import ConstantPool, Pool, Product, ProductModel, Report
 
 LICENCE = "runtime/LICENSE"
@@ -15,7 +17,7 @@ INCLUDE_FOLDERS = (".", "runtime/include")
 """Where the sources of a built folder find what they include."""
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
-_NAME = re.compile(r"[a-z][a-z0-9_]{1,47}")
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,47}")
 _VENDOR = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{1,47}")
 _VERSION = re.compile(r"(0|[1-9]\d{0,4})(\.(0|[1-9]\d{0,4})){2}")
 _LISTED = 8
@@ -36,11 +38,17 @@ class Package:
     name: str
     version: str
     vendor: str
+    url: str
+    """Where it is to be had: a field that registries demand."""
     report: Report
     product: Product
     texts: Mapping[str, str]
     """Sources and headers, by path."""
     data: Mapping[str, bytes]
+    samples: Mapping[tuple[str, str], Sequence[float]] = field(
+        default_factory=dict[tuple[str, str], Sequence[float]]
+    )
+    """(model, input) -> the stored numbers that the examples feed; zeros where there are none."""
 
     @property
     def models(self) -> tuple[ProductModel, ...]:
@@ -49,8 +57,18 @@ class Package:
 
     @property
     def umbrella(self) -> bool:
-        """Whether a header of the package's own includes the models'; else theirs is called so."""
-        return [model.name for model in self.models] != [self.name]
+        """True if the package has a header that includes the models'; else the only model is called as it."""
+        return [model.name for model in self.models] != [self.name.lower()]
+
+    @property
+    def header(self) -> str:
+        """The header that an application includes."""
+        return f"{self.name if self.umbrella else self.models[0].name}.h"
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Instruction sets that the core must have: dsp, fpu, mve, v6m, v7m."""
+        return tuple(needed_sets(self.headers))
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -107,11 +125,14 @@ class Package:
         return f"{what}: neural network as C, {ram:,} bytes of RAM planned, {core}"
 
 
-def read_package(folder: Path, report: Report, *, name: str | None, version: str, vendor: str) -> Package:
+def read_package(
+    folder: Path, report: Report, *, name: str | None, version: str, vendor: str, url: str
+) -> Package:
     """The package of a built folder, whose report.json says `report`.
 
-    Raises CodegenError E291 if the report is not of a build, E292 if files of the product are missing or not
-    as the build wrote them, E293 for a name or version that build systems do not take.
+    Raises CodegenError E291 if the report is not of a build or names files outside of the folder, E292 if
+    files of the product are missing or not as the build wrote them, E293 for a name or version that build
+    systems do not take.
     """
     product = report.product
     if product is None:
@@ -119,12 +140,14 @@ def read_package(folder: Path, report: Report, *, name: str | None, version: str
         help_ = "`codegen build -o DIR` writes one (a plan alone, or an older codegen, does not)"
         raise CodegenError(Message(code="E291", where=str(folder), text=text, help=help_))
     chosen = name if name is not None else product.prefix
+    _check_inside(folder, (*product.sources, *product.data))
     texts = _texts(folder, product)
     _check_words(chosen, version, vendor, _taken(product, texts), given=name is not None)
     return Package(
         name=chosen,
         version=version,
         vendor=vendor,
+        url=url,
         report=report,
         product=product,
         texts=texts,
@@ -135,11 +158,13 @@ def read_package(folder: Path, report: Report, *, name: str | None, version: str
 def _check_words(name: str, version: str, vendor: str, taken: set[str], *, given: bool) -> None:
     messages = Messages()
     if not _NAME.fullmatch(name):
-        text = f"{name!r} is no name of a package: a small letter, then small letters, digits and _, 2 to 48"
+        text = f"{name!r} is no name of a package: a letter, then letters, digits and _, 48 at most"
         help_ = "name it with --name" if not given else "try --name my_model"
         messages.add("E293", text, where="--name", help=help_)
-    elif taken & {name, f"{name}_core"}:
+    elif name.lower() in taken or is_reserved_file(name):
         text = f"{name} is what files of the models or of the runtime are called"
+        if is_reserved_file(name):
+            text = f"Windows has no files that are called {name}: the name is a device's"
         messages.add("E293", text, where="--name", help=f"try --name {name.removeprefix('cg_')}_package")
     if not _VERSION.fullmatch(version):
         text = f"{version!r} is no version: three numbers, as 1.0.0"
@@ -164,6 +189,7 @@ def _texts(folder: Path, product: Product) -> dict[str, str]:
             text = f"has no {MANIFEST}, the list of what codegen wrote there"
             help_ = "give the folder of `codegen build -o`, not a copy of some of its files"
             raise CodegenError(Message(code="E291", where=str(folder), text=text, help=help_))
+        _check_inside(folder, manifest)
         texts = _readable(folder, manifest)
         headers = _closure(product.sources, texts)
         wanted = [*product.sources, *headers, LICENCE, *product.data]
@@ -175,6 +201,16 @@ def _texts(folder: Path, product: Product) -> dict[str, str]:
             folder, f"was changed or removed since codegen wrote it: {listed(sorted(set(wrong)), _LISTED)}"
         )
     return {path: texts[path] for path in (*product.sources, *sorted(headers), LICENCE)}
+
+
+def _check_inside(folder: Path, paths: Iterable[str]) -> None:
+    """Raise E291 for paths that lead out of the folder: no build wrote what is there."""
+    root = folder.resolve()
+    outside = [path for path in paths if not (folder / path).resolve().is_relative_to(root)]
+    if outside:
+        text = f"names files outside of the folder: {listed(sorted(set(outside)), _LISTED)}"
+        help_ = "build again: its report.json or .codegen is not as codegen wrote it"
+        raise CodegenError(Message(code="E291", where=str(folder), text=text, help=help_))
 
 
 def _changed(folder: Path, text: str) -> CodegenError:

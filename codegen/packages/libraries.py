@@ -3,16 +3,38 @@
 What a file must be compiled with stands in front of it, as pragmas.
 """
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 import msgspec
 
 from codegen.emit.c.c_text import fill
 from codegen.packages.contents import INCLUDE_FOLDERS, LICENCE, Package, PackageFiles
+from codegen.packages.examples import example_files
 
-_FEATURES = {"dsp": "__ARM_FEATURE_DSP", "mve": "__ARM_FEATURE_MVE"}
-"""Ending of kernels' names -> what compilers define for cores that run them."""
+_SKETCH = "packages/arduino/sketch.j2"
+
+_ANY_ARM = ("mbed", "mbed_nano", "nrf52", "renesas_uno", "renesas_portenta", "stm32", "samd")
+_ARCHITECTURES: Mapping[str, tuple[str, ...]] = {
+    "mve": ("stm32",),
+    "dsp": (*_ANY_ARM, "mbed_giga", "mbed_portenta"),
+    "v7m": (*_ANY_ARM, "sam", "mbed_giga", "mbed_portenta"),
+    "v6m": (*_ANY_ARM, "sam", "mbed_giga", "mbed_portenta", "mbed_rp2040", "rp2040"),
+}
+"""Instruction set -> Arduino's platforms that have boards with it; boards without it meet the #error."""
+_SMALLEST_IDS = 3
+"""Letters that a component's name has in a CMSIS-Pack."""
+
+_PLATFORMIO: Mapping[str, tuple[str, str]] = {
+    "host": ("espressif32", "esp32dev"),
+    "cortex-m0": ("nordicnrf51", "bbcmicrobit"),
+    "cortex-m0plus": ("ststm32", "nucleo_l053r8"),
+    "cortex-m3": ("ststm32", "nucleo_f103rb"),
+    "cortex-m4": ("ststm32", "nucleo_f446re"),
+    "cortex-m7": ("ststm32", "nucleo_f767zi"),
+    "cortex-m33": ("ststm32", "nucleo_u575zi_q"),
+}
+"""Core -> PlatformIO's platform and a board with that core, for the example to begin with."""
 
 
 def arduino(package: Package) -> PackageFiles:
@@ -21,8 +43,11 @@ def arduino(package: Package) -> PackageFiles:
     return PackageFiles(
         files={
             **_library(package),
-            "library.properties": fill("packages/arduino/library.properties.j2", **said),
-            f"examples/{package.name}/{package.name}.ino": fill("packages/arduino/sketch.j2", **said),
+            "library.properties": fill(
+                "packages/arduino/library.properties.j2", **said, architectures=_architectures(package)
+            ),
+            "keywords.txt": fill("packages/arduino/keywords.j2", **said),
+            **example_files(package, f"examples/{package.name}", f"{package.name}.ino", template=_SKETCH),
         },
         binaries=_extras(package),
     )
@@ -38,8 +63,9 @@ def platformio(package: Package) -> PackageFiles:
         "description": package.sentence,
         "keywords": ["neural network", "inference", *(model.name for model in package.models)],
         "authors": [{"name": package.vendor}],
+        "homepage": package.url,
         "license": "0BSD AND Apache-2.0",
-        "headers": [f"{model.name}.h" for model in package.models],
+        "headers": [package.header],
         "frameworks": "*",
         "platforms": "*",
         "examples": [{"name": package.name, "base": example, "files": ["platformio.ini", "src/main.cpp"]}],
@@ -48,8 +74,10 @@ def platformio(package: Package) -> PackageFiles:
         files={
             **_library(package),
             "library.json": msgspec.json.format(msgspec.json.encode(manifest), indent=2).decode() + "\n",
-            f"{example}/platformio.ini": fill("packages/arduino/platformio.ini.j2", **said),
-            f"{example}/src/main.cpp": fill("packages/arduino/sketch.j2", **said),
+            f"{example}/platformio.ini": fill(
+                "packages/arduino/platformio.ini.j2", **said, target=_PLATFORMIO.get(package.cpu)
+            ),
+            **example_files(package, f"{example}/src", "main.cpp", template=_SKETCH),
         },
         binaries=_extras(package),
     )
@@ -58,14 +86,14 @@ def platformio(package: Package) -> PackageFiles:
 def cmsis_pack(package: Package) -> PackageFiles:
     """A pack with one component: the folder that becomes `VENDOR.NAME.VERSION.pack`."""
     said = _views(package)
-    product = {
-        f"src/{path}": with_flags(package, path) for path in (*package.sources, *package.headers)
-    } | core_guard(package, "src")
+    product = {f"src/{path}": with_flags(package, path) for path in (*package.sources, *package.headers)}
     listed = {
         "sources": [path for path in product if path.endswith((".c", ".S"))],
         "headers": [f"src/{path}" for path in package.public_headers],
         "include_folders": [f"src/{path}/" if path != "." else "src/" for path in INCLUDE_FOLDERS],
         "core": _core(package.cpu),
+        "has_dsp": "dsp" in package.needs and package.cpu == "cortex-m33",
+        "component": package.name if len(package.name) >= _SMALLEST_IDS else f"{package.name}_model",
     }
     return PackageFiles(
         files={
@@ -81,6 +109,12 @@ def _views(package: Package) -> dict[str, object]:
     return {"package": package, "licence": LICENCE}
 
 
+def _architectures(package: Package) -> str:
+    """Arduino's platforms that the kernels may be for; all for portable C."""
+    fits = [_ARCHITECTURES[need] for need in _ARCHITECTURES if need in package.needs]
+    return ",".join(fits[0]) if fits else "*"
+
+
 def _core(cpu: str) -> str | None:
     """The core as packs call it; None for portable C."""
     if not cpu.startswith("cortex-"):
@@ -91,9 +125,9 @@ def _core(cpu: str) -> str | None:
 def _library(package: Package) -> dict[str, str]:
     """Sources and headers below `src`: headers that all files include at its top."""
     paths = (*package.sources, *package.headers)
-    files = {f"src/{flat(path)}": with_flags(package, path) for path in paths} | core_guard(package, "src")
+    files = {f"src/{flat(path)}": with_flags(package, path) for path in paths}
     if package.umbrella:
-        files[f"src/{package.name}.h"] = fill("packages/arduino/header.j2", package=package)
+        files[f"src/{package.header}"] = fill("packages/arduino/header.j2", package=package)
     return {**files, "LICENSE": package.texts[LICENCE]}
 
 
@@ -112,25 +146,6 @@ def with_flags(package: Package, path: str) -> str:
     words = [flag.removeprefix("-O").removeprefix("-f") for flag in package.product.level]
     level = [f"O{words[0]}", *words[1:]]
     return fill("packages/arduino/pragmas.j2", level=level) + text
-
-
-def core_guard(package: Package, folder: str) -> dict[str, str]:
-    """A source that says what is wrong where kernels are compiled for another core; none for portable C."""
-    wanted = list(_needed(package))
-    if not wanted:
-        return {}
-    text = fill("packages/arduino/core.c.j2", package=package, wanted=wanted)
-    return {f"{folder}/{package.name}_core.c": text}
-
-
-def _needed(package: Package) -> Iterator[str]:
-    """What the compiler must define."""
-    if package.has_assembly:
-        yield "__ARM_ARCH_PROFILE"
-    stems = {PurePosixPath(path).stem for path in package.sources}
-    for ending, macro in _FEATURES.items():
-        if any(stem.endswith(f"_{ending}") for stem in stems):
-            yield macro
 
 
 def _extras(package: Package) -> dict[str, bytes]:

@@ -1,9 +1,13 @@
 """The forms that a package can have: one table, one function a form."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
-from codegen.packages.cmake import cmake, esp_idf, zephyr
+from codegen.emit.c.c_text import fill
+from codegen.emit.readme import usage
+from codegen.packages.cmake import cmake, cmake_steps, esp_idf, zephyr
 from codegen.packages.contents import Package, PackageFiles
 from codegen.packages.libraries import arduino, cmsis_pack, platformio
 from codegen.packages.mlf import mlf
@@ -17,44 +21,72 @@ class PackageForm:
     """For lists: the build system."""
     lay_out: Callable[[Package], PackageFiles]
     """Raises CodegenError E294 for kernels that its cores do not run."""
-    hint: str
-    """What to do with the folder."""
+    steps: Callable[[Package, str], Sequence[str]]
+    """What to do next with a package that lies in a folder: commands, or a sentence."""
+
+    def files(self, package: Package) -> PackageFiles:
+        """All files of a package, README.md among them. Raises as `lay_out` does."""
+        laid_out = self.lay_out(package)
+        readme = fill(
+            "packages/readme.md.j2",
+            package=package,
+            title=self.title,
+            steps=self.steps(package, "."),
+            usage=usage(
+                package.product,
+                package.texts,
+                [(pool.name, pool.size_bytes, pool.section) for pool in package.pools],
+                [(pool.name, pool.size_bytes, pool.section) for pool in package.constant_pools],
+            ),
+        )
+        return replace(laid_out, files={**laid_out.files, "README.md": readme})
+
+    def next_steps(self, package: Package, folder: Path) -> Sequence[str]:
+        """The steps with `folder` as a shell takes it."""
+        return self.steps(package, shlex.quote(str(folder)))
+
+
+def _zephyr_steps(package: Package, folder: str) -> Sequence[str]:
+    return [f"west build -b BOARD {folder}/samples/{package.name}"]
+
+
+def _arduino_steps(package: Package, folder: str) -> Sequence[str]:
+    return [f"copy {folder} to the folder `libraries` of the IDE, as {package.name}"]
+
+
+def _platformio_steps(_: Package, folder: str) -> Sequence[str]:
+    return [f"lib_deps = symlink://{folder}"]
+
+
+def _esp_idf_steps(package: Package, folder: str) -> Sequence[str]:
+    return [f"copy {folder} to the folder `components` of your project, as {package.name}"]
+
+
+def _cmsis_steps(package: Package, folder: str) -> Sequence[str]:
+    pack = f"{package.vendor}.{package.name}.{package.version}.pack"
+    return [f"(cd {folder} && zip -r ../{pack} . -x .codegen)"]
+
+
+def _mlf_steps(package: Package, folder: str) -> Sequence[str]:
+    return [f"tar -C {folder} --exclude=.codegen -cf {package.name}.tar ."]
 
 
 FORMS: Mapping[str, PackageForm] = {
-    "cmake": PackageForm(
-        title="CMake: installable, found by find_package",
-        lay_out=cmake,
-        hint="cmake -S {folder} -B build && cmake --install build",
-    ),
+    "cmake": PackageForm(title="CMake: installable, found by find_package", lay_out=cmake, steps=cmake_steps),
     "zephyr": PackageForm(
-        title="Zephyr: a module with Kconfig and a sample",
-        lay_out=zephyr,
-        hint="west build -b BOARD {folder}/samples/{name}",
+        title="Zephyr: a module with Kconfig and a sample", lay_out=zephyr, steps=_zephyr_steps
     ),
     "arduino": PackageForm(
-        title="Arduino: a library of format 1.5 with a sketch",
-        lay_out=arduino,
-        hint="copy {folder} to the folder `libraries` of the IDE, as {name}",
+        title="Arduino: a library of format 1.5 with a sketch", lay_out=arduino, steps=_arduino_steps
     ),
     "platformio": PackageForm(
-        title="PlatformIO: a library with library.json",
-        lay_out=platformio,
-        hint="lib_deps = symlink://{folder}",
+        title="PlatformIO: a library with library.json", lay_out=platformio, steps=_platformio_steps
     ),
     "esp-idf": PackageForm(
-        title="ESP-IDF: a component with a project",
-        lay_out=esp_idf,
-        hint="copy {folder} to the folder `components` of your project, as {name}",
+        title="ESP-IDF: a component with a project", lay_out=esp_idf, steps=_esp_idf_steps
     ),
     "cmsis-pack": PackageForm(
-        title="CMSIS: a pack with one component",
-        lay_out=cmsis_pack,
-        hint="in {folder}: zip -r ../{vendor}.{name}.{version}.pack . -x .codegen",
+        title="CMSIS: a pack with one component", lay_out=cmsis_pack, steps=_cmsis_steps
     ),
-    "mlf": PackageForm(
-        title="TVM: Model Library Format 7",
-        lay_out=mlf,
-        hint="tar -C {folder} --exclude=.codegen -cf {name}.tar .",
-    ),
+    "mlf": PackageForm(title="TVM: Model Library Format 7", lay_out=mlf, steps=_mlf_steps),
 }

@@ -34,10 +34,58 @@ typedef enum {
     CG_ERR_CONSTANTS_CONTENT = 12, /* its bytes are not those that were written */
     CG_ERR_SIZE = 13,              /* a size is outside its range */
     CG_ERR_STATE_SIZE = 14,
-    CG_ERR_STATE_FORMAT = 15, /* it does not begin like saved state */
-    CG_ERR_STATE_LAYOUT = 16, /* it is of another model, or of other state */
-    CG_ERR_STATE_CONTENT = 17 /* its bytes are not those that were saved */
+    CG_ERR_STATE_FORMAT = 15,  /* it does not begin like saved state */
+    CG_ERR_STATE_LAYOUT = 16,  /* it is of another model, or of other state */
+    CG_ERR_STATE_CONTENT = 17, /* its bytes are not those that were saved */
+    CG_ERR_BUSY = 18           /* another call is inside; see the option --busy-flag */
 } cg_status;
+
+/* A status in words, for logs. Inline, so that nothing of it is linked where nobody calls it. */
+static inline const char *cg_status_text(cg_status status)
+{
+    switch (status) {
+    case CG_OK:
+        return "done";
+    case CG_ERR_NULL_POINTER:
+        return "a pointer that is needed is NULL";
+    case CG_ERR_INPUT:
+        return "the application could not deliver a row of the streamed input";
+    case CG_ERR_STEP:
+        return "there is no step of that number";
+    case CG_ERR_POOL_SIZE:
+        return "a pool is too small";
+    case CG_ERR_POOL_ALIGNMENT:
+        return "a pool's address is not a multiple of its alignment";
+    case CG_ERR_CONSTANTS_MISSING:
+        return "no image of constants has been accepted yet";
+    case CG_ERR_CONSTANTS_ALIGNMENT:
+        return "the image of constants is not aligned";
+    case CG_ERR_CONSTANTS_SIZE:
+        return "the image of constants has another size";
+    case CG_ERR_CONSTANTS_FORMAT:
+        return "these bytes do not begin like an image of constants";
+    case CG_ERR_CONSTANTS_ABI:
+        return "the image of constants has a header of another version";
+    case CG_ERR_CONSTANTS_LAYOUT:
+        return "the image of constants was made for other code";
+    case CG_ERR_CONSTANTS_CONTENT:
+        return "the image of constants is damaged";
+    case CG_ERR_SIZE:
+        return "a size is outside its range";
+    case CG_ERR_STATE_SIZE:
+        return "saved state has another size";
+    case CG_ERR_STATE_FORMAT:
+        return "these bytes do not begin like saved state";
+    case CG_ERR_STATE_LAYOUT:
+        return "saved state is of another model, or of other state";
+    case CG_ERR_STATE_CONTENT:
+        return "saved state is damaged";
+    case CG_ERR_BUSY:
+        return "another call has not ended: an interrupt or a task was here first";
+    default:
+        return "no status of this runtime";
+    }
+}
 
 #if defined(__GNUC__) || defined(__clang__)
 #define CG_CHECK_RESULT   __attribute__((warn_unused_result))

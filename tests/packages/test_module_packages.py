@@ -41,13 +41,21 @@ def test_a_zephyr_module_is_right_and_its_pool_where_it_is_sent(
     image = tmp_path / "b" / "zephyr.elf"
     assert printed(image) == lines
     assert 0x20300000 <= address_of(image, "models_sram_pool") < 0x20310000
-    assert address_of(image, "out_odds") < 0x20300000
+    assert address_of(image, "odds") < 0x20300000
     with (sample / "prj.conf").open("a") as settings:
         settings.write('CONFIG_MODEL_SENSES_POOL_SRAM_REGION=""\n')
     call("cmake", "-S", sample, "-B", tmp_path / "b")
     call("cmake", "--build", tmp_path / "b", "-j2")
     assert 0x20000000 <= address_of(image, "models_sram_pool") < 0x20200000
     assert printed(image) == lines
+    assert "\tdepends on CPU_CORTEX_M4 || CPU_CORTEX_M7 || ARMV8_M_DSP\n" in (module / "Kconfig").read_text()
+    scenario = (sample / "sample.yaml").read_text()
+    patterns = [json.loads(text) for text in re.findall(r'^ +- ("\w+.*")$', scenario, re.MULTILINE)]
+    assert len(patterns) == len(lines)
+    for pattern, line in zip(patterns, lines, strict=True):
+        assert re.search(pattern, line)
+        # It took "digits failed" for a success.
+        assert not re.search(pattern, f"{line.split('.')[0]}: another call has not ended")
     known = re.findall(r"^(?:menu)?config (\w+)$", (module / "Kconfig").read_text(), re.MULTILINE)
     used = re.findall(r"CONFIG_(MODEL_\w+)", (module / "CMakeLists.txt").read_text())
     assert set(used) == set(known)

@@ -1,10 +1,12 @@
 """What `export` does not take, said as promised; nothing is written then."""
 
+import hashlib
 import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.checkout import ROOT
@@ -43,6 +45,19 @@ def _foreign(built: Path) -> None:
     (built / "out" / "notes.txt").write_text("mine")
 
 
+def _outside(built: Path) -> None:
+    """A report that somebody edited packed any file of the machine."""
+    built.with_name("secret.c").write_text("secret")
+    report = built / "report.json"
+    report.write_text(report.read_text().replace('"tone.c",', '"../secret.c", "tone.c",', 1))
+
+
+def _outside_by_manifest(built: Path) -> None:
+    built.with_name("secret.c").write_text("secret")
+    with (built / ".codegen").open("a") as manifest:
+        manifest.write(f"{hashlib.sha256(b'secret').hexdigest()}  ../secret.c\n")
+
+
 BROKEN: list[tuple[Callable[[Path], object], list[str], str]] = [
     (
         _without_product,
@@ -77,8 +92,8 @@ BROKEN: list[tuple[Callable[[Path], object], list[str], str]] = [
     (
         lambda _: None,
         ["--name", "My Model", "--version", "1.0"],
-        "error[E293] --name: 'My Model' is no name of a package: a small letter, then small letters, "
-        "digits and _, 2 to 48\nhelp: try --name my_model\n"
+        "error[E293] --name: 'My Model' is no name of a package: a letter, then letters, digits and _, "
+        "48 at most\nhelp: try --name my_model\n"
         "error[E293] --version: '1.0' is no version: three numbers, as 1.0.0",
     ),
     (
@@ -86,6 +101,22 @@ BROKEN: list[tuple[Callable[[Path], object], list[str], str]] = [
         ["--name", "cg_kernels"],
         "error[E293] --name: cg_kernels is what files of the models or of the runtime are called\n"
         "help: try --name kernels_package",
+    ),
+    (
+        lambda _: None,
+        ["--name", "aux"],
+        "error[E293] --name: Windows has no files that are called aux: the name is a device's\n"
+        "help: try --name aux_package",
+    ),
+    (
+        _outside,
+        [],
+        "error[E291] built: names files outside of the folder: ../secret.c\nhelp: build again: its",
+    ),
+    (
+        _outside_by_manifest,
+        [],
+        "error[E291] built: names files outside of the folder: ../secret.c\nhelp: build again: its",
     ),
     (
         lambda built: (built / "report.json").unlink(),
@@ -138,3 +169,41 @@ def test_an_export_again_is_the_same_and_keeps_what_is_beside_it(built: Path) ->
     assert codegen(*first, "--name", "tone") == 0
     assert (package / "notes.txt").read_text() == "mine"
     assert {path: path.read_bytes() for path in texts} == texts
+
+
+@pytest.mark.parametrize("name", ["MyModel", "m", "Tone"])
+def test_names_that_build_systems_take(name: str, built: Path) -> None:
+    """CamelCase was refused, and so was a model named `m`, which builds."""
+    for form in ("cmake", "arduino", "zephyr", "platformio", "cmsis-pack", "esp-idf"):
+        assert codegen("export", "built", "--as", form, "--name", name, "-o", form, "-q") == 0
+    headers = sorted(path.name.lower() for path in Path("arduino/src").glob("*.h"))
+    assert len(headers) == len(set(headers))  # on a disk where Tone.h is tone.h too
+
+
+def test_a_model_of_one_letter_is_built_and_exported(built: Path) -> None:
+    small = shutil.copy(TONE, built.with_name("m.tflite"))
+    assert codegen("build", small, "--board", "host", "-o", "small", "-q") == 0
+    assert codegen("export", "small", "--as", "cmake", "-q") == 0
+    assert Path("out/m-cmake/src/m.h").is_file()
+
+
+def test_a_model_is_not_called_like_a_device_of_windows(
+    built: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    named = shutil.copy(TONE, built.with_name("aux.tflite"))
+    assert codegen("build", named, "--board", "host", "-o", "named", "-q") == 0
+    assert Path("named/aux_model.c").is_file()
+    assert codegen("build", named, "--name", "con", "--board", "host", "-o", "named", "-q") == 2
+    assert "Windows has no files con.c and con.h: the name is a device's" in capsys.readouterr().err
+
+
+def test_the_example_feeds_a_given_input(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shape = json.loads((built / "report.json").read_text())["product"]["models"][0]["inputs"][0]["shape"]
+    numbers = np.arange(np.prod(shape), dtype=np.int8).reshape(shape)
+    np.savez("x.npz", x0=numbers, y0=numbers.astype(np.float32))
+    assert codegen("export", "built", "--as", "cmake", "--input", "x.npz", "-o", "fed", "-q") == 0
+    text = Path("fed/example/sample_input.h").read_text()
+    assert " 0, 1, 2, 3, 4, 5, 6, 7," in text and "Zeros, as no input was given" not in text
+    np.savez("wrong.npz", x0=numbers.ravel()[:3])
+    assert codegen("export", "built", "--as", "cmake", "--input", "wrong.npz", "-o", "fed", "-q") == 2
+    assert "error[E222] wrong.npz: array x0 is int8[3], input 0 is" in capsys.readouterr().err

@@ -1,5 +1,7 @@
 """The verb `export`: a built folder as a package of another build system."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -12,7 +14,7 @@ from codegen.driver.inputs.files import DATA, changed_meanwhile
 from codegen.emit import staged
 from codegen.errors import CodegenError, ExitCode, Message
 from codegen.packages import FORMS, read_package
-from codegen.report_file import typed
+from codegen.report_file import ProductModel, Report, typed
 
 
 @click.command(name="export", help=VERBS["export"].help)
@@ -34,6 +36,19 @@ from codegen.report_file import typed
 @click.option("--name", metavar="NAME", help="Name of the package.  [default: the model's]")
 @click.option("--version", default="1.0.0", show_default=True, metavar="X.Y.Z", help="Its version.")
 @click.option("--vendor", default="codegen", show_default=True, metavar="NAME", help="Who publishes it.")
+@click.option(
+    "--url",
+    default="https://example.com/",
+    show_default=True,
+    metavar="URL",
+    help="Where it is to be had: registries demand it.",
+)
+@click.option(
+    "--input",
+    "given",
+    metavar="X.npz[:PREFIX]",
+    help="What the example feeds: arrays x0, x1, ... (of several models MODEL_x0, ...). Without it zeros.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="No summary.")
 @click.option("--json", "as_json", is_flag=True, help="Print the package's folder and files as JSON.")
 def export(
@@ -43,6 +58,8 @@ def export(
     name: str | None,
     version: str,
     vendor: str,
+    url: str,
+    given: str | None,
     quiet: bool,
     as_json: bool,
 ) -> int:
@@ -52,12 +69,14 @@ def export(
         raise CodegenError(Message(code="E204", text=f"no folder {folder}", help=help_))
     with progress(quiet or as_json) as stage:
         stage("read the build")
-        package = read_package(folder, typed(read_report(folder)), name=name, version=version, vendor=vendor)
+        report = typed(read_report(folder))
+        package = read_package(folder, report, name=name, version=version, vendor=vendor, url=url)
+        package = replace(package, samples=_samples(report, package.models, given))
         target = output or Path("out") / f"{package.name}-{form}"
         _check_target(target, folder)
         chosen = FORMS[form]
         changed: list[Message] = []
-        with staged(chosen.lay_out(package), target, changed_meanwhile(target, changed)):
+        with staged(chosen.files(package), target, changed_meanwhile(target, changed)):
             stage("write the package")
     show_warnings(tuple(changed))
     if as_json:
@@ -67,9 +86,37 @@ def export(
     elif not quiet:
         click.echo(f"package   {package.name} {package.version}: {package.sentence}")
         click.echo(f"written   {target}/  ({chosen.title})")
-        words = {"folder": target, "name": package.name, "version": version, "vendor": vendor}
-        click.echo(f"next      {chosen.hint.format(**words)}")
+        for index, step in enumerate(chosen.next_steps(package, target)):
+            click.echo(f"{'' if index else 'next':<10}{step}")
     return ExitCode.OK
+
+
+def _samples(
+    report: Report, models: Sequence[ProductModel], given: str | None
+) -> dict[tuple[str, str], Sequence[float]]:
+    """(model, input) -> the numbers that the examples feed: of `--input`, or of the shipped example's images.
+
+    Raises CodegenError E220 to E222 for arrays that cannot be read, are missing or do not fit.
+    """
+    from codegen.driver.example import example_inputs
+    from codegen.driver.inputs.cases import ArraySource
+    from codegen.ir import DType, TensorType
+
+    samples: dict[tuple[str, str], Sequence[float]] = {}
+    parts = report.models or (report,)
+    for model, part in zip(models, parts, strict=True):
+        types = [TensorType(shape=each.shape, dtype=DType(each.dtype)) for each in model.inputs]
+        if given is not None:
+            source = ArraySource.parse(given)
+            words = [source.prefix or "", model.name if len(models) > 1 else ""]
+            source = replace(source, prefix="_".join(filter(None, words)) or None)
+            arrays = source.read("x", types, "input")
+        else:
+            arrays = example_inputs("" if part.model is None else part.model.sha256)
+        for tensor, array in zip(model.inputs, arrays, strict=False):
+            if array is not None:
+                samples[model.name, tensor.field] = array.ravel().tolist()
+    return samples
 
 
 def _check_target(target: Path, folder: Path) -> None:

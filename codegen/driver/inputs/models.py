@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codegen.errors import Message, Messages, counted
-from codegen.ir.c_names import headers, identifier, is_taken
+from codegen.ir.c_names import headers, identifier, is_reserved_file, is_taken
 
 if TYPE_CHECKING:
     from codegen.ir.rules import Place
@@ -84,6 +84,8 @@ def _hidden(name: str) -> str:
     """Why a model cannot be called `name`; empty if it can."""
     if name in headers():
         return f"a header {name}.h of its own would hide the one that C code includes"
+    if is_reserved_file(name):
+        return f"Windows has no files {name}.c and {name}.h: the name is a device's"
     return f"{name} is a word of C, C++ or the runtime" if is_taken(name) else ""
 
 

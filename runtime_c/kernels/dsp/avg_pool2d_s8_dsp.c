@@ -3,6 +3,8 @@
  * avg_pool2d_s8_dsp.c -- averages of the elements inside a window, int8, DSP extension: sums of
  * four channels at a time in 16 bits.
  */
+#include "cg_needs_dsp.h"
+
 #include <arm_acle.h>
 
 #include "cg_pool_dsp.h"

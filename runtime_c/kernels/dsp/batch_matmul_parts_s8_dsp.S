@@ -6,6 +6,7 @@
 @ each side, two addresses. 10 instructions for 16 multiply-accumulates (0.625); four results take 37
 @ more, and 3 a turn of the loop. Words widen 8 factors in 9 instructions, bytes in 23.
 @ The instruction model is in codegen/kernels/dsp/matmul.py.
+#include "cg_needs_dsp.h"
 #include "cg_requantize_dsp.inc"
 
     .set UNROLL, 4

@@ -3,6 +3,8 @@
  * batch_matmul_s8_dsp.c -- BATCH_MATMUL, int8, DSP extension: widens all columns of a matrix, then
  * two rows after two, which batch_matmul_parts_s8_dsp.S multiplies.
  */
+#include "cg_needs_dsp.h"
+
 #include <stddef.h>
 
 #include "cg_matmul_dsp.h"

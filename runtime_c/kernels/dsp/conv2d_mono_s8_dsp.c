@@ -4,6 +4,8 @@
  * four columns, int8, DSP extension: the rows that the windows of five pixels cover are widened
  * once for all channels of the result, and kept for the rows of results below.
  */
+#include "cg_needs_dsp.h"
+
 #include "cg_conv_dsp_parts.h"
 
 #define WORDS (CG_MONO_VALUES_DSP / 2)

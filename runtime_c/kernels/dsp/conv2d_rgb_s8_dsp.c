@@ -3,6 +3,8 @@
  * conv2d_rgb_s8_dsp.c -- 3x3 convolution of stride 2 on three input channels, int8, DSP extension:
  * the rows that the windows of four pixels cover are widened once for all channels of the result.
  */
+#include "cg_needs_dsp.h"
+
 #include "cg_conv_dsp_parts.h"
 
 enum { ROWS = 3, TILE_BYTES = 24 };

@@ -3,6 +3,8 @@
  * depthwise3x3_even_parts_dsp.S -- the products of the 3x3 depthwise convolution, rounded as ONNX
  * does: cg_dw3x3_dsp.inc.
  */
+#include "cg_needs_dsp.h"
+#include "cg_needs_fpu.h"
 #define CG_ROUND_EVEN
 #include "cg_dw3x3_dsp.inc"
 

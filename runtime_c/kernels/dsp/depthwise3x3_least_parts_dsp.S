@@ -3,6 +3,7 @@
  * depthwise3x3_least_parts_dsp.S -- the products of the 3x3 depthwise convolution where the zero
  * point is the least result: cg_dw3x3_dsp.inc.
  */
+#include "cg_needs_dsp.h"
 #define CG_ENDS_AT_ZERO
 #include "cg_dw3x3_dsp.inc"
 

@@ -3,6 +3,8 @@
  * depthwise3x3_least_s4_dsp.c -- 3x3 depthwise convolution, int4 weights, DSP extension, where the
  * zero point is the least result: cg_depthwise3x3_dsp_parts.h.
  */
+#include "cg_needs_dsp.h"
+
 #define DW3X3          cg_depthwise3x3_least_s4_dsp
 #define DW3X3_ROW      cg_depthwise3x3_least_s4_dsp_row
 #define DW3X3_ROWS     cg_depthwise3x3_least_rows_s4_dsp

@@ -5,6 +5,7 @@
  *
  * Why assembly, and how lines lie: cg_dw3x3_dsp.inc. The structs are those of cg_depthwise_dsp.h.
  */
+#include "cg_needs_dsp.h"
 #include "cg_dw3x3_dsp.inc"
 
 /* cg_dw_lines */

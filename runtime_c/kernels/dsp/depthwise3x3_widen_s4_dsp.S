@@ -1,6 +1,7 @@
 @ SPDX-License-Identifier: Apache-2.0
 @ depthwise3x3_widen_s4_dsp.S -- int4 weights of four channels of a 3x3 window as the loops of int8 read
 @ them, DSP extension: 31 instructions a channel (contract: cg_depthwise_dsp.h).
+#include "cg_needs_dsp.h"
 #include "cg_asm.inc"
 
     @ void cg_dw3x3_widen_s4_dsp(const int32_t *packed, int32_t *channels)

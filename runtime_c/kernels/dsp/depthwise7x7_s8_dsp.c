@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* depthwise7x7_s8_dsp.c -- see cg_depthwise_wide_dsp_parts.h. */
+#include "cg_needs_dsp.h"
+
 #define WIDE          cg_depthwise7x7_s8_dsp
 #define TAPS          7
 #define WIDE_ROWS     2

@@ -6,6 +6,7 @@
  * Why assembly: see depthwise_taps_parts_dsp.S; two taps take 18 instructions here, three more than
  * with int16 weights, for 12 bytes less a channel. Layout of the weights: cg_depthwise_dsp.h.
  */
+#include "cg_needs_dsp.h"
 #include "cg_dw_taps_dsp.inc"
 
     .equ F_ZERO, 0

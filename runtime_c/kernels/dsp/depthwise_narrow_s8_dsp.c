@@ -4,6 +4,8 @@
  * as depthwise_taps_s8_dsp.c, with 18 bytes of constants a channel instead of 30.
  * The inner loop is in depthwise_narrow_parts_dsp.S.
  */
+#include "cg_needs_dsp.h"
+
 #include "cg_depthwise_taps_parts.h"
 
 void cg_depthwise_narrow_s8_dsp_row(const cg_dw_taps_params *params, const cg_rows *input,

@@ -3,6 +3,8 @@
  * depthwise_plane_least_s8_dsp.c -- 3x3 depthwise convolution of one channel, int8, DSP extension,
  * where the zero point is the least result: cg_depthwise_plane_dsp_parts.h.
  */
+#include "cg_needs_dsp.h"
+
 #define PLANE       cg_depthwise_plane_least_s8_dsp
 #define PLANE_ROW   cg_depthwise_plane_least_s8_dsp_row
 #define PLANE_LINE1 cg_dw3x3_least_s8_dsp_line1

@@ -1,5 +1,7 @@
 @ SPDX-License-Identifier: Apache-2.0
 /* depthwise_taps_even_parts_dsp.S -- the same, rounded as ONNX does: cg_dw_taps_loops_dsp.inc. */
+#include "cg_needs_dsp.h"
+#include "cg_needs_fpu.h"
 #define CG_ROUND_EVEN
 #include "cg_dw_taps_loops_dsp.inc"
 

@@ -7,6 +7,7 @@
  * weight: AND with a shifted word makes the factors of a channel, and two taps take 18 instructions,
  * three more than with int16 weights. Layout of the weights: cg_depthwise_dsp.h.
  */
+#include "cg_needs_dsp.h"
 #include "cg_dw_taps_dsp.inc"
 
     .equ F_ZERO, 0

@@ -10,6 +10,7 @@
  * Lines: word (pair, row) of a channel holds pixels 2 pair (low half) and 2 pair + 1 of that row at
  * plane + (4 * pair * ROWS + row) * 4: the planes of four channels are interleaved.
  */
+#include "cg_needs_dsp.h"
 #include "cg_requantize_dsp.inc"
 
     .equ ROWS, 8

@@ -3,6 +3,8 @@
  * fully_connected_narrow_s8_dsp.c -- one row of inputs times a weight matrix, int8, DSP extension,
  * without a workspace.
  */
+#include "cg_needs_dsp.h"
+
 #include "cg_conv_dsp_parts.h"
 
 void cg_fully_connected_narrow_s8_dsp(const cg_fc_params *params, const int32_t *stream,

@@ -2,6 +2,8 @@
 /*
  * fully_connected_s4_dsp.c -- one row of inputs times a matrix of int4 weights, DSP extension.
  */
+#include "cg_needs_dsp.h"
+
 #include "cg_conv_dsp_parts.h"
 
 void cg_fully_connected_s4_dsp(const cg_fc_params *params, const int32_t *stream, void *workspace,

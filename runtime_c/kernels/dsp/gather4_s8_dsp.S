@@ -4,6 +4,7 @@
 @ Assembly, because gcc 12 keeps neither eight words for one STM nor four addresses in registers:
 @ 15 instructions for 16 values of aligned pixels (gcc: 29), 32 for 16 by a table of offsets.
 @ Contracts: cg_conv_dsp_parts.h.
+#include "cg_needs_dsp.h"
 #include "cg_asm.inc"
 
     function cg_gather4_s8_dsp

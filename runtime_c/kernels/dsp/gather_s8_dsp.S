@@ -3,6 +3,7 @@
 @
 @ 9 instructions for 8 values of two aligned pixels, 8 for 4 of one, 15 for 4 by a table of offsets.
 @ Contracts: cg_conv_dsp_parts.h.
+#include "cg_needs_dsp.h"
 #include "cg_asm.inc"
 
     function cg_gather2_s8_dsp

@@ -2,6 +2,8 @@
 /*
  * lstm_s8_dsp.c -- a sequence through a layer of LSTM units, int8, DSP extension.
  */
+#include "cg_needs_dsp.h"
+
 #include "cg_conv_dsp_parts.h"
 #include "cg_lstm_dsp.h"
 

@@ -10,6 +10,7 @@
 @ The table of sigmoids is interpolated between neighbours 2^9 apart; its values times 2^9 are what
 @ TFLite has for the argument's magnitude, with the argument's sign. Of a negative one it then rounds
 @ what is one less. Tanh is taken of twice the argument, so that neighbours are 2^9 apart as well.
+#include "cg_needs_dsp.h"
 #include "cg_requantize_dsp.inc"
 
     @ Groups of four values in a turn of the loops, which are entered in the middle.

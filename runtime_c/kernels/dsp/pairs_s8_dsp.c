@@ -3,6 +3,8 @@
  * pairs_s8_dsp.c -- MAXIMUM, MINIMUM, MUL and PRELU, int8, DSP extension: walks the outer axes
  * around runs in assembly (pairs_run_s8_dsp.S).
  */
+#include "cg_needs_dsp.h"
+
 #include <stddef.h>
 
 #include "cg_kernel_parts.h"

@@ -3,6 +3,8 @@
  * qlinear_depthwise3x3_s8_dsp.c -- 3x3 depthwise convolution, int8, rounded as ONNX does, DSP
  * extension and FPU: cg_depthwise3x3_dsp_parts.h.
  */
+#include "cg_needs_dsp.h"
+
 #define DW3X3          cg_qlinear_depthwise3x3_s8_dsp
 #define DW3X3_ROW      cg_qlinear_depthwise3x3_s8_dsp_row
 #define DW3X3_ROWS     cg_qlinear_depthwise3x3_rows_s8_dsp

@@ -3,6 +3,8 @@
  * qlinear_fully_connected_narrow_s8_dsp.c -- one row of inputs times a weight matrix, int8, rounded
  * as ONNX does, DSP extension and FPU, without a workspace.
  */
+#include "cg_needs_dsp.h"
+
 #include "cg_conv_dsp_parts.h"
 
 void cg_qlinear_fully_connected_narrow_s8_dsp(const cg_fc_params *params, const int32_t *stream,

@@ -3,6 +3,8 @@
  * qlinear_fully_connected_s16_dsp.c -- rows of int16 inputs times an int8 weight matrix, rounded
  * as ONNX does, DSP extension and FPU.
  */
+#include "cg_needs_dsp.h"
+
 #include "cg_conv_s16_dsp.h"
 
 void cg_qlinear_fully_connected_s16_dsp(const cg_fc_params *params, const int32_t *stream,

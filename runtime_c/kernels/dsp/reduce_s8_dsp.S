@@ -3,6 +3,7 @@
 @
 @ Assembly for SSUB8 with SEL, two instructions for four elements: rows take 12 for 16 columns, lines 11
 @ for 16 elements. The instruction model is in codegen/kernels/dsp/reducing.py.
+#include "cg_needs_dsp.h"
 #include "cg_asm.inc"
 
     @ Of each byte of \x and \best the larger one to \best; `is_least`: the smaller one. Changes r12 and

@@ -2,6 +2,8 @@
 /*
  * requantize_even_s8_dsp.c -- rounding as ONNX has it, for activations narrower than int8.
  */
+#include "cg_needs_dsp.h"
+
 #include "cg_conv_dsp_parts.h"
 #include "cg_round_even.h"
 

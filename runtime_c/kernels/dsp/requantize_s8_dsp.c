@@ -2,6 +2,8 @@
 /*
  * requantize_s8_dsp.c -- requantizing in all cases: shifts left, no shift, narrow activations.
  */
+#include "cg_needs_dsp.h"
+
 #include "cg_conv_dsp_parts.h"
 #include "cg_fixed_point.h"
 

@@ -6,6 +6,7 @@
 @
 @ r0 pixel, r1 stream, r2 sum of the first channel, r3 of both, r4 r5 r12 weights, r8-r11 pixel, lr
 @ end of the pixel.
+#include "cg_needs_dsp.h"
 #include "cg_tile_s4_dsp.inc"
 
     @ Frame. The first four words are loaded together.

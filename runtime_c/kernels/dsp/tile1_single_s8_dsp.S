@@ -6,6 +6,7 @@
 @ groups of four in front of the loop take 10 each. The pixel is aligned to 4 bytes.
 @
 @ r0 pixel, r1 stream, r2 sum, r3 r12 four values, r4-r7 weights, r8-r11 pixel, lr end of the pixel.
+#include "cg_needs_dsp.h"
 #include "cg_tile_dsp.inc"
 
     .set FS_TILE, 0

@@ -5,6 +5,7 @@
 @
 @ r0 pixels, r1 stream, r2 r3 sums of the first channel, r4 r5 of both, r6 r7 r12 weights, r8-r11
 @ pixels, lr end of the pixels.
+#include "cg_needs_dsp.h"
 #include "cg_tile_s4_dsp.inc"
 
     @ Frame. The first four words are loaded together.

@@ -1,5 +1,7 @@
 @ SPDX-License-Identifier: Apache-2.0
 @ tile4_even_s8_dsp.S -- the same as tile4_s8_dsp.S, rounded as ONNX does: cg_tile4_s8_dsp.inc.
+#include "cg_needs_dsp.h"
+#include "cg_needs_fpu.h"
 #define CG_ROUND_EVEN
 #include "cg_tile4_s8_dsp.inc"
 

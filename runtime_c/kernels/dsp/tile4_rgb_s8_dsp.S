@@ -8,6 +8,7 @@
 @ five words in seven come of two instructions or less.
 @ Contract: cg_conv_dsp_parts.h. No word or halfword access but to the stream, the image by whole words,
 @ the widened rows, the description of the tile and the stack.
+#include "cg_needs_dsp.h"
 #include "cg_requantize_dsp.inc"
 
     @ Frame: where the next results go, how far behind it those of the other pixels.

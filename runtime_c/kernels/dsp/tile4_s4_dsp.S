@@ -7,6 +7,7 @@
 @
 @ r0 pixels, r1 stream, r2-r5 sums of the first channel, r6-r9 of both, r10 r11 pixels, r12 lr
 @ weights.
+#include "cg_needs_dsp.h"
 #include "cg_tile_s4_dsp.inc"
 #include "cg_tile4_dsp.inc"
 

@@ -7,6 +7,7 @@
 @ them in common. A channel takes 37 more, and 2 a turn of the loop over rows.
 @ Contract: cg_conv_dsp_parts.h. No word or halfword access but to the stream, the widened rows, the
 @ description of the tile and the stack.
+#include "cg_needs_dsp.h"
 #include "cg_requantize_dsp.inc"
 
     @ Frame: where the next results go, and how far behind it those of the other pixels.

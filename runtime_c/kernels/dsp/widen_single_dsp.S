@@ -5,6 +5,7 @@
  *
  * Why assembly: six instructions for two pixels; gcc 12 at -O3 takes eight with intrinsics.
  */
+#include "cg_needs_dsp.h"
 #include "cg_asm.inc"
 
     .equ LINES_COUNT, 32

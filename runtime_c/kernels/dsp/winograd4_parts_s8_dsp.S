@@ -7,6 +7,7 @@
 @ it, exactly. Layouts and contracts: cg_winograd_parts_dsp.h.
     .set PIXEL_STEP, 48
     .set INTERLEAVED, 0
+#include "cg_needs_dsp.h"
 #include "cg_winograd_dsp.inc"
 
     @ ---- pixels -------------------------------------------------------------------------

@@ -3,6 +3,8 @@
  * winograd_blocks_s8_dsp.c -- 3x3 convolution by Winograd, int8, DSP extension: what a block of
  * results reads and writes, for all sizes of tiles.
  */
+#include "cg_needs_dsp.h"
+
 #include "cg_kernel_parts.h"
 #include "cg_winograd_parts_dsp.h"
 

@@ -5,6 +5,7 @@
 @ 31 instructions for the 16 weights of a pair of image channels and a result channel. Layouts and
 @ contracts: cg_winograd_parts_dsp.h.
     .set INTERLEAVED, 1
+#include "cg_needs_dsp.h"
 #include "cg_winograd2_dsp.inc"
 
     @ Bytes from a row of U to the next one in a column, from a column to the next one, and from a pair of

@@ -4,6 +4,8 @@
  * weights that stay int8 in flash: which of them are transformed when. The pixels of a few bands of
  * blocks are transformed first, then four result channels' weights at a time.
  */
+#include "cg_needs_dsp.h"
+
 #include "cg_kernel_parts.h"
 #include "cg_winograd_parts_dsp.h"
 

@@ -5,6 +5,7 @@
 @ A result needs 16 products where the direct kernel has 36. Layouts and contracts:
 @ cg_winograd_parts_dsp.h.
     .set INTERLEAVED, 0
+#include "cg_needs_dsp.h"
 #include "cg_winograd2_dsp.inc"
 
     @ ---- pixels -------------------------------------------------------------------------

@@ -3,6 +3,8 @@
  * winograd_s8_dsp.c -- 3x3 convolution by Winograd's F(2x2, 3x3), int8, DSP extension: which blocks
  * are computed when. Transforms and sums are in winograd_parts_s8_dsp.S.
  */
+#include "cg_needs_dsp.h"
+
 #include "cg_kernel_parts.h"
 #include "cg_winograd_parts_dsp.h"
 

@@ -3,6 +3,8 @@
  * conv2d_f32_fpu.c -- 2-D convolution, float32, for cores with an FPU: one group; any stride,
  * dilation, padding. Contract: cg_kernels_fpu.h.
  */
+#include "cg_needs_fpu.h"
+
 #include "cg_fpu_parts.h"
 
 /* Everything a tile needs besides its place. */

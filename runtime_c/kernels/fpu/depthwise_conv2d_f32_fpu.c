@@ -3,6 +3,8 @@
  * depthwise_conv2d_f32_fpu.c -- depthwise convolution, float32, for cores with an FPU: multiplier
  * 1, at least four channels; any window, stride, dilation, padding. Contract: cg_kernels_fpu.h.
  */
+#include "cg_needs_fpu.h"
+
 #include "cg_fpu_parts.h"
 
 /* Everything a tile needs besides its place. */

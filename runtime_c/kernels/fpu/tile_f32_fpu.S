@@ -9,6 +9,7 @@
  * is that of cg_conv2d_f32 and cg_depthwise_conv2d_f32 bit by bit. (VFMA would round once; it also
  * takes three cycles on a Cortex-M4, VMUL and VADD two.)
  */
+#include "cg_needs_fpu.h"
 #include "cg_tile_f32.inc"
 
 /* A function, which does \counter blocks, to r12. It saves r4-r11, lr and s16-s31. */

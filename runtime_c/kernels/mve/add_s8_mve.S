@@ -6,6 +6,7 @@
  * Assembly for the tail-predicated loop, which gcc 12 does not make: 9 instructions for four
  * elements, because a sum of two products is scaled once.
  */
+#include "cg_needs_mve.h"
 #include "cg_asm.inc"
     .text
 

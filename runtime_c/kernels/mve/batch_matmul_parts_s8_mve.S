@@ -11,6 +11,7 @@
  * columns are no multiple of four: some results are computed and stored again. The instruction model
  * is in codegen/kernels/mve/matrices.py.
  */
+#include "cg_needs_mve.h"
 #include "cg_asm.inc"
 
 /* void cg_matmul_lines_s8_mve(side, from, terms, count, to) */

@@ -4,6 +4,8 @@
  * they are not, then two rows after two, which batch_matmul_parts_s8_mve.S multiplies. Zero points
  * stay in the factors: what they add to a sum is a term of its row and one of its column.
  */
+#include "cg_needs_mve.h"
+
 #include <stddef.h>
 
 #include "cg_matmul_mve.h"

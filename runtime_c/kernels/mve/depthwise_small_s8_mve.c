@@ -1,3 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* depthwise_small_s8_mve.c -- see cg_depthwise_small_mve_parts.h. */
+#include "cg_needs_mve.h"
+
 #include "cg_depthwise_small_mve_parts.h"

@@ -3,6 +3,7 @@
  * lut_s8_mve.S -- any function of one byte by a table of its 256 results, Helium (contract:
  * cg_pairs_mve.h): 4 instructions for 16 bytes, which are offsets of a gathering load.
  */
+#include "cg_needs_mve.h"
 #include "cg_asm.inc"
 
 /* void cg_lut_s8_mve(const int8_t *table, const void *input, void *output, int32_t count) */

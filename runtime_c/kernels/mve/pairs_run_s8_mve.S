@@ -4,6 +4,7 @@
  * cg_pairs_mve.h): 5 instructions for 16 elements, 14 and 17 for four. Rounding: see
  * cg_requantize_mve.inc. The instruction model is in codegen/kernels/mve/pairs.py.
  */
+#include "cg_needs_mve.h"
 #include "cg_asm.inc"
 
 #define SHAPE 60 /* bytes of the cg_broadcast that parameters begin with */

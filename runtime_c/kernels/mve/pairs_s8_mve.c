@@ -3,6 +3,8 @@
  * pairs_s8_mve.c -- MAXIMUM, MINIMUM, MUL and PRELU, int8, Helium: walks the outer axes around
  * runs in assembly (pairs_run_s8_mve.S).
  */
+#include "cg_needs_mve.h"
+
 #include <stddef.h>
 
 #include "cg_kernel_parts.h"

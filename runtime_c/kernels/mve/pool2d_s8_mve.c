@@ -3,6 +3,8 @@
  * pool2d_s8_mve.c -- average and maximum of the elements inside a window, Helium: sums of four
  * channels at a time, maxima of sixteen.
  */
+#include "cg_needs_mve.h"
+
 #include "cg_mve_parts.h"
 
 static void average_pixel(const cg_tap_grid_mve *grid, const int8_t *first, int8_t *output,

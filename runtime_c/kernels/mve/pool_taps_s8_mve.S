@@ -6,6 +6,7 @@
  * Assembly: DLSTP sets the active lanes for all that follows until LCTP, with no LETP in between;
  * a compiler cannot be told. Five instructions for one tap of 4 (sums) or 16 (maxima) channels.
  */
+#include "cg_needs_mve.h"
 #include "cg_asm.inc"
     .text
 

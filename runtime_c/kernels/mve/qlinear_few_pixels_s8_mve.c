@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* qlinear_few_pixels_s8_mve.c -- the same as few_pixels_s8_mve.c, rounded as ONNX does. */
+#include "cg_needs_mve.h"
+
 #define CG_ROUND_EVEN
 #include "cg_few_pixels_mve_parts.h"

@@ -4,6 +4,7 @@
  * instructions for 16 columns of a row, 3 for 16 elements of a line. The instruction model is in
  * codegen/kernels/mve/reducing.py.
  */
+#include "cg_needs_mve.h"
 #include "cg_asm.inc"
 
 /* Of 16 columns at r1, or the first r7 of them (`is_part`), r3 apart, r5 rows behind the first: the best to

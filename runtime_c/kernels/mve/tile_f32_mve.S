@@ -8,6 +8,8 @@
  * loops without a counter of its own; gcc 12 does neither. Products are rounded before they are
  * added, in order.
  */
+#include "cg_needs_mve.h"
+#include "cg_needs_fpu.h"
 #include "cg_tile_f32.inc"
 
 /* A function saves r4-r11, lr, q4-q7, and keeps a word for the runs left. */

@@ -5,6 +5,8 @@
  * Zero points stay in the factors: what they add to a sum is a term of its row and one of its
  * column.
  */
+#include "cg_needs_v6m.h"
+
 #include "cg_conv_v6m_parts.h"
 #include "cg_matmul_v6m.h"
 #include "cg_reducing.h"

@@ -6,6 +6,8 @@
  * does the rest. Where no tap lies in the padding a row of taps is one run of bytes, elsewhere each
  * tap is fetched by itself, from a pixel of zero points if it lies in the padding.
  */
+#include "cg_needs_v6m.h"
+
 #include "cg_conv_rows.h"
 #include "cg_conv_v6m_parts.h"
 

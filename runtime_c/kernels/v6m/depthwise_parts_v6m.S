@@ -5,6 +5,7 @@
  * Why assembly: all registers are in use, and the carry of a shift rounds the upper half for
  * nothing; two taps of two results take 8 instructions.
  */
+#include "cg_needs_v6m.h"
 #include "cg_asm_v6m.inc"
 
 /* ---- pairs ---------------------------------------------------------------------------- */

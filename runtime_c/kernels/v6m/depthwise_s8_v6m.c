@@ -8,6 +8,8 @@
  * one run of words; depthwise_parts_v6m.S does that and the rest. Columns in the padding of both
  * are the same for all channels and filled in once.
  */
+#include "cg_needs_v6m.h"
+
 #include "cg_depthwise_v6m_parts.h"
 #include "cg_kernel_parts.h"
 

@@ -5,6 +5,7 @@
  * Why assembly: four sums in the upper registers, where gcc puts none; a value and four weights
  * take 17 instructions.
  */
+#include "cg_needs_v6m.h"
 #include "cg_asm_v6m.inc"
 
 /* The value at r0 + r2 times the four weights of \word, to r8 to r11. Changes r3, r6. */

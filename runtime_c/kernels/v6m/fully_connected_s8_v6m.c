@@ -2,6 +2,8 @@
 /*
  * fully_connected_s8_v6m.c -- one row of inputs times a weight matrix, int8, ARMv6-M.
  */
+#include "cg_needs_v6m.h"
+
 #include "cg_conv_v6m_parts.h"
 
 #define GROUP         4

@@ -3,6 +3,8 @@
  * mean_s8_v6m.c -- MEAN and SUM over rows or lines, int8, ARMv6-M: requantizes the sums of
  * sums_s8_v6m.S.
  */
+#include "cg_needs_v6m.h"
+
 #include "cg_mean_parts.h"
 
 CG_DEFINE_MEAN_ROWS(cg_mean_rows_s8_v6m, cg_sums_s8_v6m)

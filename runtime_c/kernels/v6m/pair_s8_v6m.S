@@ -5,6 +5,7 @@
  *
  * Why assembly: four pointers, one index for all of them, and nothing spilled.
  */
+#include "cg_needs_v6m.h"
 #include "cg_asm.inc"
 
 /* The bytes at \first and \second, index r7, as a pair to r1. Changes r0, r2. */

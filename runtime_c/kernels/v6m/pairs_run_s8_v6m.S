@@ -6,6 +6,7 @@
 @ that C calls for is two of 32 here: MUL takes 27 instructions an element, 24 by a power of two,
 @ PRELU two more below zero and 9 from there on. The instruction model is in
 @ codegen/kernels/v6m/pairs.py.
+#include "cg_needs_v6m.h"
 #include "cg_asm_v6m.inc"
 
     @ Of four elements in r4 and in r5 the larger ones to r5; `is_least`: the smaller ones. r0 signs. Those

@@ -3,6 +3,8 @@
  * pairs_s8_v6m.c -- MAXIMUM, MINIMUM, MUL and PRELU, int8, ARMv6-M: walks the outer axes around
  * runs in assembly (pairs_run_s8_v6m.S).
  */
+#include "cg_needs_v6m.h"
+
 #include <stddef.h>
 
 #include "cg_kernel_parts.h"

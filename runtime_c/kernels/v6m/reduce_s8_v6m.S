@@ -5,6 +5,7 @@
 @ decides nothing that is kept. 15 instructions for four columns of a row, 14 for four elements of a
 @ line; 6 and 5 an element that is in no whole word; one more for each that is better. The instruction
 @ model is in codegen/kernels/v6m/reducing.py.
+#include "cg_needs_v6m.h"
 #include "cg_asm_v6m.inc"
 
     @ \x to \best if it is larger; `is_least`: if it is smaller. Changes the flags.

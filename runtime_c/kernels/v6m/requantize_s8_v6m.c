@@ -2,6 +2,8 @@
 /*
  * requantize_s8_v6m.c -- requantizing in all cases: channels for which no short way is exact.
  */
+#include "cg_needs_v6m.h"
+
 #include "cg_conv_v6m_parts.h"
 #include "cg_fixed_point.h"
 

@@ -4,6 +4,7 @@
 @ Assembly, because four elements are taken out of a word: 14 instructions for four columns of a row, 13
 @ for four elements of a line, 5 for one of an odd one. The instruction model is in
 @ codegen/kernels/v6m/reducing.py.
+#include "cg_needs_v6m.h"
 #include "cg_asm_v6m.inc"
 
     @ The elements of r4 to four sums. Changes r5 and the flags.

@@ -8,6 +8,7 @@
  * An accumulator's pair of pixels is kept as two numbers: the sum of the upper halves, and the sum
  * of the whole words modulo 2^32. The lower pixel is the second less 2^16 times the first.
  */
+#include "cg_needs_v6m.h"
 #include "cg_asm_v6m.inc"
 
 /* CG_LANES_V6M in both halves */

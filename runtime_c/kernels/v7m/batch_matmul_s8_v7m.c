@@ -4,6 +4,8 @@
  * then two rows after two, which batch_matmul_parts_s8_v7m.S multiplies. Zero points stay in the
  * factors: what they add to a sum is a term of its row and one of its column.
  */
+#include "cg_needs_v7m.h"
+
 #include <stddef.h>
 
 #include "cg_matmul_v7m.h"

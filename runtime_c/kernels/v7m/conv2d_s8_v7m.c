@@ -6,6 +6,8 @@
  * the rest. Windows inside the image are packed straight from it, a row of taps at a time; what
  * others cover is first copied to a patch, with the padding around it.
  */
+#include "cg_needs_v7m.h"
+
 #include "cg_conv_rows.h"
 #include "cg_v7m_parts.h"
 

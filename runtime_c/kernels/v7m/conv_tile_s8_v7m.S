@@ -13,6 +13,7 @@
 @
 @ Contract, packing: cg_kernels_v7m.h, cg_v7m_parts.h. Words are accessed in the pixels, the channels,
 @ the description of the tile and the stack only.
+#include "cg_needs_v7m.h"
 #include "cg_requantize_v7m.inc"
 
     @ Offsets in cg_tile_v7m: pixels, weights, channels, range.

@@ -11,6 +11,7 @@
 @
 @ Contract, packing: cg_kernels_v7m.h, cg_v7m_parts.h. Words are accessed in the table of taps, the
 @ channels, the description of the block and the stack only.
+#include "cg_needs_v7m.h"
 #include "cg_requantize_v7m.inc"
 
     @ Offsets in cg_block_v7m.

@@ -3,6 +3,8 @@
  * depthwise_s8_v7m.c -- depthwise convolution, int8, ARMv7-M, any window: where the taps of each
  * pixel lie. depthwise_block_s8_v7m.S does the rest.
  */
+#include "cg_needs_v7m.h"
+
 #include <string.h>
 
 #include "cg_kernel_parts.h"

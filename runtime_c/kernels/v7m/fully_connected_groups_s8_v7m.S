@@ -8,6 +8,7 @@
 @
 @ Contract, packing: cg_kernels_v7m.h, cg_v7m_parts.h. Words are accessed in the sums and the stack
 @ only.
+#include "cg_needs_v7m.h"
 #include "cg_requantize_v7m.inc"
 
     .set UNROLL, 4

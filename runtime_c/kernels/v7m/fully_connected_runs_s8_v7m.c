@@ -3,6 +3,8 @@
  * fully_connected_runs_s8_v7m.c -- one row of inputs times a weight matrix, int8, ARMv7-M, by the
  * constants of cg_conv2d_s8_v7m: what several rows are computed from does for one row, too.
  */
+#include "cg_needs_v7m.h"
+
 #include "cg_fixed_point.h"
 #include "cg_v7m_parts.h"
 

@@ -3,6 +3,8 @@
  * fully_connected_s8_v7m.c -- one row of inputs times a weight matrix, int8, ARMv7-M: outputs by
  * groups, which fully_connected_groups_s8_v7m.S computes.
  */
+#include "cg_needs_v7m.h"
+
 #include "cg_v7m_parts.h"
 
 #define MOST 8

@@ -3,6 +3,8 @@
  * mean_s8_v7m.c -- MEAN and SUM over rows or lines, int8, ARMv7-M: requantizes the sums of
  * sums_s8_v7m.S.
  */
+#include "cg_needs_v7m.h"
+
 #include "cg_mean_parts.h"
 
 CG_DEFINE_MEAN_ROWS(cg_mean_rows_s8_v7m, cg_sums_s8_v7m)

@@ -3,6 +3,8 @@
  * pairs_s8_v7m.c -- MAXIMUM, MINIMUM, MUL and PRELU, int8, ARMv7-M: walks the outer axes around
  * runs in assembly (pairs_run_s8_v7m.S).
  */
+#include "cg_needs_v7m.h"
+
 #include <stddef.h>
 
 #include "cg_kernel_parts.h"

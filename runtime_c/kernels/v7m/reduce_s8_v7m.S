@@ -4,6 +4,7 @@
 @ Assembly, because C keeps the best in memory: 15 instructions for four columns of a row, 14 for four
 @ elements of a line, one more for each that is better. The instruction model is in
 @ codegen/kernels/v7m/reducing.py.
+#include "cg_needs_v7m.h"
 #include "cg_asm.inc"
 
     @ r4 to \best if it is larger; `is_least`: if it is smaller. Changes the flags.

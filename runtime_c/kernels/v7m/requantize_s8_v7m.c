@@ -3,6 +3,8 @@
  * requantize_s8_v7m.c -- requantizing in all cases: shifts left, no shift, narrow activations,
  * multipliers that are powers of two.
  */
+#include "cg_needs_v7m.h"
+
 #include "cg_fixed_point.h"
 #include "cg_v7m_parts.h"
 

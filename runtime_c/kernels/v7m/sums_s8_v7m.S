@@ -4,6 +4,7 @@
 @ Assembly, because C keeps no four sums in registers at -Os: 11 instructions for four columns of a row, 10
 @ for four elements of a line, 5 for one of an odd one. The instruction model is in
 @ codegen/kernels/v7m/reducing.py.
+#include "cg_needs_v7m.h"
 #include "cg_asm.inc"
 
     function cg_sums_s8_v7m

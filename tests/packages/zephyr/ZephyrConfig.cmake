@@ -41,7 +41,7 @@ function(zephyr_linker_sources location file)
   file(APPEND ${CMAKE_BINARY_DIR}/snippets-ram-sections.ld "#include \"${file}\"\n")
 endfunction()
 
-foreach(module IN LISTS ZEPHYR_EXTRA_MODULES)
+foreach(module IN LISTS EXTRA_ZEPHYR_MODULES)
   file(STRINGS ${module}/zephyr/module.yml lines)
   foreach(line IN LISTS lines)
     if(line MATCHES "^name: (.*)$")
