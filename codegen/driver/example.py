@@ -9,6 +9,7 @@ import numpy as np
 from codegen import resources
 from codegen.driver.build import Planned
 from codegen.driver.inputs.cases import Case
+from codegen.driver.inputs.files import example_model
 from codegen.driver.report.output_check import array
 from codegen.driver.report.single import Measured
 from codegen.ir.evaluate import evaluate
