@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from codegen.cli.reports.pages import read_report
+from codegen.report_file import typed
 from tests.checkout import ROOT
 from tests.packages.bare import codegen
 
@@ -198,8 +200,10 @@ def test_a_model_is_not_called_like_a_device_of_windows(
 
 
 def test_the_example_feeds_a_given_input(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    shape = json.loads((built / "report.json").read_text())["product"]["models"][0]["inputs"][0]["shape"]
-    numbers = np.arange(np.prod(shape), dtype=np.int8).reshape(shape)
+    product = typed(read_report(built)).product
+    assert product is not None
+    [tensor] = product.models[0].inputs
+    numbers = np.arange(tensor.elements, dtype=np.int8).reshape(tensor.shape)
     np.savez("x.npz", x0=numbers, y0=numbers.astype(np.float32))
     assert codegen("export", "built", "--as", "cmake", "--input", "x.npz", "-o", "fed", "-q") == 0
     text = Path("fed/example/sample_input.h").read_text()
