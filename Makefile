@@ -15,11 +15,16 @@ JOBS ?= 3
 APT_DEMO := gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm python3-venv libpython3-dev gcc libc6-dev
 APT_TEST := $(APT_DEMO) cppcheck cmake g++ chromium arduino-builder
 
-# Versions of what development uses, for every Python from 3.11 on. Users' installs keep the ranges of pyproject.toml.
+# What development uses, for every Python from 3.11 on, each file by its hash. Users' installs keep the ranges of
+# pyproject.toml.
 LOCK := develop.lock
-PIP_INSTALL := $(BIN)/pip install -q --disable-pip-version-check -c $(LOCK)
+PIP_INSTALL := $(BIN)/pip install -q --disable-pip-version-check --no-deps --no-build-isolation
+# Installs the packages of one group of the lock; what is built from source is built by the group `build`.
+LOCKED = awk -v group=$(1) '/^\#/ {on = index($$0 " ", " " group " ")} on' $(LOCK) > $(VENV)/$(1).txt && \
+	$(PIP_INSTALL) $(2) --require-hashes -r $(VENV)/$(1).txt
+INSTALL_LOCKED = $(call LOCKED,build) && $(call LOCKED,$(1)) && $(PIP_INSTALL) -e .
 # labgrid brings a pyserial of its own, in files of the same names: whichever was installed last is imported.
-PYSERIAL_LAST := $(PIP_INSTALL) --no-deps --force-reinstall pyserial
+PYSERIAL_LAST := $(call LOCKED,last,--force-reinstall)
 
 # Where the machine keeps Python from writing bytecode, every command of the suite compiled all of codegen again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -94,30 +99,29 @@ $(VENV)/bin/pip: | tools-demo
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.demo: pyproject.toml $(LOCK) | $(VENV)/bin/pip tools-demo
-	$(PIP_INSTALL) -e .
+	$(call INSTALL_LOCKED,demo)
 	touch $@
 
 $(VENV)/.test: pyproject.toml $(LOCK) | $(VENV)/bin/pip tools-test
-	$(PIP_INSTALL) -e '.[test]'
+	$(call INSTALL_LOCKED,test)
 	$(PYSERIAL_LAST)
 	touch $@ $(VENV)/.demo
 
 # pyright runs on node, which comes as a package too, as clang-format does: other versions of it format otherwise.
 $(VENV)/.lint: pyproject.toml $(LOCK) | $(VENV)/bin/pip tools-demo
-	$(PIP_INSTALL) -e '.[test,lint]'
+	$(call INSTALL_LOCKED,lint)
 	$(PYSERIAL_LAST)
 	touch $@ $(VENV)/.test $(VENV)/.demo
 
 $(VENV)/.docs: pyproject.toml $(LOCK) | $(VENV)/bin/pip tools-demo
-	$(PIP_INSTALL) -e '.[docs]'
+	$(call INSTALL_LOCKED,docs)
 	touch $@ $(VENV)/.demo
 
-# make lock   writes develop.lock anew: the newest versions that pyproject.toml allows
+# make lock   writes develop.lock anew: the newest versions that pyproject.toml allows, and their hashes
 lock:
 	rm -rf build/lock && $(PYTHON) -m venv build/lock
-	build/lock/bin/pip install -q --disable-pip-version-check -e '.[test,lint,docs]'
-	sed -n '/^#/p' $(LOCK) > build/lock/head
-	build/lock/bin/pip freeze --exclude-editable | cat build/lock/head - > $(LOCK)
+	build/lock/bin/pip install -q --disable-pip-version-check pip-tools
+	build/lock/bin/python .ci/lock.py build/lock
 
 # tflite-runtime 2.14 has wheels up to Python 3.11 and needs NumPy 1; where there is none, nothing is built
 # instead: the stored goldens that it wrote serve, and the tests say so.

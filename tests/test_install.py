@@ -1,4 +1,4 @@
-"""The name of the distribution, its extras, and what an older Python or another system is told."""
+"""The name of the distribution, its extras, the lock file, and what an older Python is told."""
 
 import ast
 import re
@@ -6,9 +6,12 @@ import runpy
 import subprocess
 import sys
 import tomllib
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from codegen import extras
 from tests.checkout import ROOT
@@ -40,10 +43,10 @@ def test_requirements_are_those_that_are_declared(monkeypatch: pytest.MonkeyPatc
     declared |= {(name, key) for key, names in PROJECT["optional-dependencies"].items() for name in names}
     monkeypatch.setattr(extras, "DISTRIBUTION", "no-distribution-has-this-name")
     assert set(extras.requirements()) == declared
-    metadata = ["click>=8.1", "onnx>=1.17 ; extra == 'onnx'", 'pyright[nodejs]>=1.1; extra == "lint"']
+    declared_there = ["click>=8.1", "onnx>=1.17 ; extra == 'onnx'", 'pyright[nodejs]>=1.1; extra == "lint"']
 
     def requires(distribution: str) -> list[str]:
-        return metadata if distribution == extras.DISTRIBUTION else []
+        return declared_there if distribution == extras.DISTRIBUTION else []
 
     monkeypatch.setattr(extras.importlib.metadata, "requires", requires)
     assert extras.requirements() == [
@@ -92,3 +95,80 @@ def test_make_says_it_before_it_installs_anything(tmp_path: Path) -> None:
         assert f"codegen needs Python 3.11 or newer; {older} is Python 3.10" in ran.stderr
         assert "installing" not in ran.stdout
         assert not (tmp_path / "venv").exists()
+
+
+# ---- the lock file ------------------------------------------------------------------------
+
+_ENTRY = re.compile(
+    r"^# (.+)\n([\w.-]+)==(\S+) \\\n((?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", re.MULTILINE
+)
+LOCK = (ROOT / "develop.lock").read_text(encoding="utf-8")
+LOCKED = {
+    canonicalize_name(name): (set(groups.split()), version)
+    for groups, name, version, _ in _ENTRY.findall(LOCK)
+}
+GROUPS = {"demo": [], "test": ["test"], "lint": ["test", "lint"], "docs": ["docs"]}
+
+
+def _members(group: str) -> set[str]:
+    return {name for name, (groups, _) in LOCKED.items() if group in groups}
+
+
+def test_all_of_the_lock_is_packages_with_hashes() -> None:
+    """A line that pip reads in another way would switch its check of hashes off, or take another index."""
+    comments = "".join(line for line in LOCK.splitlines(keepends=True)[:4] if line.startswith("#"))
+    assert comments + "".join(match[0] for match in _ENTRY.finditer(LOCK)) == LOCK
+    assert len(LOCKED) == LOCK.count("==") > 100
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_a_group_is_complete(group: str) -> None:
+    """pip installs it without looking for what else is needed: all that is declared, by pyproject.toml and by
+    each package of the group that is installed here, is in the group, in a version that will do."""
+    requirements = [
+        *PROJECT["dependencies"],
+        *(each for key in GROUPS[group] for each in PROJECT["optional-dependencies"][key]),
+    ]
+    members, looked_at = _members(group), 0
+    for name in members:
+        try:
+            needs = metadata.requires(name) or []
+        except metadata.PackageNotFoundError:
+            continue
+        looked_at += 1
+        for python in ("3.11", "3.12", "3.13", "3.14"):
+            environment = {"extra": "", "python_version": python, "python_full_version": f"{python}.2"}
+            parsed = map(Requirement, needs)
+            requirements += [
+                str(each) for each in parsed if each.marker is None or each.marker.evaluate(environment)
+            ]
+    for requirement in map(Requirement, set(requirements)):
+        name = canonicalize_name(requirement.name)
+        assert name in members, requirement
+        assert requirement.specifier.contains(LOCKED[name][1], prereleases=True), requirement
+    assert looked_at > len(members) / 2 or group == "docs"
+
+
+def test_what_builds_is_in_the_lock() -> None:
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]["requires"]
+    assert {*build, "editables", "setuptools"} <= _members("build")
+
+
+def test_the_makefile_installs_by_hashes_alone(tmp_path: Path) -> None:
+    """Nothing reaches pip but requirements of the lock with their hashes, and the checkout by itself."""
+    venv = tmp_path / "venv"
+    (venv / "bin").mkdir(parents=True)
+    (venv / "bin" / "pip").write_text(
+        '#!/bin/sh\necho "$@" >> "$0.calls"\nfor word; do :; done\ncat "$word" >> "$0.read" 2>&-; :\n'
+    )
+    (venv / "bin" / "pip").chmod(0o755)
+    words = ["make", "-o", "tools-demo", "-o", "tools-test", str(venv / ".lint"), f"VENV={venv}"]
+    subprocess.run(words, cwd=ROOT, check=True, capture_output=True)
+    calls = [line.split() for line in (venv / "bin" / "pip.calls").read_text().splitlines()]
+    assert len(calls) == 4
+    for call in calls:
+        assert call[0] == "install" and "--no-deps" in call and "--no-build-isolation" in call
+        assert "--require-hashes" in call or call[-2:] == ["-e", "."]
+    read = _ENTRY.findall((venv / "bin" / "pip.read").read_text())
+    assert {canonicalize_name(name) for _, name, _, _ in read} == _members("lint") | _members("build")
+    assert read[-1][1] == "pyserial" and "last" in read[-1][0]
