@@ -1,0 +1,120 @@
+"""Bills of materials: files with their hashes, valid CycloneDX, equal in two builds."""
+
+import hashlib
+import json
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codegen import __version__
+from codegen.api import build
+from codegen.driver.options import Options
+from codegen.extras import DISTRIBUTION
+from tests.checkout import ROOT
+
+MODELS = [ROOT / "examples" / "digits" / "digits.tflite", ROOT / "examples" / "two_models" / "tone.tflite"]
+BILL = "sbom.cdx.json"
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Two builds of two models, in folders of different names."""
+    place = tmp_path_factory.mktemp("bills")
+    for name in ("once", "again/and_again"):
+        build(MODELS, place / name, Options(board="rpi-pico"))
+    return [place / "once", place / "again" / "and_again"]
+
+
+def digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def files_of(components: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Path -> component of each file, those of the runtime too."""
+    found: dict[str, dict[str, Any]] = {}
+    for component in components:
+        found |= files_of(component.get("components", []))
+        found |= {component["name"]: component} if component["type"] == "file" else {}
+    return found
+
+
+def valid(text: str) -> None:
+    """By the schema that the maintainers of CycloneDX ship, unknown fields refused."""
+    pytest.importorskip("cyclonedx", reason="cyclonedx-python-lib is not installed: `make test` installs it")
+    from cyclonedx.schema import SchemaVersion
+    from cyclonedx.validation.json import JsonStrictValidator
+
+    assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(text) is None
+    assert (
+        JsonStrictValidator(SchemaVersion.V1_6).validate_str(text.replace('"bomFormat"', '"bom"')) is not None
+    )
+
+
+def test_each_file_of_a_folder_is_listed_with_its_hash_and_licence(folders: list[Path]) -> None:
+    folder = folders[0]
+    listed = files_of(json.loads((folder / BILL).read_text())["components"])
+    present = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
+    assert set(present) - set(listed) == {BILL, "report.json", ".codegen"}
+    assert set(listed) <= set(present)
+    for name, component in listed.items():
+        assert component["hashes"] == [{"alg": "SHA-256", "content": digest(present[name])}]
+    kernels = [name for name in listed if name.startswith("runtime/kernels/")]
+    assert len(kernels) > 5
+    for name in listed:
+        if name.endswith((".c", ".h", ".S", ".ld")):
+            stated = re.search(r"SPDX-License-Identifier: (\S+)", present[name].read_text().splitlines()[0])
+            assert stated is not None
+            assert listed[name]["licenses"] == [{"license": {"id": stated[1]}}]
+    assert {"runtime/LICENSE", "firmware.elf", "firmware.uf2", "digits.c"} <= set(listed)
+
+
+def test_models_runtime_and_generator_have_versions_and_hashes(folders: list[Path]) -> None:
+    bill = json.loads((folders[0] / BILL).read_text())
+    by_name = {component["bom-ref"]: component for component in bill["components"]}
+    for model in MODELS:
+        assert by_name[f"model-{model.stem}"]["hashes"][0]["content"] == digest(model)
+    runtime = by_name["codegen-runtime"]
+    assert (runtime["version"], runtime["licenses"]) == (__version__, [{"license": {"id": "Apache-2.0"}}])
+    [generator] = bill["metadata"]["tools"]["components"]
+    assert (generator["name"], generator["version"]) == (DISTRIBUTION, __version__)
+    report = json.loads((folders[0] / "report.json").read_text())
+    assert bill["metadata"]["component"]["version"] == report["build"]["sha256"]
+    assert bill["dependencies"] == [
+        {"ref": "product", "dependsOn": ["model-digits", "model-tone", "codegen-runtime"]}
+    ]
+
+
+def test_two_builds_have_the_same_bill(folders: list[Path]) -> None:
+    first, second = ((folder / BILL).read_bytes() for folder in folders)
+    assert first == second
+    assert not re.search(rb"timestamp|serialNumber|\d{4}-\d\d-\d\dT", first)
+    valid(first.decode())
+
+
+def test_the_wheel_has_a_bill_and_is_the_same_twice(tmp_path: Path) -> None:
+    pytest.importorskip("hatchling", reason="hatchling is not installed: `make test` installs it")
+    wheels: list[Path] = []
+    for name in ("once", "again"):
+        words = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path / name)]
+        subprocess.run(words, cwd=ROOT, check=True, capture_output=True)
+        wheels += (tmp_path / name).glob("*.whl")
+    first, second = wheels
+    assert first.name == second.name == f"codegen_baremetal-{__version__}-py3-none-any.whl"
+    assert first.read_bytes() == second.read_bytes()
+    with zipfile.ZipFile(first) as wheel:
+        [place] = [name for name in wheel.namelist() if ".dist-info/sboms/" in name]
+        text = wheel.read(place).decode()
+        inside = {name: wheel.read(name) for name in wheel.namelist() if "/runtime_c/" in name}
+    listed = files_of(json.loads(text)["components"])
+    sources = {f"codegen/_data/{name}": component for name, component in listed.items()}
+    assert set(sources) == {name for name in inside if name.endswith((".c", ".h", ".S", ".inc"))}
+    for name, component in sources.items():
+        assert component["hashes"][0]["content"] == hashlib.sha256(inside[name]).hexdigest()
+    stated = {each["properties"][0]["value"] for each in json.loads(text)["components"][1:]}
+    assert len(stated) > 8 and any(each.startswith("numpy") for each in stated)
+    valid(text)
