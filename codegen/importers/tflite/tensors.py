@@ -60,7 +60,8 @@ class Tensors:
         self._most_bytes = limits.constants
         self._types: dict[int, TensorType] = {}
         self._constants: dict[int, Constant] = {}
-        self._copies: dict[tuple[int, int], np.ndarray] = {}
+        self._copies: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}
+        """By address and length of the file's bytes: these, which so keep their address, and the copy."""
         self._broken: set[int] = set()
         self._folded: dict[int, np.ndarray] = {}
         self._copied_bytes = 0
@@ -229,14 +230,13 @@ class Tensors:
     def _copy(self, stored: np.ndarray) -> np.ndarray:
         """One copy of a run of the file's bytes; tensors that share a buffer share it."""
         key = (int(stored.__array_interface__["data"][0]), len(stored))
-        found = self._copies.get(key)
-        if found is None:
+        if key not in self._copies:
             self._copied_bytes += len(stored)
             if self._copied_bytes > self._most_bytes:
                 text = f"constants have more than {self._most_bytes} bytes together"
                 raise Refused("E305", text, RAISE)
-            found = self._copies[key] = stored.copy()
-        return found
+            self._copies[key] = stored, stored.copy()
+        return self._copies[key][1]
 
 
 def _refused(tensor: FileTensor, code: str, text: str, advice: str | None = None) -> Refused:

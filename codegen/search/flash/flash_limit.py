@@ -102,7 +102,7 @@ class _WithinFlash:
 
     def __init__(self, searches: _Searches) -> None:
         self._searches = searches
-        self._smallest_limits: dict[int, SmallestLimit | None] = {}
+        self._smallest_limits: dict[tuple[int, str], SmallestLimit | None] = {}
 
     def best(self) -> Program:
         """The cheapest program that fits. Raises DoesNotLink."""
@@ -147,7 +147,7 @@ class _WithinFlash:
 
     def _smallest_limit(self, found: Found, pool: str) -> SmallestLimit | None:
         """The smallest limit of `pool` that this program does with; None if no limit of it alone does."""
-        key = found.number  # limits of constants change no step
+        key = found.number, pool  # limits of constants change no step
         if key not in self._smallest_limits:
             try:
                 found.within(self._limited(pool, 0)).finished(self._searches.asked.compress)

@@ -37,9 +37,9 @@ Caps = Mapping[str, Cap]
 
 
 def step_key(let: Let) -> str:
-    """What a step is called in `Caps`: as the file calls its tensor, so that a step and its repetitions (they
-    share their constants) are one."""
-    return let.var.origin or let.var.name
+    """Name of a step in `Caps`: a step and its repetitions, which share their constants, have one. The steps
+    of one node of the file have several: an ONNX Conv may be a move and a convolution."""
+    return let.repeats or let.var.name
 
 
 _Bound = tuple[str, str, Let, VirtualDevice, tuple[MemoryDemand, ...]]
@@ -61,7 +61,7 @@ class Binder:
         self._constants, self._target, self._costs, self._loops = constants, target, costs, loops
         self._caps: Caps = {}
         self._excluded: frozenset[tuple[str, str]] = frozenset()
-        self._widened: dict[str, Cap] = {}
+        self._widened: dict[Let, Cap] = {}
         self._bound: dict[tuple[str, str], tuple[Let, PrimFunc]] = {}
         self._refused: dict[tuple[str, str, bool], tuple[Let, str | None]] = {}
         self._able: dict[tuple[Let, bool], tuple[Kernel, ...]] = {}
@@ -116,11 +116,10 @@ class Binder:
 
     def _cap(self, let: Let) -> Cap:
         """The cap of a step, wide enough for one kernel that does not replace an argument."""
-        name = let.var.name
-        if name not in self._widened:
+        if let not in self._widened:
             cap = self._caps[step_key(let)]
             able = [
-                self.bind(kernel, let, name)
+                self.bind(kernel, let, let.var.name)
                 for kernel in self.kernels(let)
                 if not kernel.is_in_place
                 and self._own_refusal(kernel, let) is None
@@ -128,10 +127,10 @@ class Binder:
             ]
             known = [prim for prim in able if prim.instructions is not None] if cap.predicted else []
             least = min((prim.constant_bytes for prim in known or able), default=0)
-            self._widened[name] = Cap(
+            self._widened[let] = Cap(
                 constant_bytes=max(cap.constant_bytes, least), predicted=cap.predicted and bool(known)
             )
-        return self._widened[name]
+        return self._widened[let]
 
     def _is_excluded(self, kernel: Kernel, let: Let) -> bool:
         """Whether a kernel is excluded, or binds the step as one that is."""

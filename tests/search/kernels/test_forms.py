@@ -13,8 +13,9 @@ from codegen.driver.options import Options
 from codegen.driver.preparing import pipeline
 from codegen.kernels.primfunc import PrimFunc
 from codegen.program.program import Program
+from codegen.program.search_options import SearchOptions
 from codegen.program.shortage import DoesNotFit
-from codegen.search import SearchOptions
+from codegen.search import board_pools
 from codegen.search.kernels.binding import Binder, step_key
 from codegen.search.kernels.costs import assumed_instructions, worth_of_flash
 from codegen.search.kernels.selection import flash_bytes, select, sparing
@@ -94,7 +95,7 @@ def test_size_takes_no_fast_form_that_adds_to_flash(board: str, key: str) -> Non
 
 def test_a_form_that_size_spares_counts_where_a_limit_is_missed() -> None:
     """Columns need less room than copied windows: no budget that another level keeps is refused."""
-    pools = SearchOptions().board_pools(load_board("mps3-an547"), emulated=True)
+    pools = board_pools(SearchOptions(), load_board("mps3-an547"), emulated=True)
     limits = {**dict.fromkeys((pool.name for pool in pools), 0), "dtcm": 500}
     budgets: list[int | None] = []
     for level in ("balanced", "size"):

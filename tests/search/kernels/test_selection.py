@@ -6,6 +6,7 @@ Kernels that work in fewer bytes: taken for a limit, and with size where that pa
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
@@ -29,6 +30,8 @@ from codegen.search.kernels.binding import Binder, Cap, step_key
 from codegen.search.kernels.costs import RAM_WORTH, cheapest
 from codegen.search.kernels.selection import select, used_code_bytes
 from codegen.settings import Optimize
+from tests.importers.onnx.models import imported, node
+from tests.importers.onnx.models import model as onnx_model
 from tests.roomy import roomy_board
 from tests.search.chains import Chain
 from tests.testdata import model_path
@@ -171,6 +174,18 @@ def test_a_capped_binder_finds_no_kernel_with_more_constants() -> None:
     prim = capped.bind(able[0], let, let.var.name)
     assert all(other.constant_bytes <= least for other in capped.others(prim))
     assert len(binder.able(let)) == len(kernels)
+
+
+def test_steps_of_one_node_have_caps_of_their_own(tmp_path: Path) -> None:
+    """An ONNX Conv is a move and a convolution, both called as its output: the convolution was capped as the
+    move, which has no constants."""
+    weights = np.ones((2, 2, 3, 3), np.float32)
+    module = imported(tmp_path, onnx_model(node("Conv", "x w", "y"), constants={"w": weights}))
+    keys = [step_key(let) for let in module.main.body]
+    assert [let.call.op.name for let in module.main.body] == ["TRANSPOSE", "CONV_2D", "TRANSPOSE"]
+    assert len(set(keys)) == 3
+    again = replace(module.main.body[1], var=replace(module.main.body[1].var, name="again"), repeats=keys[1])
+    assert step_key(again) == keys[1]
 
 
 def test_a_cap_may_ask_for_predictions() -> None:
