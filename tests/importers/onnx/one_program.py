@@ -16,6 +16,7 @@ from codegen.driver.run import request
 from codegen.errors import CodegenError
 from codegen.plan.models.joint import together
 from codegen.program.interface import ConstantsMode, Interface, Signature
+from codegen.settings import Optimize
 from tests.joining import joined
 
 
@@ -33,6 +34,7 @@ def run_together(
     folder: Path,
     board_name: str = "host",
     model_limit: int | None = None,
+    optimize: Optimize = "size",
 ) -> Iterator[Ran | CodegenError]:
     """What each model gives for its inputs, or why it has no plan.
 
@@ -41,7 +43,7 @@ def run_together(
     board = boards.load_board(board_name)
     constants = ConstantsMode.LINKED if model_limit is None else ConstantsMode.EXTERNAL
     interface = Interface(constants=constants)
-    options = Options(board=board_name, optimize="size", model_limit=model_limit, interface=interface)
+    options = Options(board=board_name, optimize=optimize, model_limit=model_limit, interface=interface)
     folder.mkdir()
     planned: list[Planned | CodegenError] = []
     for number, data in enumerate(models):
@@ -54,7 +56,7 @@ def run_together(
     plans = {number: plan for number, plan in enumerate(planned) if isinstance(plan, Planned)}
     sources = joined(emit.render(together([plan.program for plan in plans.values()])))
     emit.write(sources, folder / "build")
-    image = toolchain.build(sources, folder / "build", board, optimize="size")
+    image = toolchain.build(sources, folder / "build", board, optimize=optimize)
     with boards.session(image, board) as target:
         places = {number: place for place, number in enumerate(plans)}
         for number, plan in enumerate(planned):

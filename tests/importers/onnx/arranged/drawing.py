@@ -12,6 +12,7 @@ from codegen.importers.onnx import import_onnx
 from codegen.ir import Var
 from codegen.ir.evaluate import evaluate
 from codegen.ir.verify import verify
+from codegen.settings import Optimize
 from tests.importers.onnx.arranged.graph import Graph, Shape, Value
 from tests.importers.onnx.arranged.layers import COMPUTING, MOVING
 from tests.importers.onnx.arranged.quantising import quantised
@@ -88,10 +89,13 @@ def evaluated(question: Question) -> Iterator[str]:
     yield from _differences(question, names, evaluate(module, module.main, question.input_arrays))
 
 
-def ran(asked: Sequence[Question], folder: Path) -> Iterator[str]:
-    """Compare what their C, one program for all, computes on the host; `folder` must not exist."""
+def ran(
+    asked: Sequence[Question], folder: Path, board: str = "host", optimize: Optimize = "balanced"
+) -> Iterator[str]:
+    """Compare what their C, one program for all, computes on a board; `folder` must not exist."""
     models = [question.model.SerializeToString() for question in asked]
-    results = run_together(models, [question.input_arrays for question in asked], folder)
+    inputs = [question.input_arrays for question in asked]
+    results = run_together(models, inputs, folder, board, optimize=optimize)
     for question, result in zip(asked, results, strict=True):
         if isinstance(result, CodegenError):
             yield f"{question.label}: no program, {result.messages[0].text}"

@@ -4,6 +4,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from onnx import helper
+
 from tests.importers.onnx.arranged.graph import MOST_ELEMENTS, MOST_RANK, Graph, Shape, Value
 
 Layer = Callable[[Graph, Value], bool]
@@ -190,6 +192,25 @@ def conv(graph: Graph, value: Value) -> bool:
     return True
 
 
+def conv_transpose(graph: Graph, value: Value) -> bool:
+    """Of all channels, along rows and columns."""
+    if value.rank != 4:
+        return False
+    channels, count, spatial = value.shape[1], graph.below(5, 1), value.shape[2:]
+    window, strides = ([graph.below(3, 1) for _ in spatial] for _ in range(2))
+    sizes = ((spatial[axis] - 1) * strides[axis] + window[axis] for axis in range(2))
+    shape = (value.shape[0], count, *sizes)
+    if math.prod(shape) > MOST_ELEMENTS:
+        return False
+    names = [
+        value.name,
+        graph.weights((channels, count, *window), channels * math.prod(window)),
+        graph.bias(count),
+    ]
+    graph.add("ConvTranspose", names, shape, kernel_shape=window, strides=strides)
+    return True
+
+
 def pool(graph: Graph, value: Value) -> bool:
     """Windows along rows and columns, or over all of them."""
     if value.rank != 4:
@@ -322,6 +343,48 @@ def normalise(graph: Graph, value: Value) -> bool:
     return True
 
 
+def instances(graph: Graph, value: Value) -> bool:
+    """By the mean of each image's channel."""
+    if value.rank < 3:
+        return False
+    names = [graph.numbers((value.shape[1],), 0.1, middle) for middle in (1, 0)]
+    graph.add("InstanceNormalization", [value.name, *names], value.shape, epsilon=0.1)
+    return True
+
+
+def running_sum(graph: Graph, value: Value) -> bool:
+    """Sums so far along an axis."""
+    axis = graph.integers(graph.below(value.rank))
+    graph.constants[axis] = graph.constants[axis].reshape(())
+    graph.add("CumSum", [value.name, axis], value.shape, exclusive=graph.below(2), reverse=graph.below(2))
+    return True
+
+
+def recurrent(graph: Graph, value: Value) -> bool:
+    """A GRU, LSTM or RNN along the leading axis: all states, and the last one."""
+    if value.rank != 3:
+        return False
+    op, units, (steps, batch, width) = graph.one_of(("GRU", "LSTM", "RNN")), graph.below(4, 1), value.shape
+    gates = {"GRU": 3, "LSTM": 4, "RNN": 1}[op]
+    kernels = [graph.weights((1, gates * units, terms), terms) for terms in (width, units)]
+    bias = graph.numbers((1, 2 * gates * units), 0.1)
+    shapes = [(steps, 1, batch, units), (1, batch, units)]
+    graph.add(op, [value.name, *kernels, bias], *shapes, hidden_size=units)
+    return True
+
+
+def top(graph: Graph, value: Value) -> bool:
+    """The largest along an axis."""
+    axis = graph.below(value.rank)
+    count = graph.below(min(value.shape[axis], 16) + 1, 1)
+    shape = _with_extent(value.shape, axis, count)
+    largest = Value(name=f"v{len(graph.values)}", shape=shape)
+    graph.values.append(largest)
+    names, results = [value.name, graph.integers(count)], [largest.name, f"places_{largest.name}"]
+    graph.nodes.append(helper.make_node("TopK", names, results, axis=axis))
+    return True
+
+
 MOVING: Sequence[Layer] = (
     *[transpose] * 4,
     *[turn_twice] * 2,
@@ -351,5 +414,10 @@ COMPUTING: Sequence[Layer] = (
     *[softmax] * 2,
     *[reduce] * 3,
     *[normalise] * 2,
+    conv_transpose,
+    instances,
+    running_sum,
+    recurrent,
+    top,
 )
 """Layers as often as they are drawn."""

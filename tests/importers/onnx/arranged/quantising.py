@@ -138,7 +138,7 @@ class _Rewriting:
         for position, name in enumerate(node.input):
             stem = name[:1]
             if stem == "w":
-                axis = 1 if node.op_type == "MatMul" else 0
+                axis = 1 if node.op_type in ("MatMul", "ConvTranspose") else 0
                 real, scales = self._weights(name, axis)
                 names.append(real)
             elif stem == "b" and node.input[0] in self._meanings:
@@ -159,7 +159,7 @@ class _Rewriting:
         self._nodes.append(copy)
         before = self._meanings.get(node.input[0])
         for name in node.output:
-            if self._chance(0.12):
+            if name not in self._values or self._chance(0.12):
                 continue
             keeps = before is not None and node.op_type in _MOVES and self._chance(0.85)
             self._quantise(name, before if keeps and before else self._meaning(self._values[name]))
