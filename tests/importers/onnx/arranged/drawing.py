@@ -13,8 +13,9 @@ from codegen.ir import Var
 from codegen.ir.evaluate import evaluate
 from codegen.ir.verify import verify
 from codegen.settings import Optimize
+from tests.importers.onnx.arranged.computing import COMPUTING
 from tests.importers.onnx.arranged.graph import Graph, Shape, Value
-from tests.importers.onnx.arranged.layers import COMPUTING, MOVING
+from tests.importers.onnx.arranged.moving import MOVING
 from tests.importers.onnx.arranged.quantising import quantised
 from tests.importers.onnx.engine import answers
 from tests.importers.onnx.one_program import run_together

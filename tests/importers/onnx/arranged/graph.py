@@ -1,7 +1,7 @@
 """A float32 ONNX graph under construction, and its random choices."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,3 +105,12 @@ class Graph:
             [numpy_helper.from_array(data, name) for name, data in self.constants.items()],
         )
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=8)
+
+
+Layer = Callable[[Graph, Value], bool]
+"""Adds nodes that read the value; False where the value has no axes for it."""
+
+
+def with_extent(shape: Shape, axis: int, extent: int) -> Shape:
+    """The shape with another extent along one axis."""
+    return (*shape[:axis], extent, *shape[axis + 1 :])
