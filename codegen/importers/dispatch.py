@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from codegen.errors import CodegenError, Message
+from codegen.importers.c_arrays import SUFFIXES, is_tflite, model_of
+from codegen.importers.foreign_formats import EXPORT_HELP, foreign
 from codegen.importers.graph_inputs import NO_EXTENTS, Extents, InputSignature
 from codegen.importers.limits import RAISE, STATED, ByteLimits
 from codegen.importers.onnx import graph_inputs, import_onnx, whole
@@ -13,22 +15,7 @@ from codegen.importers.tflite import import_tflite, input_signatures
 from codegen.ir import Module
 from codegen.ir.ops import UserKernel
 
-_HELP = (
-    "give a .tflite file (TensorFlow: tf.lite.TFLiteConverter; PyTorch: ai-edge-torch) or an .onnx file "
-    "(PyTorch: torch.onnx.export)"
-)
-
 _ONNX = ".onnx"
-
-_OTHER_FORMATS = {
-    ".h5": "Keras HDF5",
-    ".hdf5": "Keras HDF5",
-    ".keras": "Keras",
-    ".pb": "TensorFlow graph",
-    ".pt": "PyTorch",
-    ".pth": "PyTorch",
-    ".pte": "ExecuTorch",
-}
 
 
 def load(
@@ -46,7 +33,7 @@ def load(
     that can be imported, with every unsupported operator, type and option at once.
     """
     data, name = model_bytes(path, limits), printable(path.name)
-    if _is_onnx(path, data):
+    if not is_tflite(data):
         return import_onnx(data, name, extents, limits)
     return import_tflite(data, name, kernels, extents, limits)
 
@@ -54,24 +41,22 @@ def load(
 def signatures(path: Path, limits: ByteLimits = STATED) -> tuple[InputSignature, ...]:
     """The graph inputs of the model file at `path`, in order. Raises CodegenError as `load` does."""
     data, name = model_bytes(path, limits), printable(path.name)
-    return graph_inputs(data, name, limits) if _is_onnx(path, data) else input_signatures(data, name)
-
-
-def _is_onnx(path: Path, data: bytes) -> bool:
-    """ONNX files begin with no mark of their own: the name says it, unless the contents are TFLite's."""
-    return path.suffix.lower() == _ONNX and data[4:8] != b"TFL3"
+    return input_signatures(data, name) if is_tflite(data) else graph_inputs(data, name, limits)
 
 
 def model_bytes(path: Path, limits: ByteLimits = STATED) -> bytes:
-    """The bytes of a file of a format that is imported, constants that lie in files beside it brought in.
+    """The bytes of a .tflite or .onnx file, or of the C array that a file holds; constants that lie in files
+    beside an .onnx brought in.
 
     Raises CodegenError: E211 if the file cannot be read, E300, E302, E305, E313 or E314 (see this package).
     """
     data = _read(path, limits.constants)
-    name = printable(path.name)
-    if not data or (data[4:8] != b"TFL3" and not _is_onnx(path, data)):
+    name, suffix = printable(path.name), path.suffix.lower()
+    if suffix in SUFFIXES and data and not is_tflite(data) and foreign(path, data, name) is None:
+        data = model_of(data, name)
+    elif not data or not (is_tflite(data) or (suffix == _ONNX and foreign(path, data, name) is None)):
         raise CodegenError(_unknown(path, data, name))
-    return whole(data, path.parent, name, limits) if _is_onnx(path, data) else data
+    return data if is_tflite(data) else whole(data, path.parent, name, limits)
 
 
 def _read(path: Path, most_bytes: int) -> bytes:
@@ -96,14 +81,12 @@ def _unreadable(path: Path, reason: str) -> Message:
 
 def _unknown(path: Path, data: bytes, name: str) -> Message:
     if not data:
-        return Message(code="E300", where=name, text="the file is empty", help=_HELP)
-    suffix = path.suffix.lower()
-    if suffix in _OTHER_FORMATS:
-        text = f"{_OTHER_FORMATS[suffix]} models cannot be imported, only TensorFlow Lite and ONNX models can"
-        return Message(code="E300", where=name, text=text, help=_HELP)
-    if suffix == ".tflite":
+        return Message(code="E300", where=name, text="the file is empty", help=EXPORT_HELP)
+    if (message := foreign(path, data, name)) is not None:
+        return message
+    if path.suffix.lower() == ".tflite":
         found = data[4:8].hex(" ") or "missing"
         text = f"this is not a TensorFlow Lite file: bytes 4 to 7 are {found}, not 54 46 4c 33 (TFL3)"
         return Message(code="E300", where=name, text=text, help="export or download the file again")
     text = "the file's format is not known: only TensorFlow Lite and ONNX models can be imported"
-    return Message(code="E300", where=name, text=text, help=_HELP)
+    return Message(code="E300", where=name, text=text, help=EXPORT_HELP)

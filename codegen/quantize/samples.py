@@ -1,4 +1,4 @@
-"""Samples of inputs: an .npz with one array an input, of its name; the first axis counts samples."""
+"""Samples of inputs: an .npz with an array of each input, by name or `x0`; the first axis counts samples."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,9 +44,15 @@ def read_samples(path: Path, inputs: Sequence[ModelInput]) -> Samples:
     arrays = ArraySource(path=path).load()
     messages, where = Messages(), str(path)
     names = [each.name for each in inputs]
+    for index, name in enumerate(names):  # by number, as `run --input` takes them
+        number = f"x{index}"
+        if name not in arrays and number not in names and number in arrays:
+            arrays[name] = arrays.pop(number)
     for key in arrays:
         if key not in names and key != LABELS:
-            help_ = f"inputs of the model: {listed(names)}; right classes are called {LABELS}"
+            help_ = (
+                f"inputs of the model: {listed(names)} (or x0, x1, ...); right classes are called {LABELS}"
+            )
             messages.add("E221", f'array "{key}" is no input of the model', where=where, help=help_)
     found: dict[str, np.ndarray] = {}
     for each in inputs:

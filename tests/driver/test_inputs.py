@@ -28,6 +28,7 @@ from codegen.errors import CodegenError
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import DType, TensorType, VirtualDevice
 from codegen.ir.rules import Place
+from tests.driver.test_array_names import tensors
 from tests.testdata import model_path
 
 INT8 = TensorType(shape=(1, 3), dtype=DType.INT8)
@@ -42,9 +43,9 @@ def test_reads_plain_and_prefixed_arrays(tmp_path: Path) -> None:
         b_x0=np.array([[4, 5, 6]], np.int8),
         b_x1=np.zeros(2, np.float32),
     )
-    (plain,) = ArraySource.parse(str(path)).read("x", [INT8], "input")
+    (plain,) = ArraySource.parse(str(path)).read("x", tensors(INT8), "input")
     assert plain is not None and plain.tolist() == [[1, 2, 3]]
-    first, second = ArraySource.parse(f"{path}:b").read("x", [INT8, FLOAT], "input")
+    first, second = ArraySource.parse(f"{path}:b").read("x", tensors(INT8, FLOAT), "input")
     assert first is not None and first.tolist() == [[4, 5, 6]]
     assert second is not None and second.dtype == np.float32
 
@@ -53,10 +54,14 @@ def test_all_problems_of_a_file_at_once(tmp_path: Path) -> None:
     path = tmp_path / "g.npz"
     np.savez(path, x0=np.array([1, 2], np.int8))
     with pytest.raises(CodegenError) as caught:
-        ArraySource.parse(str(path)).read("x", [INT8, FLOAT], "input")
+        ArraySource.parse(str(path)).read("x", tensors(INT8, FLOAT), "input")
     wrong, missing = caught.value.messages
     assert wrong.code == "E222" and wrong.text == "array x0 is int8[2], input 0 is int8[1,3]"
-    assert (missing.code, missing.text, missing.help) == ("E221", "no array x1 for input 1", "it holds x0")
+    assert (missing.code, missing.text, missing.help) == (
+        "E221",
+        "no array x1 for input 1",
+        "it holds x0; the array may be called as the model's tensor too: in1:0",
+    )
 
 
 @pytest.mark.parametrize("content", [None, b"", b"not a zip", b"PK\x03\x04 broken"])
@@ -65,7 +70,7 @@ def test_unreadable_files(tmp_path: Path, content: bytes | None) -> None:
     if content is not None:
         path.write_bytes(content)
     with pytest.raises(CodegenError, match=r"error\[E220\].*cannot read arrays"):
-        ArraySource.parse(str(path)).read("x", [INT8], "input")
+        ArraySource.parse(str(path)).read("x", tensors(INT8), "input")
 
 
 def test_pattern_repeats_for_a_seed() -> None:
@@ -79,6 +84,8 @@ def test_pattern_repeats_for_a_seed() -> None:
 
 
 BOARD = load_board("netduinoplus2")
+
+
 """SRAM of 128 KiB at 0x20000000 with stack and data, CCM of 64 KiB at 0x10000000."""
 
 

@@ -61,7 +61,8 @@ FORMATS = "only TensorFlow Lite and ONNX models can"
         (
             "m.keras",
             b"PK\x03\x04abcdefgh",
-            f"error[E300] m.keras: Keras models cannot be imported, {FORMATS}\n{HELP}",
+            "error[E300] m.keras: this is a zip archive that cannot be read\n"
+            "help: download it once more: the archive is cut off or damaged",
         ),
         (
             "m.xyz",

@@ -16,7 +16,11 @@ from codegen.errors import CodegenError, Message, Messages, counted
 from codegen.ir import DType, TensorType
 from codegen.ir.evaluate import evaluate
 from codegen.ir.operator import Arrays
+from codegen.program.interface import IoTensor
 from codegen.program.program import Program
+
+_NUMBERED = re.compile(r"(?:\A|_)[xy][0-9]+\Z")
+"""Names of arrays that go by numbers."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,7 +41,7 @@ class Case:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ArraySource:
-    """`FILE.npz` or `FILE.npz:PREFIX`: arrays `x0`, `x1`, ... (`y0`, ...), each behind `PREFIX_` if given."""
+    """`FILE.npz` or `FILE.npz:PREFIX`: arrays `x0` (`y0`), or of the tensors' names, behind `PREFIX_`."""
 
     path: Path
     prefix: str | None = None
@@ -51,18 +55,19 @@ class ArraySource:
         return cls(path=Path(text))
 
     def read(
-        self, letter: str, types: Sequence[TensorType], what: str, optional: Collection[int] = ()
+        self, letter: str, tensors: Sequence[IoTensor], what: str, optional: Collection[int] = ()
     ) -> tuple[np.ndarray | None, ...]:
-        """Arrays `letter`0.. with the shapes and dtypes of `types`; those of `optional` indexes may be left
-        out (None).
+        """Arrays `letter`0.. or of the tensors' names, in the tensors' shapes and dtypes.
+
+        Those of `optional` indexes may be left out (None).
 
         Raises CodegenError E220..E223 listing everything that is missing or does not fit.
         """
         messages = Messages()
         arrays = self.load()
         found: list[np.ndarray | None] = []
-        for index, type_ in enumerate(types):
-            key = self._key(letter, index)
+        for index, tensor in enumerate(tensors):
+            key, type_ = self._key(arrays, letter, index, tensor), tensor.type
             data = arrays.get(key)
             if data is not None:
                 found.append(
@@ -70,7 +75,7 @@ class ArraySource:
                 )
                 continue
             if index not in optional:
-                self._add_missing(arrays, key, f"{what} {index}", messages)
+                self._add_missing(arrays, key, f"{what} {index}", messages, tensor.origin)
             found.append(None)
         messages.raise_if_any()
         return tuple(found)
@@ -79,14 +84,16 @@ class ArraySource:
         """Raise CodegenError E220 if the file cannot be read, E221 if it has no array of the case: what
         can be told before any work."""
         arrays = self.load()
-        first = self._key(letter, 0)
+        first = self._behind_prefix(f"{letter}0")
         if not any(re.fullmatch(rf"{re.escape(first[:-1])}[0-9]+", name) for name in arrays):
+            if any(not _NUMBERED.search(name) for name in arrays):
+                return  # names of tensors, perhaps: the model says
             messages = Messages()
             self._add_missing(arrays, first, f"{what} 0", messages)
             messages.raise_if_any()
 
     def read_rows(
-        self, letter: str, types: Sequence[TensorType], what: str, optional: Collection[int]
+        self, letter: str, tensors: Sequence[IoTensor], what: str, optional: Collection[int]
     ) -> list[tuple[np.ndarray | None, ...]]:
         """Arrays of a sequence, row by row: row k of each is for the k-th inference. Those of `optional`
         indexes may be left out (None).
@@ -96,12 +103,12 @@ class ArraySource:
         messages = Messages()
         arrays = self.load()
         found: list[np.ndarray | None] = []
-        for index, type_ in enumerate(types):
-            key = self._key(letter, index)
+        for index, tensor in enumerate(tensors):
+            key, type_ = self._key(arrays, letter, index, tensor), tensor.type
             data = arrays.get(key)
             if data is None:
                 if index not in optional:
-                    self._add_missing(arrays, key, f"{what} {index}", messages)
+                    self._add_missing(arrays, key, f"{what} {index}", messages, tensor.origin)
                 found.append(None)
                 continue
             rows = len(data) if data.ndim else 0
@@ -121,12 +128,23 @@ class ArraySource:
             for row in range(max(counts, default=0))
         ]
 
-    def _key(self, letter: str, index: int) -> str:
-        return f"{self.prefix}_{letter}{index}" if self.prefix else f"{letter}{index}"
+    def _key(self, arrays: Mapping[str, np.ndarray], letter: str, index: int, tensor: IoTensor) -> str:
+        """What the array of a tensor is called in the file: by its number, else by its name there or in C."""
+        key = self._behind_prefix(f"{letter}{index}")
+        names = map(self._behind_prefix, (tensor.origin, tensor.field))
+        return next((name for name in (key, *names) if name in arrays), key)
 
-    def _add_missing(self, arrays: Mapping[str, np.ndarray], key: str, what: str, messages: Messages) -> None:
-        names = ", ".join(sorted(arrays)[:12])
-        messages.add("E221", f"no array {key} for {what}", where=str(self.path), help=f"it holds {names}")
+    def _behind_prefix(self, name: str) -> str:
+        return f"{self.prefix}_{name}" if self.prefix else name
+
+    def _add_missing(
+        self, arrays: Mapping[str, np.ndarray], key: str, what: str, messages: Messages, name: str = ""
+    ) -> None:
+        names = ", ".join(sorted(arrays)[:12]) or "no array"
+        help_ = f"it holds {names}"
+        if name:
+            help_ += f"; the array may be called as the model's tensor too: {self._behind_prefix(name)}"
+        messages.add("E221", f"no array {key} for {what}", where=str(self.path), help=help_)
 
     def load(self) -> dict[str, np.ndarray]:
         """Every array of the file. Raises CodegenError E220 if it cannot be read."""
@@ -226,7 +244,7 @@ def array_inputs(program: Program, given: ArraySource) -> tuple[np.ndarray, ...]
         for each, state in zip(state_inputs(program), program.signature.states, strict=True)
         if state.is_files
     }
-    read = given.read("x", [tensor.type for tensor in program.signature.inputs], "input", own)
+    read = given.read("x", program.signature.inputs, "input", own)
     firsts = _firsts(program)
     return tuple(firsts[index] if data is None else data for index, data in enumerate(read))
 
@@ -238,7 +256,7 @@ def array_outputs(program: Program, expected: ArraySource) -> tuple[np.ndarray |
         for each, state in zip(state_outputs(program), program.signature.states, strict=True)
         if state.is_files
     }
-    return expected.read("y", [tensor.type for tensor in program.signature.outputs], "output", own)
+    return expected.read("y", program.signature.outputs, "output", own)
 
 
 def with_variables(program: Program, case: Case) -> Case:
@@ -288,7 +306,7 @@ def sequence_cases(
         names = [f"seed {seed + number}" for number in range(MADE_UP)]
         rows = [pattern_case(types, seed + number).inputs for number in range(MADE_UP)]
     else:
-        read = given.read_rows("x", types, "input", state_inputs(program))
+        read = given.read_rows("x", program.signature.inputs, "input", state_inputs(program))
         name = given.prefix or given.path.name
         names = [f"{name}, row {number}" for number in range(len(read))]
         rows = [tuple(_zero(t) if d is None else d for t, d in zip(types, r, strict=True)) for r in read]
@@ -305,8 +323,7 @@ def _outputs(
 ) -> Sequence[tuple[np.ndarray | None, ...] | None]:
     if expected is None:
         return [None] * count
-    types = [tensor.type for tensor in program.signature.outputs]
-    rows = expected.read_rows("y", types, "output", state_outputs(program))
+    rows = expected.read_rows("y", program.signature.outputs, "output", state_outputs(program))
     if len(rows) != count:
         text = f"the sequence has {count} rows of inputs, {len(rows)} of outputs"
         raise CodegenError(uneven_rows(text, expected.path))

@@ -29,20 +29,37 @@ def example_model() -> Path:
 def existing(path: Path, kinds: str = "a .tflite or .onnx file") -> Path:
     """`path` if it is a readable file; `kinds`: what is wanted there. Raises CodegenError E204."""
     if path.is_dir():
-        raise CodegenError(Message(code="E204", text=f"{path} is a folder", help=f"give the path of {kinds}"))
+        raise CodegenError(_folder(path, kinds))
     if not path.is_file():
         help_ = f"{_nearest(path)}give the path of {kinds}"
         raise CodegenError(Message(code="E204", text=f"no file {path}", help=help_))
     return path
 
 
+def _folder(path: Path, kinds: str) -> Message:
+    """E204: a folder where a file is wanted; which files are in it that could be meant."""
+    from codegen.importers.foreign_formats import saved_model_folder
+
+    names = sorted(_names_in(path))
+    message = saved_model_folder(names, path)
+    if message is not None:
+        return message
+    models = [str(path / name) for name in names if name.endswith((".tflite", ".onnx"))]
+    guess = f"did you mean {' or '.join(models[:3])}? " if models else ""
+    return Message(code="E204", text=f"{path} is a folder", help=f"{guess}give the path of {kinds}")
+
+
+def _names_in(folder: Path) -> list[str]:
+    """Names in a folder, so many as are looked through; none of one that cannot be read."""
+    try:
+        return [each.name for each in islice(folder.iterdir(), _MOST_NAMES)]
+    except OSError:
+        return []
+
+
 def _nearest(path: Path) -> str:
     """Advice about a file beside it whose name is nearly the same; nothing without one."""
-    try:
-        names = [each.name for each in islice(path.parent.iterdir(), _MOST_NAMES)]
-    except OSError:
-        return ""
-    near = difflib.get_close_matches(path.name, names, n=1, cutoff=0.75)
+    near = difflib.get_close_matches(path.name, _names_in(path.parent), n=1, cutoff=0.75)
     return f"did you mean {path.parent / near[0]}? " if near else ""
 
 
