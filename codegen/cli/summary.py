@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import click
 
 from codegen.cli.console import table
+from codegen.cli.dead_channels import show_reduction, show_reduction_news
 from codegen.cli.speed import show_costs, show_speed
 from codegen.driver.build import Built, Planned
 from codegen.driver.curve import Curve
@@ -14,7 +15,7 @@ from codegen.driver.options import Options
 from codegen.driver.planning import problem_proof
 from codegen.driver.report.certificate import order_text, proof_text, ways_text, work_text
 from codegen.driver.report.rounding_certificate import rounding_lines
-from codegen.driver.report.sections import copies_line, core1_line, reduction_line
+from codegen.driver.report.sections import copies_line, core1_line
 from codegen.driver.report.several import pool_bound
 from codegen.driver.report.single import Measured
 from codegen.driver.report.size_gaps import sizes_lines
@@ -37,13 +38,14 @@ def show_plan(planned: Planned) -> None:
     program = planned.program
     steps = counted(len(program.steps.prim_funcs), "step")
     click.echo(f"{program.name}: {steps}, {planned.macs:,} multiply-accumulates\n")
+    show_reduction_news(planned)
     click.echo(program_map(program))
     click.echo()
     _pools(program, planned.own_macs)
     _time(planned)
     _constants(program.constants.pools, program)
     _staged(program)
-    _reduction(planned)
+    show_reduction(planned)
     _notes(planned.program)
     show_lines(list(rounding_lines(planned.program)))
     show_lines(list(sizes_lines(program)))
@@ -93,7 +95,7 @@ def show_build(built: Built, options: Options) -> None:
         _headline(planned, built.board, options)
         _pools(planned.program, planned.own_macs)
         _time(planned)
-        _reduction(planned)
+        show_reduction(planned)
         _notes(planned.program)
         show_lines(list(rounding_lines(planned.program)))
         show_lines(list(sizes_lines(planned.program)))
@@ -173,7 +175,7 @@ def _show_run(
     show_speed(program, measured, built.board.clock_hz)
     if measured.estimate is not None:
         _cycles(measured.estimate, built.board.clock_hz)
-    _reduction(planned)
+    show_reduction(planned)
     _notes(planned.program)
     show_lines(list(rounding_lines(planned.program)))
 
@@ -241,6 +243,7 @@ def _access(problem: Problem, plan: MemoryPlan) -> str:
 def _headline(planned: Planned, board: Board, options: Options) -> None:
     named = board.name if options.board == board.name else f"{board.name} (asked for as {options.board})"
     click.echo(f"{planned.program.name} on {named}: {board.title}\n")
+    show_reduction_news(planned)
 
 
 def _pools(program: Program, macs: int, measured: Measured | None = None) -> None:
@@ -363,12 +366,6 @@ def _compressed(program: Program) -> None:
 def _time(planned: Planned) -> None:
     """Printed only: a report that held it would differ from build to build."""
     click.echo(f"time      {planned.program.memory.plan.seconds:.2f} s in the planner")
-
-
-def _reduction(planned: Planned) -> None:
-    line = reduction_line(planned.reduction)
-    if line is not None:
-        click.echo(line)
 
 
 def _notes(program: Program) -> None:

@@ -6,8 +6,24 @@ from dataclasses import asdict, dataclass
 from codegen.errors import counted
 from codegen.ir import Var
 from codegen.ir.ops import DEVICE_COPY
-from codegen.passes import Reduction
+from codegen.passes import Reduction, Removal
 from codegen.program.program import Program, second_core_steps
+
+_SHARES = (
+    (0.95, "Nearly all"),
+    (0.7, "About three quarters"),
+    (0.6, "About two thirds"),
+    (0.42, "About half"),
+    (0.29, "About a third"),
+)
+"""Least share, and what it is called at the beginning of a sentence."""
+_REASONS = (
+    ("zero_weights", "all weights zero"),
+    ("constant_input", "constant inputs"),
+    ("stuck_at_clamp", "at one limit of the activation"),
+    ("unread", "never read"),
+)
+_MOST_LAYERS = 8
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -84,6 +100,8 @@ def reduction_report(reduction: Reduction | None) -> dict[str, object] | None:
         "macs_after": reduction.after.macs,
         "weight_bytes_before": reduction.before.weight_bytes,
         "weight_bytes_after": reduction.after.weight_bytes,
+        "channels_removed": removed_channels(reduction),
+        "share_removed": round(removed_share(reduction), 4),
         "steps": [asdict(removal) for removal in reduction.removed],
     }
 
@@ -92,12 +110,67 @@ def reduction_line(reduction: Reduction | None) -> str | None:
     """One line about what is left; None if nothing was taken out."""
     if reduction is None or not reduction.removed:
         return None
-    lost = sum(removal.channels_before - removal.channels_after for removal in reduction.removed)
     return (
         f"reduced   to {reduction.after.macs:,} of {reduction.before.macs:,} multiply-accumulates, "
         f"{reduction.after.weight_bytes:,} of {reduction.before.weight_bytes:,} weight bytes "
-        f"({lost:,} channels constant or unread)"
+        f"({removed_channels(reduction):,} channels constant or unread)"
     )
+
+
+def removed_channels(reduction: Reduction) -> int:
+    """Channels that were left out, of all steps."""
+    return sum(map(_lost, reduction.removed))
+
+
+def removed_share(reduction: Reduction) -> float:
+    """The part of the multiply-accumulates that was left out, 0 to 1."""
+    before, after = reduction.before.macs, reduction.after.macs
+    return (before - after) / before if before else 0.0
+
+
+def reduction_news(reduction: Reduction | None) -> str | None:
+    """A sentence about a network of which a third or more computes constants; None for any other."""
+    if reduction is None:
+        return None
+    share = removed_share(reduction)
+    words = next((words for least, words in _SHARES if share >= least), None)
+    if words is None:
+        return None
+    channels = counted(removed_channels(reduction), "channel")
+    steps = counted(len(reduction.removed), "step")
+    return (
+        f"{words} of this network computes constants: {channels} of {steps}\n"
+        "are the same for every input, or nothing reads them. They are left out, results stay\n"
+        f"equal: {reduction.after.macs:,} of {reduction.before.macs:,} multiply-accumulates remain. "
+        "Training or\n"
+        "quantisation left them dead: a smaller network may do. --no-reduce keeps them."
+    )
+
+
+def reduction_rows(reduction: Reduction) -> Iterator[list[str]]:
+    """The layers that lost most channels, in their order: name, channels, those left, why; then the rest."""
+    most = sorted(reduction.removed, key=_lost, reverse=True)[:_MOST_LAYERS]
+    for removal in reduction.removed:
+        if removal in most:
+            yield [
+                removal.name,
+                f"{removal.channels_before:,}",
+                f"{removal.channels_after:,}",
+                ", ".join(
+                    f"{count:,} {words}" for name, words in _REASONS if (count := getattr(removal, name))
+                ),
+            ]
+    others = [removal for removal in reduction.removed if removal not in most]
+    if others:
+        before, after = (
+            sum(removal.channels_before for removal in others),
+            sum(removal.channels_after for removal in others),
+        )
+        yield [f"{counted(len(others), 'more step')}", f"{before:,}", f"{after:,}", "report.json: reduction"]
+
+
+def _lost(removal: Removal) -> int:
+    return removal.channels_before - removal.channels_after
 
 
 def core1_line(program: Program) -> str | None:
