@@ -103,6 +103,7 @@ def show_build(built: Built, options: Options) -> None:
     _stacks(built)
     _sizes(built)
     image = "no firmware.elf" if built.left_out else built.image.path.name
+    image += ", firmware.uf2" if built.image.path.with_suffix(".uf2").is_file() else ""
     click.echo(f"written   {built.folder}/  (C sources, {image}, report.json)")
 
 

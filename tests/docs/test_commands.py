@@ -19,8 +19,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import click
 import pytest
 
+from codegen.cli.main import cli
 from tests import forked
 from tests.checkout import ROOT
 
@@ -221,6 +223,39 @@ def test_each_reason_is_that_of_a_block() -> None:
     }
     assert used == set(NOT_RUN)
     assert len([page for page in PAGES if _runs(page)]) > 10
+
+
+_INLINE = re.compile(r"`(codegen [a-z][^`|]*)`")
+
+
+def _shown_commands() -> Iterator[tuple[Path, list[str]]]:
+    """Words of each command that a page shows in a line of text, or in a block that is not run."""
+    for page in sorted((*ROOT.glob("docs/**/*.md"), ROOT / "README.md")):
+        text = page.read_text(encoding="utf-8")
+        for command in _INLINE.findall(text):
+            yield page, command.split()
+        for step in steps(text) if page in PAGES else ():
+            if isinstance(step, Session) and reason_not_to_run(page, step) is not None:
+                commands = [command.split("#")[0].split() for command in step.commands]
+                yield from ((page, words) for words in commands if words[0] == "codegen" and words[1:])
+
+
+def test_what_is_shown_and_not_run_has_verbs_and_flags_that_exist() -> None:
+    """By the command line's own table: a flag that went away stayed in a sentence."""
+    context, wrong, seen = click.Context(cli), list[str](), 0
+    for page, words in _shown_commands():
+        verb = cli.get_command(context, words[1])
+        if isinstance(verb, click.Group) and len(words) > 2:
+            verb = verb.get_command(context, words[2])
+        names = (
+            {name for each in verb.params for name in (*each.opts, *each.secondary_opts)} if verb else set()
+        )
+        flags = {word.split("=")[0].rstrip(",.") for word in words[2:] if word.startswith("--")}
+        seen += 1
+        if verb is None or not flags <= names | {"--help"}:
+            wrong.append(f"{page.name}: {' '.join(words)}")
+    assert wrong == []
+    assert seen > 100
 
 
 def test_a_page_that_says_something_else_is_seen() -> None:
