@@ -25,8 +25,20 @@ PlanFormat = Literal["minimalloc", "tflm"]
 Firmware = Literal["test", "mlperf-tiny"]
 """What runs on the board around the models: the test link, or what answers MLPerf Tiny's runner."""
 
+ReferenceMode = Literal["auto", "engine", "numpy"]
+"""What outputs are compared with: an engine where one answers, only an engine, our own evaluation."""
+
 TARGET, SEARCH, CODE, OUTPUT = "Board and memory", "Plan and kernels", "Generated code", "Output"
 """Groups of options in the help."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReferenceChoice:
+    """What outputs are compared with, and where engines are looked for."""
+
+    mode: ReferenceMode = "numpy"
+    python: str | None = None
+    """A Python; None: this one, and that of the checkout."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -35,6 +35,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     gc.set_threshold(COLLECTED_AFTER)
+    # What commands print is the same with and without engines; tests of engines say what they want.
+    os.environ.setdefault("CODEGEN_REFERENCE", "numpy")
     falling_back.RAISES = True
     settings.load_profile("long" if config.getoption("--long") else "suite")
     programs.set_up(config)

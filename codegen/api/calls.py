@@ -20,7 +20,7 @@ from codegen.driver.application import within_application
 from codegen.driver.build import Built, document
 from codegen.driver.build import build as build_models
 from codegen.driver.checks.calling import check_sizes
-from codegen.driver.inputs.cases import Case, fitting, pattern_case, sequence_cases, with_variables
+from codegen.driver.inputs.cases import Case, fitting, made_up_case, sequence_cases, with_variables
 from codegen.driver.inputs.files import build_folder, existing, write_file
 from codegen.driver.inputs.models import model_names
 from codegen.driver.options import MOST_SECONDS, Options
@@ -32,6 +32,7 @@ from codegen.ir import rules
 from codegen.ir.ops import UserKernel
 from codegen.program.image import Trace
 from codegen.report_file import Report, typed
+from codegen.settings import ReferenceChoice, ReferenceMode
 
 PathName = str | PathLike[str]
 
@@ -122,6 +123,18 @@ def checked_port(port: object) -> str | None:
         text = f"port is a string or None, not {_shown(port)}"
         raise CodegenError(Message(code="E201", text=text, help=_HELP))
     return port
+
+
+def checked_choice(reference: object, python: object) -> ReferenceChoice:
+    """What outputs are compared with. Raises CodegenError E201 for words and paths that are none."""
+    if reference not in get_args(ReferenceMode):
+        text = f"reference is {_said(ReferenceMode)}, not {_shown(reference)}"
+        raise CodegenError(Message(code="E201", text=text, help=_HELP))
+    if python is not None and not isinstance(python, str | PathLike):
+        text = f"engine_python is a path or None, not {_shown(python)}"
+        raise CodegenError(Message(code="E201", text=text, help=_HELP))
+    path = None if python is None else str(cast("PathName", python))
+    return ReferenceChoice(mode=cast("ReferenceMode", reference), python=path)
 
 
 def checked_cases(given: object, names: Sequence[str]) -> Mapping[str, Sequence[Case]]:
@@ -237,17 +250,23 @@ def run(
     folder: PathName | None = None,
     port: str | None = None,
     sequence: bool = False,
+    reference: ReferenceMode = "auto",
+    engine_python: PathName | None = None,
 ) -> Report:
     """Build model files, run them on QEMU, on this machine (board `host`) or on a board behind the serial
     `port`, and compare every output with the reference; with `folder` the build stays there.
 
-    `cases`: inputs by model name, with expected outputs or none (then NumPy evaluates); a model without any
-    runs inputs made up from the seed. With `sequence` a model's cases are inferences one after another: state
-    begins as in a reset and is kept. Raises CodegenError as `build` does, E257 for cases of a model that the
+    `cases`: inputs by model name, with expected outputs or none; a model without any runs inputs made up from
+    the seed. `reference`: what says whether outputs are right where none are expected: an engine if one
+    answers (`auto`), an engine and nothing else (`engine`), our own evaluation (`numpy`). Engines are looked
+    for in `engine_python` alone where it is given. With `sequence` a model's cases are inferences one after
+    another: state begins as in a reset and is kept. Raises CodegenError as `build` does, E238 and E239 where
+    no engine can be asked, E257 for cases of a model that the
     build has not, E221 and E222 for arrays that are no model's, E284 for sizes that are ranges, E701 where
-    outputs differ, E80x where measured peaks are not as planned.
+    outputs differ, E704 where the import is wrong, E80x where measured peaks are not as planned.
     """
     chosen, port = checked_options(options), checked_port(port)
+    choice = checked_choice(reference, engine_python)
     check_sizes(chosen, "codegen.run")
     kept = None if folder is None else checked_folder(folder)
     paths = checked_models(models)
@@ -265,6 +284,7 @@ def run(
             sandboxed=chosen.sandbox,
             sequence=sequence,
             patience=patience_of(chosen),
+            choice=choice,
         )
         found = document(built, chosen, measured)
         if kept is not None:
@@ -296,7 +316,7 @@ def _cases(
         )
         own = given.get(program.name)
         if not own:
-            own = sequence_cases(program, None, None, seed) if sequence else [pattern_case(inputs, seed)]
+            own = sequence_cases(program, None, None, seed) if sequence else [made_up_case(program, seed)]
         whole = [with_variables(program, case) for case in own]
         found.append([fitting(case, inputs, outputs, messages) for case in whole])
     messages.raise_if_any()

@@ -13,7 +13,7 @@ from codegen.driver.inputs.cases import (
     Case,
     array_inputs,
     array_outputs,
-    pattern_case,
+    made_up_case,
     sequence_cases,
 )
 from codegen.driver.inputs.files import example_model
@@ -87,7 +87,7 @@ def _cases(
     program: Program, given: ArraySource | None, expected: ArraySource | None, options: Options
 ) -> list[Case]:
     if given is None:
-        case = pattern_case([tensor.type for tensor in program.signature.inputs], options.seed)
+        case = made_up_case(program, options.seed)
     else:
         case = Case(name=given.prefix or given.path.name, inputs=array_inputs(program, given))
     if expected is None:

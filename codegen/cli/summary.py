@@ -285,15 +285,16 @@ def _pools(program: Program, macs: int, measured: Measured | None = None) -> Non
 
 def _outputs(program: Program, cases: Sequence[Case], measured: Measured) -> None:
     equal = sum(all(one.matches for one in case) for case in measured.comparisons)
-    source = "expected outputs" if cases[0].expected is not None else "NumPy reference"
+    source = measured.reference
     what = "inferences of one sequence" if measured.result.sequence else "cases"
-    click.echo(f"outputs   {equal} of {len(cases)} {what} equal to the {source}")
+    click.echo(f"outputs   {equal} of {len(cases)} {what} equal to {source.name}")
     if len(cases) == 1:
         for tensor, one in zip(program.signature.outputs, measured.comparisons[0], strict=True):
             click.echo(
                 f"          {tensor.field} {tensor.type}: sha256 {one.sha256[:16]}, "
                 f"max |d| {one.max_abs_difference:g}"
             )
+    show_lines(source.lines())
 
 
 def show_shared(bundle: Bundle) -> None:

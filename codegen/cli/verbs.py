@@ -23,11 +23,12 @@ from codegen.cli.options.option_table import (
     GroupedVerb,
     option,
 )
+from codegen.cli.options.reference_flags import reference_flags
 from codegen.cli.plan_files import PlanFiles, plan_files
 from codegen.cli.verb_table import VERBS
 from codegen.driver.inputs.files import PAGE, example_model, existing
 from codegen.driver.options import Options
-from codegen.settings import Firmware
+from codegen.settings import Firmware, ReferenceChoice
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout and nothing else.")
 _QUIET = click.option("-q", "--quiet", is_flag=True, help="No progress, no summary.")
@@ -105,10 +106,11 @@ def build(
     "expected",
     multiple=True,
     metavar="Y.npz[:CASE]",
-    help="Expected outputs y0, y1, ..., named like --input; else NumPy evaluates.",
+    help="Expected outputs y0, y1, ..., named like --input; else --reference says.",
 )
 @option(PORT)
 @real_board_flags
+@reference_flags
 @_AT
 @click.option(
     "--svg",
@@ -150,6 +152,7 @@ def run(
     expected: tuple[str, ...],
     port: str | None,
     real: RealBoard,
+    choice: ReferenceChoice,
     at: str | None,
     svg: Path | None,
     sandbox: bool,
@@ -173,6 +176,7 @@ def run(
         expected=expected,
         port=port,
         real=real,
+        choice=choice,
         at=at,
         svg=svg,
         sequence=sequence,
@@ -191,6 +195,7 @@ def run(
 )
 @option(PORT)
 @gdb_flag
+@reference_flags
 @_AT
 @model_flags()
 @_JSON
@@ -200,6 +205,7 @@ def validate(
     folder: Path | None,
     input_: str | None,
     port: str | None,
+    choice: ReferenceChoice,
     at: str | None,
     options: Options,
     as_json: bool,
@@ -211,7 +217,7 @@ def validate(
     from codegen.cli.model_work import model_work
 
     return model_work.validate(
-        path, folder, options, input_=input_, port=port, at=at, as_json=as_json, quiet=quiet
+        path, folder, options, input_=input_, port=port, choice=choice, at=at, as_json=as_json, quiet=quiet
     )
 
 

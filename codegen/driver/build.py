@@ -133,6 +133,7 @@ def plan_model(
         macs=ready.macs,
         reduction=ready.reduction,
         at=None if ready.sizes is None else ready.sizes.reference,
+        file=ready.file,
     )
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from codegen import importers, passes
 from codegen.driver.inputs.dims import Dims, dims_of
 from codegen.driver.inputs.ir_files import Stage, observer, write_ranged
+from codegen.driver.inputs.model_file import ModelFile
 from codegen.driver.inputs.models import model_name, places_of
 from codegen.driver.inputs.planned import macs_of
 from codegen.driver.options import Options
@@ -52,6 +53,7 @@ class Prepared:
     """Places for all of several models that name nothing in this one."""
     sizes: Sizes | None
     """Its sizes that are known as ranges: `module` is the model at the largest."""
+    file: ModelFile
 
 
 def prepared(
@@ -103,6 +105,13 @@ def prepared(
         reads=placed.reads,
         missed=placed.missed,
         sizes=sizes,
+        file=ModelFile(
+            path=path,
+            kernels=options.kernels,
+            limits=limits,
+            dims=dims,
+            has_int8_edges=options.io_types == "int8",
+        ),
     )
 
 

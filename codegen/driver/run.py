@@ -1,6 +1,6 @@
 """Run and validate: execute a build, compare with the reference, measure against the plan."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -8,18 +8,24 @@ import numpy as np
 from codegen import board as boards
 from codegen.driver.build import Built, Planned
 from codegen.driver.checks.calling import check_port
-from codegen.driver.inputs.cases import Case, sequence_references, state_inputs
+from codegen.driver.inputs.cases import Case, state_inputs
 from codegen.driver.options import Options
+from codegen.driver.references import EngineOutputs, ask, judge, numpy_outputs
 from codegen.driver.report.output_check import Comparison, array, compare
 from codegen.driver.report.single import Measured
 from codegen.emit.model.header import stack_bytes
 from codegen.errors import CodegenError, Message, Messages
 from codegen.ir import Let, Var
-from codegen.ir.evaluate import evaluate, steps
+from codegen.ir.evaluate import steps
 from codegen.ir.ops import DEVICE_COPY, UserAttrs
 from codegen.program.image import BenchModel, CaseResult, RunRequest, RunResult, Trace
 from codegen.program.program import Program
 from codegen.progress import Progress, silent
+from codegen.settings import ReferenceChoice
+
+OURS = ReferenceChoice()
+"""Compare with our own evaluation."""
+NOT_ASKED = EngineOutputs()
 
 
 def request(
@@ -62,33 +68,15 @@ def used_pools(program: Program) -> tuple[str, ...]:
 
 def reference(planned: Planned, case: Case) -> tuple[np.ndarray, ...]:
     """Expected outputs: the case's own, else the built-in NumPy evaluation."""
-    if (known := case.known_outputs) is not None:
-        return known
-    found = evaluate(planned.reference, planned.reference.main, case.inputs)
-    own = case.expected or (None,) * len(planned.program.signature.outputs)
-    return tuple(ours if theirs is None else theirs for ours, theirs in zip(found, own, strict=True))
+    return case.known_outputs or numpy_outputs(planned, case)
 
 
-def references(
-    planned: Planned, cases: Sequence[Case], *, sequence: bool = False
-) -> Iterable[tuple[np.ndarray, ...]]:
-    """`reference` of every case; of a sequence with the state that the one before left."""
-    return sequence_references(planned, cases) if sequence else (reference(planned, case) for case in cases)
-
-
-def _counted(
-    found: Iterable[tuple[np.ndarray, ...]], total: int, progress: Progress
-) -> Iterator[tuple[np.ndarray, ...]]:
-    """`found`, of which `progress` hears before each is made."""
-    each = iter(found)
-    for index in range(total):
-        progress("compare with the reference", index, total)
-        yield next(each)
-
-
-def check_reference(planned: Planned, cases: Sequence[Case]) -> None:
-    """Raise CodegenError E226 if a case lacks expected outputs and the model calls kernels of the user's."""
-    if all(case.known_outputs is not None for case in cases):
+def check_reference(planned: Planned, cases: Sequence[Case], asked: EngineOutputs | None = None) -> None:
+    """Raise CodegenError E226 if a case lacks expected outputs and the model calls kernels of the user's;
+    not where an engine has answered."""
+    if asked is not None and asked.engine is not None:
+        return
+    if cases and all(case.known_outputs is not None for case in cases):
         return
     messages = Messages()
     for let in planned.reference.main.body:
@@ -124,6 +112,8 @@ def execute(
     sandboxed: bool = False,
     sequence: bool = False,
     patience: boards.Patience = boards.PATIENT,
+    choice: ReferenceChoice = OURS,
+    is_validated: bool = False,
     progress: Progress = silent,
 ) -> Measured:
     """Run every case on the target (QEMU, the host, or a board on `port`) and compare every output.
@@ -135,11 +125,12 @@ def execute(
     """
     planned = built.models[model]
     check_linked(built)
-    check_reference(planned, cases)
     check_port(built.bundle, port)
+    asked = ask(planned, cases, choice, is_sequence=sequence)
+    check_reference(planned, cases, NOT_ASKED if is_validated else asked)
     wanted = request(planned.program, cases, model=model, trace=trace, sandboxed=sandboxed, sequence=sequence)
     result = boards.run(built.image, built.board, wanted, port=port, patience=patience, progress=progress)
-    return measure(planned, cases, result, progress)
+    return measure(planned, cases, result, progress, asked, choice, is_validated=is_validated)
 
 
 def execute_all(
@@ -151,40 +142,63 @@ def execute_all(
     sandboxed: bool = False,
     sequence: bool = False,
     patience: boards.Patience = boards.PATIENT,
+    choice: ReferenceChoice = OURS,
     progress: Progress = silent,
 ) -> list[Measured]:
     """`execute` of every model, one after the other in one boot; `cases` by model. `patience`: how long the
     target may take."""
     check_linked(built)
-    for planned, own in zip(built.models, cases, strict=True):
-        check_reference(planned, own)
     check_port(built.bundle, port)
+    answers = [
+        ask(planned, one, choice, is_sequence=sequence)
+        for planned, one in zip(built.models, cases, strict=True)
+    ]
+    for planned, one, asked in zip(built.models, cases, answers, strict=True):
+        check_reference(planned, one, asked)
     found: list[Measured] = []
     with boards.session(built.image, built.board, port=port, patience=patience, progress=progress) as target:
         for index, (planned, own) in enumerate(zip(built.models, cases, strict=True)):
             wanted = request(
                 planned.program, own, model=index, trace=trace, sandboxed=sandboxed, sequence=sequence
             )
-            found.append(measure(planned, own, target.run(wanted), progress))
+            result = target.run(wanted)
+            found.append(measure(planned, own, result, progress, answers[index], choice))
     return found
 
 
 def measure(
-    planned: Planned, cases: Sequence[Case], result: RunResult, progress: Progress = silent
+    planned: Planned,
+    cases: Sequence[Case],
+    result: RunResult,
+    progress: Progress = silent,
+    asked: EngineOutputs = NOT_ASKED,
+    choice: ReferenceChoice = OURS,
+    *,
+    is_validated: bool = False,
 ) -> Measured:
-    """Compare what a run gave with what was expected; `progress` hears of every case."""
-    wanted = _counted(references(planned, cases, sequence=result.sequence), len(cases), progress)
-    comparisons = [
-        _compare(planned.program, expected, got) for expected, got in zip(wanted, result.cases, strict=True)
+    """Compare what a run gave with what was expected, with what an engine answered, else with our own
+    evaluation; `progress` hears of every case.
+
+    `is_validated`: every step of the import is compared with the engine's, not only where outputs differ.
+    """
+    outputs = [
+        tuple(
+            array(data, tensor.type)
+            for data, tensor in zip(case.outputs, planned.program.signature.outputs, strict=True)
+        )
+        for case in result.cases
     ]
-    return Measured(result=result, comparisons=tuple(comparisons))
-
-
-def _compare(program: Program, expected: Sequence[np.ndarray], got: CaseResult) -> tuple[Comparison, ...]:
-    return tuple(
-        compare(array(data, tensor.type), wanted)
-        for data, tensor, wanted in zip(got.outputs, program.signature.outputs, expected, strict=True)
+    judged = judge(
+        planned,
+        cases,
+        outputs,
+        asked,
+        choice,
+        is_sequence=result.sequence,
+        is_validated=is_validated,
+        tell=lambda index: progress("compare with the reference", index, len(cases)),
     )
+    return Measured(result=result, comparisons=judged.comparisons, reference=judged.reference)
 
 
 def complaints(
@@ -196,9 +210,10 @@ def complaints(
 ) -> list[Message]:
     """Everything that does not hold: outputs (E701, E702), peaks, guards, stacks (E80x)."""
     program = planned.program
-    found: list[Message] = []
+    found: list[Message] = list(measured.reference.faults)
     for case, comparisons, got in zip(cases, measured.comparisons, measured.result.cases, strict=True):
-        found += output_complaints(program, case, comparisons)
+        if not measured.reference.faults:
+            found += output_complaints(program, case, comparisons)
         if not got.paints_agree:
             found.append(
                 Message(

@@ -15,9 +15,11 @@ from codegen.driver.checks.calling import check_sizes
 from codegen.driver.inputs.cases import Case, pattern_case
 from codegen.driver.inputs.dims import values_at
 from codegen.driver.options import Options
+from codegen.driver.references import ask
 from codegen.driver.report.single import Measured
 from codegen.driver.report.size_gaps import peak_picture
 from codegen.driver.run import (
+    OURS,
     StepCheck,
     check_linked,
     check_reference,
@@ -32,6 +34,7 @@ from codegen.program.image import RunRequest, RunResult, Trace
 from codegen.program.program import Program
 from codegen.program.size_ranges import breakpoints, looked_at, number_at, shape_at
 from codegen.progress import Progress, silent
+from codegen.settings import ReferenceChoice
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,6 +75,8 @@ def run_at(
     trace: Trace = Trace.NONE,
     sandboxed: bool = False,
     patience: boards.Patience = boards.PATIENT,
+    choice: ReferenceChoice = OURS,
+    is_validated: bool = False,
     progress: Progress = silent,
 ) -> list[AtSizes]:
     """Run a model of a build at each of `sizes`, with made-up inputs, in one boot.
@@ -81,16 +86,18 @@ def run_at(
     """
     planned = built.models[model]
     check_linked(built)
-    check_reference(planned, [])
     found: list[AtSizes] = []
     with boards.session(built.image, built.board, port=port, patience=patience) as target:
         for index, values in enumerate(sizes):
             progress("run at its sizes", index, len(sizes))
             here = member_of(planned, values)
             case = pattern_case([tensor.type for tensor in here.program.signature.inputs], seed + index)
-            asked = request_at(planned.program, case, values, model=model, trace=trace, sandboxed=sandboxed)
-            result = _cut(target.run(asked), here.program)
-            found.append(_at(here, planned.program, case, values, measure(here, [case], result)))
+            asked = ask(here, [case], choice)
+            check_reference(here, [case], asked)
+            sent = request_at(planned.program, case, values, model=model, trace=trace, sandboxed=sandboxed)
+            result = _cut(target.run(sent), here.program)
+            measured = measure(here, [case], result, silent, asked, choice, is_validated=is_validated)
+            found.append(_at(here, planned.program, case, values, measured))
     return found
 
 
@@ -130,6 +137,7 @@ def member_of(planned: Planned, values: Mapping[str, int]) -> Planned:
         program=replace(program, signature=signature),
         macs=planned.macs,
         reduction=None if reduction is None else replace(reduction, original=module),
+        file=None if planned.file is None else planned.file.at(values),
     )
 
 
@@ -211,7 +219,10 @@ def complaints_at(found: Sequence[AtSizes]) -> list[Message]:
     for each in found:
         at = _named(each.values)
         [got] = each.measured.result.cases
-        wrong = output_complaints(each.planned.program, each.case, each.measured.comparisons[0])
+        faults = each.measured.reference.faults
+        messages += (replace(fault, where=f"{at}, {fault.where}") for fault in faults)
+        [compared] = each.measured.comparisons
+        wrong = () if faults else output_complaints(each.planned.program, each.case, compared)
         messages += (replace(own, where=f"{at}, {own.where}") for own in wrong)
         if not got.paints_agree:
             messages.append(
@@ -306,6 +317,7 @@ def _runs_report(found: Sequence[AtSizes], checks: Sequence[ChecksAt]) -> list[d
         {
             "at": list(each.values.values()),
             "outputs_equal": all(one.matches for one in each.measured.comparisons[0]),
+            "reference": each.measured.reference.document,
             "pools": [
                 {
                     "name": pool,

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING
 from codegen.late_imports import late_imports
 
 if TYPE_CHECKING:
-    from codegen.importers.dispatch import load, model_bytes, signatures
+    from codegen.importers.dispatch import load, load_with_tensors, model_bytes, signatures
+    from codegen.importers.file_tensors import Imported, NamedTensor
     from codegen.importers.graph_inputs import Extents, InputSignature
     from codegen.importers.onnx import node_types
     from codegen.importers.tflite import CONTROL_OPS, STATE_OPS, imported_ops
@@ -30,9 +31,12 @@ __all__ = [
     "CONTROL_OPS",
     "STATE_OPS",
     "Extents",
+    "Imported",
     "InputSignature",
+    "NamedTensor",
     "imported_ops",
     "load",
+    "load_with_tensors",
     "model_bytes",
     "node_types",
     "signatures",

@@ -7,9 +7,10 @@ from pathlib import Path
 from codegen.errors import CodegenError, Message
 from codegen.importers.c_arrays import SUFFIXES, is_tflite, model_of
 from codegen.importers.foreign_formats import EXPORT_HELP, foreign
+from codegen.importers.file_tensors import Imported, tensors_by_origin
 from codegen.importers.graph_inputs import NO_EXTENTS, Extents, InputSignature
 from codegen.importers.limits import RAISE, STATED, ByteLimits
-from codegen.importers.onnx import graph_inputs, import_onnx, whole
+from codegen.importers.onnx import graph_inputs, import_with_tensors, whole
 from codegen.importers.printable_names import printable
 from codegen.importers.tflite import import_tflite, input_signatures
 from codegen.ir import Module
@@ -32,10 +33,21 @@ def load(
     Raises CodegenError: E211 if the file cannot be read, E3xx (see this package) if it is not a model
     that can be imported, with every unsupported operator, type and option at once.
     """
+    return load_with_tensors(path, kernels, extents, limits).module
+
+
+def load_with_tensors(
+    path: Path,
+    kernels: Sequence[UserKernel] = (),
+    extents: Extents = NO_EXTENTS,
+    limits: ByteLimits = STATED,
+) -> Imported:
+    """`load`, with the tensors of the file that the module's variables hold."""
     data, name = model_bytes(path, limits), printable(path.name)
     if not is_tflite(data):
-        return import_onnx(data, name, extents, limits)
-    return import_tflite(data, name, kernels, extents, limits)
+        return import_with_tensors(data, name, extents, limits)
+    module = import_tflite(data, name, kernels, extents, limits)
+    return Imported(module=module, tensors=tensors_by_origin(module))
 
 
 def signatures(path: Path, limits: ByteLimits = STATED) -> tuple[InputSignature, ...]:

@@ -17,7 +17,7 @@ from codegen.board.flash.tools import TOOLS
 from codegen.board.flashing import ELF, FlashTool, baud_of, flash
 from codegen.documents import to_json
 from codegen.driver.build import Built, build, document
-from codegen.driver.inputs.cases import Case, fitting, pattern_case, with_variables
+from codegen.driver.inputs.cases import Case, fitting, made_up_case, with_variables
 from codegen.driver.inputs.files import write_file
 from codegen.driver.options import Options
 from codegen.driver.report.output_check import array
@@ -148,11 +148,7 @@ def measured(
 
 def _made_up(built: Built, seed: int) -> list[list[Case]]:
     """A case of each model, as `run` has it without --input."""
-    types = ([each.type for each in one.program.signature.inputs] for one in built.models)
-    return [
-        [with_variables(one.program, pattern_case(own, seed))]
-        for one, own in zip(built.models, types, strict=True)
-    ]
+    return [[made_up_case(one.program, seed)] for one in built.models]
 
 
 def tool_of(place: LabBoard) -> FlashTool:

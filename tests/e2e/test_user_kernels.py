@@ -25,6 +25,7 @@ from codegen.program.problem import Placement
 from codegen.program.program import BufferSlice, Program
 from tests.checkout import ROOT
 from tests.emit.variants import moved
+from tests.engines import TFLITE_RUNTIME, available
 
 BOARDS = ("host", pytest.param("mps2-an386", marks=pytest.mark.qemu))
 DOCUMENT = ROOT / "docs" / "user_kernels.md"
@@ -238,12 +239,21 @@ def test_the_documented_example(board: str, example: Path, capsys: pytest.Captur
 def test_nothing_is_compared_without_a_reference(
     words: tuple[str, ...], example: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert _call(words[0], "model.tflite", "--board", "host", *words[1:]) == 2
+    assert _call(words[0], "model.tflite", "--board", "host", "--reference", "numpy", *words[1:]) == 2
     assert capsys.readouterr().err == (
         'error[E226] op 0 BITWISE_XOR "z": only the kernel xor_s8 of codegen.toml computes this operator: '
         "there is no reference to compare with\n"
         "help: compare with outputs from elsewhere: codegen run MODEL --input X.npz --expect Y.npz\n"
     )
+
+
+@pytest.mark.skipif(TFLITE_RUNTIME not in available(), reason="tflite-runtime is not installed")
+def test_an_engine_knows_operators_that_codegen_lacks(
+    example: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("--reference", "auto", "--input", "x.npz")
+    assert _call("run", "model.tflite", "--board", "host", *words) == 0
+    assert "1 of 1 cases equal to tflite-runtime " in capsys.readouterr().out
 
 
 def test_a_source_that_does_not_compile(example: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,9 +7,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from codegen.engines import processes
 from codegen.importers.tflite.writing.writer import ModelBuilder
-from tests import engines
-from tests.engines import TFLITE_MICRO, TFLITE_RUNTIME, Answer, Request, available, evaluate, interpreter
+from tests.engines import (
+    TFLITE_MICRO,
+    TFLITE_RUNTIME,
+    EngineAnswer,
+    Request,
+    available,
+    evaluate,
+    interpreter,
+)
 
 needs_engines = pytest.mark.skipif(
     not {TFLITE_RUNTIME, TFLITE_MICRO} <= available(), reason="reference engines are not installed"
@@ -59,8 +67,8 @@ def stand_in(folder: Path, program: str, monkeypatch: pytest.MonkeyPatch) -> Non
     """Let a program of ours play the child: it sees the same pipes and can fail as it likes."""
     child = folder / "child.py"
     child.write_text(program)
-    monkeypatch.setattr(engines, "_CHILD", child)
-    monkeypatch.setenv("CODEGEN_ENGINES_PYTHON", sys.executable)
+    monkeypatch.setattr(processes, "CHILD", child)
+    monkeypatch.setenv("CODEGEN_ENGINE_PYTHON", sys.executable)
 
 
 FAILS_ON_MARKED = """
@@ -106,12 +114,12 @@ def test_a_crash_an_exit_and_silence_are_reported_and_the_next_model_runs(
         b"two",
         b"three",
     ]
-    assert answers[1] == Answer(error="the engine crashed with signal 11")
+    assert answers[1] == EngineAnswer(error="the engine crashed with signal 11")
 
 
 def test_a_named_interpreter_must_exist(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("CODEGEN_ENGINES_PYTHON", str(tmp_path / "python"))
-    with pytest.raises(FileNotFoundError, match="CODEGEN_ENGINES_PYTHON names"):
+    monkeypatch.setenv("CODEGEN_ENGINE_PYTHON", str(tmp_path / "python"))
+    with pytest.raises(FileNotFoundError, match="CODEGEN_ENGINE_PYTHON names"):
         interpreter()
 
 

@@ -21,6 +21,7 @@ from codegen.board import load_board
 from codegen.driver.build import plan_model
 from codegen.driver.options import Options
 from codegen.emit import render, write
+from codegen.engines import interpreters
 from codegen.importers import load
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import Runner
@@ -77,7 +78,12 @@ def _held(lines: list[str]) -> list[str]:
 def test_the_demo_prints_what_readme_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`make demo`, in this process: build, 200 runs on QEMU, summary. It writes no name of a folder."""
+    """`make demo`, in this process: build, 200 runs on QEMU, summary. It writes no name of a folder.
+
+    Who begins has no engine.
+    """
+    monkeypatch.delenv("CODEGEN_REFERENCE")
+    monkeypatch.setattr(interpreters, "installed_engines", lambda python: {})  # pyright: ignore
     monkeypatch.chdir(tmp_path)
     assert call(*_demo()) == 0
     printed = capsys.readouterr().out.splitlines()

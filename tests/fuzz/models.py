@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from codegen.engines.ruling import ruling_engine
 from codegen.importers.tflite.operators.custom.detection import DETECTION
 from codegen.importers.tflite.writing.writer_options import TENSOR_TYPES
 from codegen.ir import DType, TensorType, ops
 from tests.engines import TFLITE_RUNTIME, Arrays, Request
-from tests.engines.rules import ruling_engine
 from tests.fuzz.files import File, given
 from tests.fuzz.otherwise import OTHERWISE
 from tests.kernels.layers import Layer

@@ -151,7 +151,7 @@ def test_terms_that_cancel_count_in_a_mean() -> None:
     assert "away" in difference(name, layer, layer.expected + np.float32(1e-4), layer.expected)
 
 
-@pytest.mark.skipif(not available(), reason="no reference engine (CODEGEN_ENGINES_PYTHON)")
+@pytest.mark.skipif(not available(), reason="no reference engine (CODEGEN_ENGINE_PYTHON)")
 def test_the_engines_still_give_what_is_recorded() -> None:
     """One layer of thirty, of those whose engine is installed; `python -m tests.fuzz.record`
     asks for all."""

@@ -4,7 +4,7 @@
         case.model, case.inputs, case.expected
 
 Models and inputs are drawn from a fixed seed; outputs are stored in `goldens.npz`, written by
-`python -m tests.opgen.record`. Which engine rules for which operator is in `tests/engines/rules.py`.
+`python -m tests.opgen.record`. Which engine rules for which operator is in `codegen/engines/ruling.py`.
 """
 
 from collections.abc import Callable, Sequence

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 
 from tflite.TensorType import TensorType
 
+from codegen.engines.ruling import ruling_engine
 from codegen.importers.tflite.file.reader import FileModel, FileOperator, read
 from tests.e2e import test_lstm, test_stateful, test_svdf
 from tests.engines import TFLITE_MICRO
-from tests.engines.rules import ruling_engine
 from tests.opgen.catalogue import Kind, kinds
 from tests.opgen.families import EACH
 from tests.opgen.wanted import CONVERSIONS, MADE, OTHER_WEIGHTS, VALUES, wanted

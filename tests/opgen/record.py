@@ -5,8 +5,8 @@ With `--new`: for models that have changed or are not there yet; others stay as 
 
 import sys
 
+from codegen.engines.ruling import ruling_engine
 from tests.engines import evaluate
-from tests.engines.rules import ruling_engine
 from tests.opgen import goldens
 from tests.opgen.catalogue import Entry, entries
 from tests.opgen.standing import answered

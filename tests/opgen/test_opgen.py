@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from codegen.engines.ruling import RULING_ENGINE, ruling_engine
 from codegen.importers.tflite.translate import import_tflite
 from codegen.ir.evaluate import evaluate as evaluate_function
 from tests import opgen
 from tests.engines import available, evaluate
-from tests.engines.rules import RULING_ENGINE, ruling_engine
 from tests.opgen import OpCase, goldens
 from tests.opgen.families import EACH, FAMILIES
 from tests.opgen.standing import answered, asked
@@ -65,7 +65,7 @@ def test_goldens_read_back_as_written(tmp_path: Path) -> None:
             np.testing.assert_array_equal(y, expected, strict=True)
 
 
-@pytest.mark.skipif(not available(), reason="no reference engine installed (CODEGEN_ENGINES_PYTHON)")
+@pytest.mark.skipif(not available(), reason="no reference engine installed (CODEGEN_ENGINE_PYTHON)")
 def test_the_engines_still_give_what_is_stored(request: pytest.FixtureRequest) -> None:
     """Each is stored with the hash of its model, a sample shows that the engines are the same."""
     every = 1 if request.config.getoption("--long") else 9

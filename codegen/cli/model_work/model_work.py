@@ -45,6 +45,7 @@ from codegen.driver.run import all_complaints, check_steps, execute, execute_all
 from codegen.driver.sized_run import check_at
 from codegen.errors import CodegenError, ExitCode, Message
 from codegen.program.image import Trace
+from codegen.settings import ReferenceChoice
 from codegen.toolchain import FreeRange
 
 
@@ -103,6 +104,7 @@ class RunChoices:
     expected: Sequence[str]
     port: str | None
     real: RealBoard
+    choice: ReferenceChoice
     at: str | None
     svg: Path | None
     sequence: bool
@@ -144,7 +146,14 @@ def run(
     others = [flag for flag, value in flags.items() if value]
     check_at(options, asked.at, models=len(paths), others=others, svg=svg)
     if options.dims:
-        way = Way(at=asked.at or "breakpoints", folder=folder, port=port, as_json=as_json, quiet=quiet)
+        way = Way(
+            at=asked.at or "breakpoints",
+            folder=folder,
+            port=port,
+            choice=asked.choice,
+            as_json=as_json,
+            quiet=quiet,
+        )
         return run_sizes(paths, options, way, svg)
     with build_folder(folder) as target, progress(quiet or as_json) as stage:
         built = build_models(paths, options, target, emulated=port is None, progress=stage)
@@ -160,6 +169,7 @@ def run(
             sandboxed=sandbox,
             sequence=sequence,
             patience=patience_of(options),
+            choice=asked.choice,
             progress=stage,
         )
         if asked.count_cycles:
@@ -196,6 +206,7 @@ def validate(
     *,
     input_: str | None,
     port: str | None,
+    choice: ReferenceChoice,
     at: str | None,
     as_json: bool,
     quiet: bool,
@@ -209,7 +220,9 @@ def validate(
     catalogue.check_can_run(catalogue.load_board(options.board), port)
     check_at(options, at, models=1, others=["--input"] if given else [])
     if options.dims:
-        way = Way(at=at or "breakpoints", folder=folder, port=port, as_json=as_json, quiet=quiet)
+        way = Way(
+            at=at or "breakpoints", folder=folder, port=port, choice=choice, as_json=as_json, quiet=quiet
+        )
         return validate_sizes(path, options, way)
     with build_folder(folder) as target, progress(quiet or as_json) as stage:
         built = build_models([path], options, target, emulated=port is None, progress=stage)
@@ -217,16 +230,24 @@ def validate(
         source = dict(zip([built.models[0].program.name], given, strict=False))
         [cases] = model_cases(built, [path], source, {}, options)
         measured = execute(
-            built, cases, port=port, trace=Trace.RESULTS, patience=patience_of(options), progress=stage
+            built,
+            cases,
+            port=port,
+            trace=Trace.RESULTS,
+            patience=patience_of(options),
+            choice=choice,
+            is_validated=True,
+            progress=stage,
         )
         if folder is not None:
             write_file(target / DATA, _document(built, options, [measured]).encode())
         checks = check_steps(built.models[0], cases[0], measured, progress=stage)
-    problems = step_complaints(checks)
+    problems = [*measured.reference.faults, *step_complaints(checks)]
     if as_json and not problems:
         click.echo(_document(built, options, [measured]), nl=False)
     elif not quiet and not as_json:
         show_steps(checks)
+        show_lines(measured.reference.lines())
     if problems:
         raise CodegenError(problems)
     return ExitCode.OK

@@ -24,6 +24,7 @@ from codegen.driver.sized_run import (
 )
 from codegen.errors import CodegenError, ExitCode
 from codegen.program.image import Trace
+from codegen.settings import ReferenceChoice
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,6 +35,7 @@ class Way:
     folder: Path | None
     """To keep the build and its report in."""
     port: str | None
+    choice: ReferenceChoice
     as_json: bool
     quiet: bool
 
@@ -53,6 +55,7 @@ def run_sizes(paths: Sequence[Path], options: Options, way: Way, svg: Path | Non
                 model=index,
                 sandboxed=options.sandbox,
                 patience=patience_of(options),
+                choice=way.choice,
                 progress=stage,
             )
             for index, own in enumerate(sizes)
@@ -85,12 +88,15 @@ def validate_sizes(path: Path, options: Options, way: Way) -> int:
             port=way.port,
             trace=Trace.RESULTS,
             patience=patience_of(options),
+            choice=way.choice,
+            is_validated=True,
             progress=stage,
         )
         checks = steps_at(traced, stage)
         if way.folder is not None:
             write_file(target / "report.json", sized_document(built, options, [traced], checks).encode())
         problems = [message for each in checks for message in each.complaints]
+        problems = [*(fault for each in traced for fault in each.measured.reference.faults), *problems]
     if way.as_json and not problems:
         click.echo(sized_document(built, options, [traced], checks), nl=False)
     elif not way.quiet and not way.as_json:

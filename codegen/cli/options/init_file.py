@@ -21,6 +21,7 @@ _EXAMPLES: Mapping[str, str] = {
     "concurrent": '[["first", "second"]]',
     "deadline": "60",
     "dim": '{ T = "10..200" }',
+    "engine-python": '".venv-engines/bin/python"',
     "lock": '"codegen.lock"',
     "memory-model": '"stm32l4r5"',
     "model-limit": '"600M"',

@@ -12,7 +12,7 @@ import click
 from codegen.driver.options import MOST_SECONDS, Options
 from codegen.ir.byte_sizes import SIZE_WORDS, size_bytes
 from codegen.program.interface import Interface
-from codegen.settings import CODE, OUTPUT, SEARCH, TARGET, Firmware, Flag, flag_name, flags_of
+from codegen.settings import CODE, OUTPUT, SEARCH, TARGET, Firmware, Flag, ReferenceMode, flag_name, flags_of
 
 GROUPS = (TARGET, CODE, SEARCH, OUTPUT)
 """Groups of the help, in this order, behind what a verb has for itself."""
@@ -287,7 +287,28 @@ FIRMWARE = row(
     default="test",
     help="What runs around the model: the test link, or what answers MLPerf Tiny's runner.",
 )
-ROWS = {each.name: each for each in (*COMMON, CONCURRENT, PORT, LOCK, FIRMWARE)}
+REFERENCE = row(
+    "--reference",
+    OUTPUT,
+    TEXT,
+    blamed=("E239",),
+    type=click.Choice(get_args(ReferenceMode)),
+    default="auto",
+    show_default=True,
+    help="Compare with an independent engine where one is installed (auto), with nothing else (engine), or "
+    "with our own evaluation of the imported network (numpy). --expect wins.",
+)
+ENGINE_PYTHON = row(
+    "--engine-python",
+    OUTPUT,
+    TEXT,
+    blamed=("E238",),
+    is_path=True,
+    metavar="PYTHON",
+    help="Python in which onnxruntime, tflite-runtime, ai-edge-litert or tflite-micro is; else this "
+    "one, and .venv-engines of the checkout.",
+)
+ROWS = {each.name: each for each in (*COMMON, CONCURRENT, PORT, LOCK, FIRMWARE, REFERENCE, ENGINE_PYTHON)}
 """All options that codegen.toml and the environment may set, and --dump-ir, by name."""
 
 

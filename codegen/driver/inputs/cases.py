@@ -226,6 +226,16 @@ def _random(generator: "np.random.Generator", type_: TensorType) -> np.ndarray:
     return generator.integers(low, high, type_.shape, dtype=type_.dtype.numpy, endpoint=True)
 
 
+def made_up_case(program: Program, seed: int) -> Case:
+    """`pattern_case` of a model's inputs; variables of its file are as at the beginning."""
+    case = pattern_case([tensor.type for tensor in program.signature.inputs], seed)
+    firsts = _firsts(program)
+    places = zip(state_inputs(program), program.signature.states, strict=True)
+    files = {place for place, state in places if state.is_files}
+    inputs = (firsts[index] if index in files else data for index, data in enumerate(case.inputs))
+    return Case(name=case.name, inputs=tuple(inputs))
+
+
 MADE_UP = 8
 """Inferences of a sequence that is made up."""
 

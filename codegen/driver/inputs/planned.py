@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from codegen import passes
+from codegen.driver.inputs.model_file import ModelFile
 from codegen.ir import Module
 from codegen.program.program import Program
 
@@ -20,6 +21,8 @@ class Planned:
     """What made `module` smaller; None if that was turned off."""
     at: Callable[[Mapping[str, int]], Module] | None = None
     """The file's module at any sizes; None where all are fixed."""
+    file: ModelFile | None = None
+    """Where the module came from; None of one that no file says."""
 
     @property
     def own_macs(self) -> int:

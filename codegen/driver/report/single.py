@@ -1,12 +1,13 @@
 """report.json: what was planned, built and measured. Field names are part of the user interface."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from codegen.driver.report.buffers import program_buffers
 from codegen.driver.report.certificate import certificate, origin
 from codegen.driver.report.code_sizes import CodeSizes
 from codegen.driver.report.output_check import Comparison
+from codegen.driver.report.reference_used import ReferenceUsed
 from codegen.driver.report.rounding_certificate import rounding_report
 from codegen.driver.report.sections import copies_report, reduction_report
 from codegen.driver.report.size_gaps import sizes_report
@@ -31,6 +32,7 @@ class Measured:
 
     result: RunResult
     comparisons: tuple[tuple[Comparison, ...], ...]
+    reference: ReferenceUsed = field(default_factory=ReferenceUsed)
     estimate: CycleEstimate | None = None
     """Estimated cycles of each step (`estimate_cycles`)."""
 
@@ -307,6 +309,7 @@ def _run(program: Program, measured: Measured) -> dict[str, object]:
         "cases": len(cases),
         "sequence": measured.result.sequence,
         "planning_seconds": round(program.memory.plan.seconds, 3),
+        "reference": measured.reference.document,
         "outputs": outputs,
         "pools": [
             {"name": pool.name, "peak_bytes": max(case.pool_peaks[pool.name] for case in cases)}

@@ -1,15 +1,14 @@
-"""Translates the graph of an ONNX file to a module: one function in the file's order of nodes."""
+"""Translates the graph of an ONNX file to a function in the file's order of nodes."""
 
-import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from codegen.importers.graph_inputs import NO_EXTENTS, Extents
-from codegen.importers.limits import STATED, ByteLimits
+from codegen.importers.file_tensors import NamedTensor
+from codegen.importers.graph_inputs import Extents
+from codegen.importers.limits import ByteLimits
 from codegen.importers.onnx.composed import REPEATED, SEQUENCES
 from codegen.importers.onnx.file.node_order import names_read
-from codegen.importers.onnx.file.reader import read_graph
 from codegen.importers.onnx.file.records import FileBody, FileGraph, FileNode, FileValue
 from codegen.importers.onnx.integer import (
     HELD,
@@ -40,34 +39,12 @@ from codegen.importers.onnx.rewriting.functions import MAX_DEPTH, Inliner, defin
 from codegen.importers.onnx.rewriting.older import as_of_seven
 from codegen.importers.printable_names import identifiers, printable
 from codegen.importers.reporting import AlreadyReported, ImportProblem, ImportReport, Refused
-from codegen.ir import DType, Function, Module, Source, TensorType, Var
+from codegen.ir import DType, Function, Source, TensorType, Var
 from codegen.ir.ops import OPS, USER, ReshapeAttrs
 from codegen.ir.ops.qlinear.plain import TYPES
 
 
-def import_onnx(
-    data: bytes, file_name: str, extents: Extents = NO_EXTENTS, limits: ByteLimits = STATED
-) -> Module:
-    """Import the bytes of an ONNX file; `file_name` serves messages and the module's metadata.
-
-    `extents`: (graph input, axis) -> extent, where it is another than the file's.
-
-    Raises CodegenError E301..E306, E313 (see `codegen.importers`): a damaged file at once, otherwise
-    everything that is wrong or unsupported together.
-    """
-    translation = _Translation(read_graph(data, file_name, limits), file_name, extents, limits)
-    function = translation.run()
-    return Module(
-        functions={function.name: function},
-        constants=translation.steps.constants,
-        metadata={
-            **{"format": "onnx", "sha256": hashlib.sha256(data).hexdigest(), "file": file_name},
-            **translation.notes(),
-        },
-    )
-
-
-class _Translation:
+class GraphTranslation:
     """State of one import: values defined so far, problems so far."""
 
     def __init__(self, graph: FileGraph, file_name: str, extents: Extents, limits: ByteLimits) -> None:
@@ -103,6 +80,14 @@ class _Translation:
             self._need_types(params)
         self._report.raise_if_any(params, self.steps.body)
         return Function(name="main", params=params, body=tuple(self.steps.body), results=results)
+
+    def tensors(self) -> tuple[NamedTensor, ...]:
+        """The tensors of the file that are values of the function, in the order of their definition."""
+        return tuple(
+            NamedTensor(name=printable(name), var=value.var.name, axes=value.axes)
+            for name, value in self._values.items()
+            if isinstance(value, Computed)
+        )
 
     def notes(self) -> dict[str, str]:
         """What the report says of the import, a line each: layers that are left in float, graph inputs and

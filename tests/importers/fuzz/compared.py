@@ -20,7 +20,7 @@ from codegen.ir import Let
 from codegen.ir.evaluate import evaluate
 from codegen.program.image import RunResult
 from tests import engines
-from tests.engines import TFLITE_MICRO, TFLITE_RUNTIME, Answer, Request
+from tests.engines import TFLITE_MICRO, TFLITE_RUNTIME, EngineAnswer, Request
 from tests.importers.fuzz.examine import Verdict, rendered
 from tests.importers.fuzz.mutants import Mutant
 
@@ -117,7 +117,7 @@ def _quotient(let: Let, planned: Planned, case: Case) -> float:
     return float(np.abs(values).max(initial=0) / min(quantization.scales))
 
 
-def _answer(engine: str, mutant: Mutant, case: Case) -> Answer:
+def _answer(engine: str, mutant: Mutant, case: Case) -> EngineAnswer:
     (answer,) = engines.evaluate([Request(engine=engine, model=mutant.data, inputs=(case.inputs,))])
     return answer
 

@@ -1,9 +1,12 @@
-"""Which engine rules for which operator: the fixed table that goldens and comparisons go by."""
+"""The engine that rules for each operator of TFLite: the fixed table that goldens and comparisons go by.
+
+A key is an operator, or an operator with what makes its kernel another one: element types, a missing bias.
+"""
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from tests.engines import TFLITE_MICRO, TFLITE_RUNTIME
+from codegen.engines.names import TFLITE_MICRO, TFLITE_RUNTIME
 
 _FUNCTIONS = ("ABS", "COS", "EXP", "FLOOR", "HARD_SWISH", "LOG", "NEG", "RSQRT", "SIN", "SQRT")
 
@@ -143,6 +146,30 @@ RULING_ENGINE: Mapping[str, str] = MappingProxyType(
 )
 
 
+STATEFUL_RULES: Mapping[str, str] = MappingProxyType(
+    dict.fromkeys(
+        (
+            "ASSIGN_VARIABLE",
+            "CALL_ONCE",
+            "CIRCULAR_BUFFER",
+            "READ_VARIABLE",
+            "SVDF",
+            "SignalDelay",
+            "SignalFilterBankSpectralSubtraction",
+            "SignalFramer",
+            "SignalOverlapAdd",
+            "SignalStacker",
+            "UNIDIRECTIONAL_SEQUENCE_LSTM",
+            "VAR_HANDLE",
+        ),
+        TFLITE_MICRO,
+    )
+)
+"""Operators that keep state: what they hold is compared over sequences, on tflite-micro."""
+
+
 def ruling_engine(operator: str) -> str:
     """The engine that rules for an operator; for several joined by `+`, tflite-runtime."""
+    if operator in STATEFUL_RULES:
+        return STATEFUL_RULES[operator]
     return TFLITE_RUNTIME if "+" in operator else RULING_ENGINE[operator]

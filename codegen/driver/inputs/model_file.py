@@ -1,0 +1,37 @@
+"""The file that a model came from, as it is read again to be compared with another engine."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from codegen import importers
+from codegen.driver.inputs.dims import Dims
+from codegen.importers.graph_inputs import NO_EXTENTS
+from codegen.importers.limits import STATED, ByteLimits
+from codegen.ir.ops import UserKernel
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ModelFile:
+    """A model file and how it was imported."""
+
+    path: Path
+    kernels: Sequence[UserKernel] = ()
+    limits: ByteLimits = STATED
+    dims: Dims | None = None
+    extents: importers.Extents = field(default_factory=lambda: NO_EXTENTS)
+    """Extents of graph inputs, where they are others than the file's."""
+    has_int8_edges: bool = False
+    """`--io-types int8`: inputs and outputs may have other types than the file's."""
+
+    def data(self) -> bytes:
+        """The file's bytes, constants beside it brought in. Raises CodegenError as `importers.load` does."""
+        return importers.model_bytes(self.path, self.limits)
+
+    def imported(self) -> importers.Imported:
+        """The module before any pass, with the tensors of the file. Raises as `data` does."""
+        return importers.load_with_tensors(self.path, self.kernels, self.extents, self.limits)
+
+    def at(self, values: Mapping[str, int]) -> "ModelFile":
+        """The file at certain sizes."""
+        return self if self.dims is None else replace(self, extents=self.dims.extents(values))
