@@ -241,19 +241,6 @@ class MeasuredPool:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Reference:
-    """What outputs were compared with."""
-
-    kind: str
-    engine: str | None = None
-    reason: str | None = None
-    advice: str | None = None
-    values_compared: int | None = None
-    max_abs_difference: float = 0.0
-    unjudged: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Run:
     """What was measured."""
 
@@ -261,7 +248,7 @@ class Run:
     cases: int
     sequence: bool
     planning_seconds: float
-    reference: Reference | None = None
+    reference: Mapping[str, Any] | None = None
     outputs: tuple[Output, ...]
     pools: tuple[MeasuredPool, ...]
     guards_intact: bool

@@ -284,7 +284,7 @@ def test_python_asks_as_the_command_does() -> None:
     path = written(difference_of_halves(), "halves.onnx")
     report = codegen.run(path, codegen.Options(board="host"))
     assert report.run is not None and report.run.reference is not None
-    assert report.run.reference.kind == "engine"
+    assert report.run.reference["kind"] == "engine"
     with pytest.raises(CodegenError, match="reference is one of 'auto', 'engine', 'numpy', not str 'other'"):
         codegen.run(path, codegen.Options(board="host"), reference="other")  # pyright: ignore
 

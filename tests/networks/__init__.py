@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from tests.engines.rules import ruling_engine
 
 from tests.checkout import ROOT
-from tests.engines.rules import ruling_engine
 from tests.networks import shapes
 from tests.networks.layers import Network, patterns
 from tests.networks.writing import Form, Writer

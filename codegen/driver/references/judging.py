@@ -14,8 +14,7 @@ from codegen.driver.inputs.planned import Planned
 from codegen.driver.references.asking import EngineOutputs
 from codegen.driver.references.import_check import ImportCheck
 from codegen.driver.references.stepwise import check_import
-from codegen.driver.report.output_check import Comparison, compare
-from codegen.driver.report.reference_used import ReferenceUsed
+from codegen.driver.report.output_check import Comparison, ReferenceUsed, compare
 from codegen.errors import Message, counted, listed
 from codegen.ir.evaluate import evaluate
 from codegen.ir.ops import UserAttrs

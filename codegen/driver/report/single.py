@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from codegen.driver.report.buffers import program_buffers
 from codegen.driver.report.certificate import certificate, origin
 from codegen.driver.report.code_sizes import CodeSizes
-from codegen.driver.report.output_check import Comparison
-from codegen.driver.report.reference_used import ReferenceUsed
+from codegen.driver.report.output_check import Comparison, ReferenceUsed
 from codegen.driver.report.rounding_certificate import rounding_report
 from codegen.driver.report.sections import copies_report, reduction_report
 from codegen.driver.report.size_gaps import sizes_report
