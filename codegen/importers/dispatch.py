@@ -6,8 +6,8 @@ from pathlib import Path
 
 from codegen.errors import CodegenError, Message
 from codegen.importers.c_arrays import SUFFIXES, is_tflite, model_of
-from codegen.importers.foreign_formats import EXPORT_HELP, foreign
 from codegen.importers.file_tensors import Imported, tensors_by_origin
+from codegen.importers.foreign_formats import EXPORT_HELP, foreign
 from codegen.importers.graph_inputs import NO_EXTENTS, Extents, InputSignature
 from codegen.importers.limits import RAISE, STATED, ByteLimits
 from codegen.importers.onnx import graph_inputs, import_with_tensors, whole
