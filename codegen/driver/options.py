@@ -123,7 +123,9 @@ class Options(SearchOptions):
         """The flags of one field, where they are not at their defaults."""
         if each.name == "interface":
             for part in fields(self.interface):
-                yield from _word(f"--{part.name}", getattr(self.interface, part.name), part.default)
+                yield from _word(
+                    f"--{part.name.replace('_', '-')}", getattr(self.interface, part.name), part.default
+                )
         elif each.name == "sandbox":
             yield from _word("--sandbox", self.sandbox, False)
         elif (flag := each.metadata.get("flag")) is not None and flag.decides:

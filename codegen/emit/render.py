@@ -218,6 +218,7 @@ def _shared_files(bundle: Bundle, image: ImageView | None) -> Mapping[str, str]:
         "data_needs_math": image is None
         and any(needs_math(member.rows) for pool in constants for member in pool.members),
         "pools": pool_views(bundle),
+        "busy": bundle.programs[0].interface.busy_flag,
     }
     files = {
         f"{bundle.prefix}_data.h": fill("c/model_data.h.j2", **views),

@@ -87,6 +87,8 @@ class Interface:
     entry: EntryMode = EntryMode.RUN
     pools: PoolOwner = PoolOwner.STATIC
     constants: ConstantsMode = ConstantsMode.LINKED
+    busy_flag: bool = False
+    """Whether a call is refused while another one that shares memory has not ended."""
 
     @property
     def is_stepwise(self) -> bool:

@@ -1,13 +1,14 @@
 """Rendered folders compile without a warning, as C and as C++, and compute."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from codegen.emit import render, write
 from codegen.plan.models.joint import together
-from codegen.program.interface import ConstantsMode, EntryMode, IoMode, PoolOwner
+from codegen.program.interface import ConstantsMode, EntryMode, Interface, IoMode, PoolOwner
 from codegen.program.program import Program
 from tests.checkout import ROOT
 from tests.emit import samples
@@ -53,6 +54,19 @@ def _worst() -> tuple[Program, ...]:
     )
 
 
+def _refusing() -> tuple[Program, ...]:
+    """Models that share their pools and refuse a second call, one of them step by step."""
+    interface = Interface(busy_flag=True, entry=EntryMode.STEPS)
+    programs = (samples.counter(LONGEST, field="t" * 32), samples.mixed(), samples.lasting())
+    return tuple(replace(program, interface=interface) for program in programs)
+
+
+def _bundles() -> list[tuple[Program, ...]]:
+    """What is compiled together."""
+    alone = replace(samples.counter(io=IoMode.CALLER), interface=Interface(busy_flag=True))
+    return [_worst(), *((each,) for each in _owners()), _refusing(), (alone,)]
+
+
 _COMPILERS = {"host": ("gcc",), "arm": ("arm-none-eabi-gcc", *samples.M4_FLAGS)}
 _IN_SUITE = {
     ("host", "product", "-O3"),
@@ -84,7 +98,7 @@ def test_no_compiler_warns(
     if shutil.which(compiler[0]) is None:
         pytest.skip(f"{compiler[0]} is not installed")
     done: set[str] = set()
-    for number, bundle in enumerate([_worst(), *((each,) for each in _owners())]):
+    for number, bundle in enumerate(_bundles()):
         sources = render(together(bundle))
         write(sources, tmp_path / f"out{number}")
         compile_all(sources, tmp_path / f"out{number}", compiler, level, *hooks, done=done)
@@ -109,7 +123,7 @@ def test_headers_compile_as_cpp(tmp_path: Path) -> None:
 def test_clang_format_changes_nothing(tmp_path: Path) -> None:
     style = ROOT / ".clang-format"
     ending = ("_bench.c", "bench_models.c", "bench_pools.c")
-    for number, bundle in enumerate([_worst(), *((each,) for each in _owners())]):
+    for number, bundle in enumerate(_bundles()):
         sources, folder = render(together(bundle)), tmp_path / f"out{number}"
         write(sources, folder)
         paths = [p for p in sources.files if p.endswith((".c", ".h")) and not p.startswith("runtime/")]

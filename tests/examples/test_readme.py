@@ -296,6 +296,21 @@ def test_the_example_of_a_call_compiles(folder: Path, block: str, compiler: str)
     output_of([*compiler.split(), *flags, source], folder)
 
 
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
+def test_the_function_that_feeds_and_reads_compiles_and_runs(folder: Path) -> None:
+    """How a network is fed and read was nowhere; scores are max(0, q) here, a step of 0.5 apart."""
+    chapter = PAGE.read_text(encoding="utf-8").partition("\n### Feed it and read it\n")[2]
+    [block] = re.findall(r"```c\n(.*?)```", chapter.partition("\n### ")[0], re.DOTALL)
+    main = "int main(void)\n{\n    const float image[4] = {0.5f, -4.0f, 7.5f, 7.0f};\n"
+    text = f'#include "model.h"\n{block}{main}    return infer_model(image) == 2 ? 0 : 1;\n}}\n'
+    (folder / "feed.c").write_text(text)
+    sources = sorted(str(path) for path in folder.rglob("*.c") if path.name.startswith(("model", "cg_")))
+    kernels = sorted(str(path) for path in (folder / "runtime" / "kernels").glob("*.c"))
+    flags = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fno-strict-aliasing", "-I.", "-Iruntime/include"]
+    output_of(["gcc", "-std=c11", *flags, "feed.c", *sources, *kernels, "-o", "feed"], folder)
+    output_of([str(folder / "feed")], folder)
+
+
 FOLDER = ROOT / "examples" / "digits"
 MODEL = FOLDER / "digits.tflite"
 

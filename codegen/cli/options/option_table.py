@@ -131,6 +131,7 @@ _INTERFACE = {
             "steps: also a function that runs one step (<model>_step), for schedulers and watchdogs.",
             "caller: the application owns the pools and hands them over; several instances may run.",
             "external: weights in an image of their own (<model>_constants.bin), given at run time.",
+            "A call while another one runs, as from an interrupt, returns CG_ERR_BUSY.",
         ),
         strict=True,
     )

@@ -31,6 +31,10 @@ def check_interface(bundle: Bundle) -> None:
             f"{' and '.join(given)}: for one model, not for {names} in one firmware",
             help="build each model into a folder of its own, and compile the runtime files once",
         )
+    if interface.busy_flag and interface.caller_pools:
+        text = "--busy-flag with --pools caller: instances have memory of their own each"
+        help_ = "leave out one of them: calls with different pools may interrupt each other"
+        messages.add("E278", text, help=help_)
     for program in bundle.programs if bundle.is_single else ():
         if interface.external and not bundle.constants:
             messages.add(

@@ -53,6 +53,7 @@ _CALL, _CORE1 = "c/steps/call.c.j2", "c/steps/core1.c.j2"
 """Templates of the statements of one call, and of those around a step on core 1."""
 
 _OWN_WORDS = ("context", "status", "ready", "pools", "constants", "step", "check_call")
+_ALONE = ("run_alone", "step_alone")
 _CORE1_WORDS = ("call", "given")
 """Names that the functions of a model use themselves."""
 
@@ -146,7 +147,8 @@ class _Entry:
         own = ["context", "status"] if program.edge.streamed else []
         own += _CORE1_WORDS if uses_second_core([program]) else ()
         own += [] if places.sizes is None else ["dims", *places.sizes.names]
-        self.taken = TakenNames([*structs, *own, *(() if program.interface == Interface() else _OWN_WORDS)])
+        words = () if program.interface == Interface() else (*_OWN_WORDS, *_ALONE)
+        self.taken = TakenNames([*structs, *own, *words])
         self.locals: Mapping[str, str] = {
             var.name: self.taken.take(*local_names(program.name, var.name, "_value"))
             for var in program.steps.function.variables()

@@ -161,6 +161,16 @@ class SizesView:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class BusyView:
+    """The word of bits that says which models run."""
+
+    object: str
+    bit: int
+    conflicting: int
+    """Bits of the models that share memory with this one, its own too."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class HeaderView:
     """Everything model.h.j2 and model.c.j2 show of the interface."""
 
@@ -183,6 +193,8 @@ class HeaderView:
     """What the entry function is called with (templates/c/parameters.c.j2)."""
     step_parameters: tuple[str, ...]
     """And the function that runs one step; empty where there is none."""
+    busy: "BusyView | None"
+    """The flag that refuses a second call; None without `--busy-flag`."""
 
 
 def header_view(program: Program, places: Places, version: str) -> HeaderView:
@@ -216,6 +228,17 @@ def header_view(program: Program, places: Places, version: str) -> HeaderView:
         has_start=has_start(program),
         parameters=(*pools, "inputs", "outputs", *(("dims",) if program.ranges else ())),
         step_parameters=_step_parameters(program, pools) if program.interface.is_stepwise else (),
+        busy=_busy(places.bundle, program) if program.interface.busy_flag else None,
+    )
+
+
+def _busy(bundle: Bundle, program: Program) -> BusyView:
+    bits = {each.name: 1 << index for index, each in enumerate(bundle.programs)}
+    sharing = (program.name, *bundle.sharers(program.name))
+    return BusyView(
+        object=f"{bundle.prefix}_running",
+        bit=bits[program.name],
+        conflicting=sum(bits[name] for name in sharing),
     )
 
 
