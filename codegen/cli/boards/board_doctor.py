@@ -66,9 +66,8 @@ def _tool(tool: Tool, board: Board, wanted: str, optional: bool, chosen: bool) -
     ok = path is not None
     if tool.needs_drive:
         ok = is_here(tool, board)
-        detail = (
-            f"its drive is mounted{', the one that is taken' if chosen else ''}" if ok else "no drive of its"
-        )
+        detail = f"its drive is mounted{', the one that is taken' if chosen else ''}"
+        detail = detail if ok else "no drive of the boot loader is mounted"
     if ok and uses_objcopy and shutil.which(OBJCOPY) is None:
         ok, detail, install = False, f"{path}, but it needs {OBJCOPY}", INSTALL_ARM_GCC
     return Finding(
