@@ -5,7 +5,7 @@
 PYTHON ?= python3
 VENV := .venv
 ENGINES := .venv-engines
-BIN := $(VENV)/bin
+BIN = $(VENV)/bin
 SUDO := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 QUIETLY := $(SUDO:%=% -n) env DEBIAN_FRONTEND=noninteractive
 # Of the suite's processes: on two cores a third runs while others wait for QEMU or a port.
@@ -18,13 +18,13 @@ APT_TEST := $(APT_DEMO) cppcheck cmake g++ chromium arduino-builder
 # What development uses, for every Python from 3.11 on, each file by its hash. Users' installs keep the ranges of
 # pyproject.toml.
 LOCK := develop.lock
-PIP_INSTALL := $(BIN)/pip install -q --disable-pip-version-check --no-deps --no-build-isolation
+PIP_INSTALL = $(BIN)/pip install -q --disable-pip-version-check --no-deps --no-build-isolation
 # Installs the packages of one group of the lock; what is built from source is built by the group `build`.
 LOCKED = awk -v group=$(1) '/^\#/ {on = index($$0 " ", " " group " ")} on' $(LOCK) > $(VENV)/$(1).txt && \
 	$(PIP_INSTALL) $(2) --require-hashes -r $(VENV)/$(1).txt
 INSTALL_LOCKED = $(call LOCKED,build) && $(call LOCKED,$(1)) && $(PIP_INSTALL) -e .
 # labgrid brings a pyserial of its own, in files of the same names: whichever was installed last is imported.
-PYSERIAL_LAST := $(call LOCKED,last,--force-reinstall)
+PYSERIAL_LAST = $(call LOCKED,last,--force-reinstall)
 
 # Where the machine keeps Python from writing bytecode, every command of the suite compiled all of codegen again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -125,8 +125,8 @@ lock:
 
 # tflite-runtime 2.14 has wheels up to Python 3.11 and needs NumPy 1; where there is none, nothing is built
 # instead: the stored goldens that it wrote serve, and the tests say so.
+$(ENGINES)/.done: VENV = $(ENGINES)
 $(ENGINES)/.done: | tools-test
 	$(PYTHON) -m venv $(ENGINES)
-	-$(ENGINES)/bin/pip install -q --disable-pip-version-check --only-binary :all: numpy==1.26.4 tflite-runtime==2.14.0
-	-$(ENGINES)/bin/pip install -q --disable-pip-version-check --only-binary :all: tflite-micro==0.dev20261023182759
+	-$(call LOCKED,engines,--only-binary :all:) || $(call LOCKED,engines-newer,--only-binary :all:)
 	touch $@

@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +20,10 @@ EXTRAS = {"demo": (), "test": ("test",), "lint": ("test", "lint"), "docs": ("doc
 """Group -> extras of pyproject.toml; each group has the dependencies too."""
 BUILD = ("hatchling", "editables", "setuptools")
 """What builds this project, and those packages that are source only: installed before all others."""
+_MICRO = "tflite-micro==0.dev20261023182759"
+ENGINES = {"engines": (_MICRO, "tflite-runtime==2.14.0", "numpy==1.26.4"), "engines-newer": (_MICRO,)}
+"""The tests' reference engines, in an environment of their own. tflite-runtime 2.14 has wheels up to Python
+3.11 and needs NumPy 1: newer Pythons have the other group."""
 LAST = ("pyserial",)
 """Installed once more at the end: labgrid brings a pyserial of its own, in files of the same names."""
 KEPT = ("clang-format",)
@@ -50,58 +54,69 @@ class Locked(NamedTuple):
     needed_by: frozenset[str]
 
 
-def compiled(folder: Path) -> str:
-    """pip-compile's answer, with comments that say what needs what."""
-    kept = [f"{name}=={version}\n" for name, version in _versions(LOCK.read_text()).items() if name in KEPT]
-    (folder / "build.in").write_text("".join(f"{name}\n" for name in BUILD))
-    (folder / "kept.txt").write_text("".join(kept))
+def main(folder: Path) -> None:
+    """Write the lock anew; `folder` is a virtual environment with pip-tools."""
+    kept = {name: version for name, version in versions(LOCK.read_text()).items() if name in KEPT}
     extras = sorted({extra for group in EXTRAS.values() for extra in group})
-    command = [folder / "bin" / "pip-compile", *_OPTIONS, *(f"--extra={extra}" for extra in extras)]
-    command += [
-        "-c",
-        folder / "kept.txt",
-        "-o",
-        folder / "compiled.txt",
-        "pyproject.toml",
-        folder / "build.in",
-    ]
+    answer = compiled(folder, BUILD, kept, "pyproject.toml", *(f"--extra={extra}" for extra in extras))
+    engines: dict[str, str] = {}
+    for group, requirements in ENGINES.items():
+        fixed = {requirement.split("==")[0] for requirement in requirements}
+        same = {name: version for name, version in versions(answer).items() if name not in fixed}
+        engines[group] = compiled(folder, requirements, same)
+    LOCK.write_text(lock(answer, engines))
+
+
+def compiled(folder: Path, requirements: Iterable[str], kept: Mapping[str, str], *words: str) -> str:
+    """pip-compile's answer, with comments that say what needs what. `kept` are versions to take."""
+    asked, limits, answer = folder / "asked.in", folder / "kept.txt", folder / "answer.txt"
+    asked.write_text("".join(f"{requirement}\n" for requirement in requirements))
+    limits.write_text("".join(f"{name}=={version}\n" for name, version in kept.items()))
+    answer.unlink(missing_ok=True)
+    command = [folder / "bin" / "pip-compile", *_OPTIONS, *words, "-c", limits, "-o", answer, asked]
     subprocess.run(command, cwd=ROOT, check=True)
-    return (folder / "compiled.txt").read_text()
+    return answer.read_text()
 
 
-def _versions(text: str) -> dict[str, str]:
+def versions(text: str) -> dict[str, str]:
+    """Name -> version of each package in a lock."""
     return dict(re.findall(r"^([\w.-]+)==(\S+)", text, re.MULTILINE))
 
 
-def lock(answer: str) -> str:
-    """Text of develop.lock."""
-    packages = {
-        normal(name): Locked(f"{name}=={version} \\\n{hashes}", _needing(via))
+def lock(answer: str, engines: Mapping[str, str]) -> str:
+    """Text of develop.lock. `engines`: group -> pip-compile's answer."""
+    packages = entries(answer)
+    members = groups(packages)
+    users: dict[str, set[str]] = {}
+    for name, package in packages.items():
+        users[package.requirement] = {group for group in members if name in members[group]}
+    for group, text in engines.items():
+        for package in entries(text).values():
+            users.setdefault(package.requirement, set()).add(group)
+    return HEAD + "".join(f"# {' '.join(sorted(users[each]))}\n{each}" for each in sorted(users))
+
+
+def entries(answer: str) -> dict[str, Locked]:
+    """Packages of an answer of pip-compile, by name."""
+    return {
+        normal(name): Locked(
+            f"{name}=={version} \\\n{hashes}",
+            frozenset(normal(needing.split()[0]) for needing in via.split(",")),
+        )
         for name, version, hashes, via in _ENTRY.findall(answer)
     }
-    members = groups(packages)
-    blocks = [
-        f"# {' '.join(group for group in sorted(members) if name in members[group])}\n{package.requirement}"
-        for name, package in sorted(packages.items())
-    ]
-    return HEAD + "".join(blocks)
-
-
-def _needing(via: str) -> frozenset[str]:
-    """Names behind `# via`, without what stands in brackets."""
-    return frozenset(normal(name.split()[0]) for name in via.split(","))
 
 
 def groups(packages: Mapping[str, Locked]) -> dict[str, set[str]]:
     """Names by group: what pyproject.toml lists, and all that it needs."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    found = {"build": _with_needs({*BUILD}, packages), "last": {*LAST}}
+    members = {"build": _with_needs({*BUILD}, packages), "last": {*LAST}}
     for group, extras in EXTRAS.items():
         listed: list[str] = [*project["dependencies"]]
         for extra in extras:
             listed += project["optional-dependencies"][extra]
-        found[group] = _with_needs({normal(re.split(r"[^\w.-]", each)[0]) for each in listed}, packages)
-    return found
+        members[group] = _with_needs({normal(re.split(r"[^\w.-]", each)[0]) for each in listed}, packages)
+    return members
 
 
 def _with_needs(names: set[str], packages: Mapping[str, Locked]) -> set[str]:
@@ -115,4 +130,4 @@ def normal(name: str) -> str:
 
 
 if __name__ == "__main__":
-    LOCK.write_text(lock(compiled(Path(sys.argv[1]).resolve())))
+    main(Path(sys.argv[1]).resolve())

@@ -103,22 +103,21 @@ _ENTRY = re.compile(
     r"^# (.+)\n([\w.-]+)==(\S+) \\\n((?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", re.MULTILINE
 )
 LOCK = (ROOT / "develop.lock").read_text(encoding="utf-8")
-LOCKED = {
-    canonicalize_name(name): (set(groups.split()), version)
-    for groups, name, version, _ in _ENTRY.findall(LOCK)
-}
+ENTRIES = [
+    (canonicalize_name(name), version, groups.split()) for groups, name, version, _ in _ENTRY.findall(LOCK)
+]
 GROUPS = {"demo": [], "test": ["test"], "lint": ["test", "lint"], "docs": ["docs"]}
 
 
-def _members(group: str) -> set[str]:
-    return {name for name, (groups, _) in LOCKED.items() if group in groups}
+def _versions(group: str) -> dict[str, str]:
+    return {name: version for name, version, groups in ENTRIES if group in groups}
 
 
 def test_all_of_the_lock_is_packages_with_hashes() -> None:
     """A line that pip reads in another way would switch its check of hashes off, or take another index."""
     comments = "".join(line for line in LOCK.splitlines(keepends=True)[:4] if line.startswith("#"))
     assert comments + "".join(match[0] for match in _ENTRY.finditer(LOCK)) == LOCK
-    assert len(LOCKED) == LOCK.count("==") > 100
+    assert len(ENTRIES) == LOCK.count("==") > 100
 
 
 @pytest.mark.parametrize("group", GROUPS)
@@ -129,8 +128,8 @@ def test_a_group_is_complete(group: str) -> None:
         *PROJECT["dependencies"],
         *(each for key in GROUPS[group] for each in PROJECT["optional-dependencies"][key]),
     ]
-    members, looked_at = _members(group), 0
-    for name in members:
+    versions, looked_at = _versions(group), 0
+    for name in versions:
         try:
             needs = metadata.requires(name) or []
         except metadata.PackageNotFoundError:
@@ -144,14 +143,14 @@ def test_a_group_is_complete(group: str) -> None:
             ]
     for requirement in map(Requirement, set(requirements)):
         name = canonicalize_name(requirement.name)
-        assert name in members, requirement
-        assert requirement.specifier.contains(LOCKED[name][1], prereleases=True), requirement
-    assert looked_at > len(members) / 2 or group == "docs"
+        assert name in versions, requirement
+        assert requirement.specifier.contains(versions[name], prereleases=True), requirement
+    assert looked_at > len(versions) / 2 or group == "docs"
 
 
 def test_what_builds_is_in_the_lock() -> None:
     build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]["requires"]
-    assert {*(Requirement(each).name for each in build), "editables", "setuptools"} <= _members("build")
+    assert {*(Requirement(each).name for each in build), "editables", "setuptools"} <= set(_versions("build"))
 
 
 def test_the_makefile_installs_by_hashes_alone(tmp_path: Path) -> None:
@@ -170,5 +169,5 @@ def test_the_makefile_installs_by_hashes_alone(tmp_path: Path) -> None:
         assert call[0] == "install" and "--no-deps" in call and "--no-build-isolation" in call
         assert "--require-hashes" in call or call[-2:] == ["-e", "."]
     read = _ENTRY.findall((venv / "bin" / "pip.read").read_text())
-    assert {canonicalize_name(name) for _, name, _, _ in read} == _members("lint") | _members("build")
+    assert {canonicalize_name(name) for _, name, _, _ in read} == {*_versions("lint"), *_versions("build")}
     assert read[-1][1] == "pyserial" and "last" in read[-1][0]
