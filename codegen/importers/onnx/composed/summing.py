@@ -1,5 +1,6 @@
 """Nodes that reduce or normalise: means, products, running sums, norms."""
 
+import math
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
@@ -13,6 +14,8 @@ from codegen.importers.onnx.node_site import Site, value_type
 from codegen.importers.reporting import Refused
 from codegen.ir.ops import CumsumAttrs
 
+_FLOAT32 = 1
+"""Of ONNX's numbers of element types."""
 MAX_TERMS = 64
 """Steps of a running sum that no kernel has."""
 
@@ -79,13 +82,22 @@ def _running(op: str, first: int) -> Callable[[Site], Value]:
     return translate
 
 
+def _statistics(site: Site, value: Value, axes: tuple[int, ...]) -> tuple[Real, Real, Real]:
+    """Mean, distances from it, and variance as the mean of their squares.
+
+    ONNX defines some nodes by a difference, of the mean square and the squared mean: it cancels where the
+    mean is large.
+    """
+    mean = Real(site, reduced(site, "MEAN", value, axes, keep=True))
+    distances = Real(site, value) - mean
+    squares = (distances * distances).value
+    return mean, distances, Real(site, reduced(site, "MEAN", squares, axes, keep=True))
+
+
 def _normalised(site: Site, value: Value, axes: tuple[int, ...], epsilon: float) -> Real:
     """(value - mean) / sqrt(variance + epsilon)."""
-    x = Real(site, value)
-    centred = x - Real(site, reduced(site, "MEAN", value, axes, keep=True))
-    square = (centred * centred).value
-    variance = Real(site, reduced(site, "MEAN", square, axes, keep=True))
-    return centred / (variance + epsilon).of("SQRT")
+    _, distances, variance = _statistics(site, value, axes)
+    return distances / (variance + epsilon).of("SQRT")
 
 
 def _channels(site: Site, position: int, value: Value) -> Real:
@@ -103,6 +115,53 @@ def _instance(site: Site) -> Value:
     return (x * _channels(site, 1, value) + _channels(site, 2, value)).value
 
 
+def _layer(site: Site) -> tuple[Value, ...]:
+    """LayerNormalization over the last axes, with its mean and inverse deviation."""
+    value, rank = site.value(0), len(site.value(0).shape)
+    _need_float32_statistics(site)
+    axes = tuple(range(site.axis(site.integer("axis", -1), rank), rank))
+    mean, distances, variance = _statistics(site, value, axes)
+    deviation = (variance + site.real("epsilon", 1e-5)).of("SQRT")
+    x = distances / deviation * Real(site, site.value(1))
+    found = (x + Real(site, site.value(2)) if site.has(2) else x).value
+    if found.shape != value.shape:
+        raise Refused("E303", f"scale or bias do not fit a value {list(value.shape)}")
+    return found, mean.value, *([(1.0 / deviation).value] if site.is_used(2) else [])
+
+
+def _group(site: Site) -> Value:
+    """GroupNormalization: scale and bias are by group until opset 21, then by channel."""
+    value, groups = site.value(0), site.integer("num_groups")
+    _need_float32_statistics(site)
+    if len(value.shape) < 2:
+        raise Refused("E303", f"works on {list(value.shape)}, needs channels")
+    images, channels, *spatial = value.shape
+    if groups < 1 or channels % groups:
+        raise Refused("E303", f"{channels} channels cannot be {groups} groups")
+    rows = site.steps.reshape(value, (images, groups, channels // groups * math.prod(spatial)))
+    x = _normalised(site, rows, (2,), site.real("epsilon", 1e-5))
+    if site.opset < 21:
+        x = x * _channels(site, 1, rows) + _channels(site, 2, rows)
+        return site.steps.reshape(x.value, value.shape)
+    x = Real(site, site.steps.reshape(x.value, value.shape))
+    return (x * _channels(site, 1, value) + _channels(site, 2, value)).value
+
+
+def _mean_variance(site: Site) -> Value:
+    """MeanVarianceNormalization; by the deviation and a little more, as ONNX defines it."""
+    value = site.value(0)
+    site.need_float(value)
+    axes = site.axes(site.integers("axes", (0, 2, 3)), len(value.shape))
+    _, distances, variance = _statistics(site, value, axes)
+    return (distances / (variance.of("SQRT") + 1e-9)).value
+
+
+def _need_float32_statistics(site: Site) -> None:
+    site.need_float(site.value(0))
+    if site.integer("stash_type", 1) != _FLOAT32:
+        raise Refused("E301", "computes statistics of another type than float32, which is not supported")
+
+
 def _batch(site: Site) -> Value | tuple[Value, ...]:
     """BatchNormalization; in training by the statistics of this batch, which move the running ones."""
     if not site.integer("training_mode", 0) or site.opset < 14:
@@ -114,13 +173,11 @@ def _batch(site: Site) -> Value | tuple[Value, ...]:
     if 0 in value.shape:
         raise Refused("E301", f"works on {list(value.shape)}, which has no statistics")
     axes = (0, *range(2, len(value.shape)))
-    x = _normalised(site, value, axes, site.real("epsilon", 1e-5))
-    average = reduced(site, "MEAN", value, axes, keep=True)
-    centred = Real(site, value) - Real(site, average)
-    variance = reduced(site, "MEAN", (centred * centred).value, axes, keep=True)
+    mean, distances, variance = _statistics(site, value, axes)
+    x = distances / (variance + site.real("epsilon", 1e-5)).of("SQRT")
     running = [
-        _channels(site, position, value) * share + Real(site, now) * (1 - share)
-        for position, now in ((3, average), (4, variance))
+        _channels(site, position, value) * share + now * (1 - share)
+        for position, now in ((3, mean), (4, variance))
     ]
     found = x * _channels(site, 1, value) + _channels(site, 2, value)
     return found.value, *(site.steps.reshape(each.value, (value.shape[1],)) for each in running)
@@ -181,10 +238,13 @@ NODES: Mapping[str, Callable[[Site], Value | tuple[Value, ...]]] = MappingProxyT
         "CumProd": _running("MUL", 1),
         "CumSum": _running("ADD", 0),
         "GlobalLpPool": _global_lp,
+        "GroupNormalization": _group,
         "InstanceNormalization": _instance,
         "LRN": _lrn,
+        "LayerNormalization": _layer,
         "LpNormalization": _lp,
         "Mean": _mean,
+        "MeanVarianceNormalization": _mean_variance,
         "ReduceProd": _product,
     }
 )
