@@ -3,6 +3,7 @@
 It also folds a PAD of zero points into the convolutions behind it.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from codegen.ir import Arg, DType, Let, Module, TensorType, Var
@@ -30,10 +31,12 @@ class FuseActivations:
             uses = function.uses()
             values: dict[str, Arg] = {}
             body: list[Let] = []
+            steps: dict[str, int] = {}
             for original in function.body:
                 let = substitute_let(original, values)
-                fused = _fuse(body, let, uses)
+                fused = _fuse(body, steps, let, uses)
                 if fused is None:
+                    steps[let.var.name] = len(body)
                     body.append(let)
                     continue
                 step, producer = fused
@@ -44,13 +47,18 @@ class FuseActivations:
         return module
 
 
-def _fuse(body: list[Let], let: Let, uses: dict[str, list[int]]) -> tuple[int, Let] | None:
-    """Index and replacement of the producer that can take `let`'s activation, or None."""
+def _fuse(
+    body: list[Let], steps: Mapping[str, int], let: Let, uses: dict[str, list[int]]
+) -> tuple[int, Let] | None:
+    """Index and replacement of the producer that can take `let`'s activation, or None.
+
+    `steps`: name of a value -> index in `body` of the step that computes it.
+    """
     op, image = let.call.op, let.call.args[0] if let.call.args else None
     if not isinstance(op, Clamp) or not isinstance(image, Var) or len(uses[image.name]) != 1:
         return None
-    step = next((index for index, each in enumerate(body) if each.var == image), None)
-    if step is None or image.device != let.var.device:
+    step = steps.get(image.name)
+    if step is None or body[step].var != image or image.device != let.var.device:
         return None
     producer = body[step]
     attrs = producer.call.attrs

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+import numpy as np
+
 from codegen.program.problem import Buffer, MemoryPlan, Problem
 from codegen.program.program import Program
 
@@ -40,17 +42,23 @@ def buffers_report(
             "alignment_bytes": buffer.alignment,
             "start": buffer.start,
             "stop": buffer.stop,
-            **_steps(buffer, times),
+            **alive_steps,
             "over": under.get(buffer.id, []),
             "rests_on": sorted(below.get(buffer.id, [])),
         }
-        for buffer in holding
+        for buffer, alive_steps in zip(holding, _alive_steps(holding, times), strict=True)
     ]
 
 
-def _steps(buffer: Buffer, times: Times) -> dict[str, int | None]:
-    alive = [step for step, (start, stop) in enumerate(times) if start < buffer.stop and buffer.start < stop]
-    return {"first_step": min(alive, default=None), "last_step": max(alive, default=None)}
+def _alive_steps(buffers: Sequence[Buffer], times: Times) -> list[dict[str, int | None]]:
+    """First and last step during which each buffer is alive."""
+    starts, stops = np.array(times, np.int64).reshape(-1, 2).T
+    found: list[dict[str, int | None]] = []
+    for buffer in buffers:
+        [alive] = np.nonzero((starts < buffer.stop) & (buffer.start < stops))
+        ends = (int(alive[0]), int(alive[-1])) if alive.size else (None, None)
+        found.append({"first_step": ends[0], "last_step": ends[1]})
+    return found
 
 
 def _under(buffers: Sequence[Buffer], plan: MemoryPlan) -> dict[str, list[dict[str, object]]]:

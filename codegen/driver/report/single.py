@@ -1,5 +1,6 @@
 """report.json: what was planned, built and measured. Field names are part of the user interface."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -66,7 +67,8 @@ def report(
         document["elf"] = _elf(sizes)
     code = CodeSizes(sizes, called)
     steps = range(len(program.steps.prim_funcs))
-    document["steps"] = [_step(program, step, code, measured) for step in steps]
+    workspaces = _workspace_bytes(program)
+    document["steps"] = [_step(program, step, code, workspaces, measured) for step in steps]
     document["instructions_predicted"] = predicted_instructions(program.steps.prim_funcs)
     if measured is not None:
         document["run"] = _run(program, measured)
@@ -242,14 +244,18 @@ def _elf(sizes: ElfSizes) -> dict[str, object]:
     }
 
 
-def _workspace_bytes(program: Program, name: str) -> int:
+def _workspace_bytes(program: Program) -> Counter[str]:
+    """Bytes of workspace of each PrimFunc, by name."""
     buffers: dict[str, Buffer] = {buffer.id: buffer for buffer in program.memory.problem.buffers}
-    return sum(
-        buffers[id_].size_bytes for (prim, _), id_ in program.memory.workspaces.items() if prim == name
-    )
+    found: Counter[str] = Counter()
+    for (name, _), id_ in program.memory.workspaces.items():
+        found[name] += buffers[id_].size_bytes
+    return found
 
 
-def _step(program: Program, step: int, code: CodeSizes, run: Measured | None) -> dict[str, object]:
+def _step(
+    program: Program, step: int, code: CodeSizes, workspaces: Counter[str], run: Measured | None
+) -> dict[str, object]:
     prim = program.steps.prim_funcs[step]
     trace: tuple[StepTrace, ...] = run.result.trace if run else ()
     measured = next((each for each in trace if each.step == step), None)
@@ -266,7 +272,7 @@ def _step(program: Program, step: int, code: CodeSizes, run: Measured | None) ->
         "start": start,
         "stop": stop,
         "macs": prim.macs,
-        "workspace_bytes": _workspace_bytes(program, prim.name),
+        "workspace_bytes": workspaces[prim.name],
         "constant_bytes": prim.constant_bytes,
         "code_bytes": code.code_bytes(step),
         "stack_bound_bytes": code.stack_bound_bytes(step),

@@ -8,12 +8,22 @@ are never alive together are left out (a relaxation: the bound stays valid).
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from codegen.plan.place.access import preferred_pools
 from codegen.program.problem import Buffer, MemoryPlan, Problem, count_intersecting, intersecting
 
 _Overlaps = Mapping[int, Mapping[int, int]]
 """Index -> other index -> most bytes the two buffers may have in common (pairs with none are left out)."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Group:
+    """Buffers alive together, each of which may overlap another one of them."""
+
+    members: Sequence[int]
+    bytes: int
+    """What they cover at least."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -56,17 +66,16 @@ def covered_bytes(problem: Problem) -> tuple[Bound, ...]:
 
 
 def _covered(problem: Problem, buffers: Sequence[Buffer]) -> Iterator[Bound]:
-    overlaps = _overlaps(problem, buffers)
-    active: list[int] = []
+    alive = _Alive(buffers, _overlaps(problem, buffers))
     order = sorted(range(len(buffers)), key=lambda i: buffers[i].start)
-    for position, index in enumerate(order):
-        now = buffers[index].start
-        active = [i for i in active if buffers[i].stop > now]
-        if buffers[index].stop > now:
-            active.append(index)
-        last_born_now = position + 1 == len(order) or buffers[order[position + 1]].start > now
-        if last_born_now:
-            yield Bound(bytes=_least_covered(buffers, active, overlaps), time=now)
+    dying = sorted(range(len(buffers)), key=lambda i: buffers[i].stop, reverse=True)
+    for now, born in groupby(order, key=lambda i: buffers[i].start):
+        while dying and buffers[dying[-1]].stop <= now:
+            alive.leave(dying.pop())
+        for index in born:
+            if buffers[index].stop > now:
+                alive.join(index)
+        yield Bound(bytes=alive.covered_bytes(), time=now)
 
 
 def lower_bounds(problem: Problem, pools: Mapping[str, str]) -> dict[str, int]:
@@ -158,20 +167,67 @@ def _meet(one: Buffer, other: Buffer) -> bool:
     )
 
 
-def _least_covered(buffers: Sequence[Buffer], alive: Sequence[int], overlaps: _Overlaps) -> int:
-    """Bytes that the buffers alive cover at least: groups that may overlap are bounded one by one."""
-    total = sum(buffers[i].size_bytes for i in alive if i not in overlaps)
-    left = dict.fromkeys(i for i in alive if i in overlaps)
-    while left:
-        group = [next(iter(left))]
-        del left[group[0]]
-        for member in group:
-            near = [other for other in overlaps[member] if other in left]
-            group.extend(near)
-            for other in near:
-                del left[other]
-        total += _group_covered(buffers, group, overlaps)
-    return total
+class _Alive:
+    """Buffers alive at one time after the other, and the bytes that they cover at least.
+
+    Groups that may overlap are bounded one by one. From one time to the next only those groups are bounded
+    anew that a buffer joins or leaves.
+    """
+
+    def __init__(self, buffers: Sequence[Buffer], overlaps: _Overlaps) -> None:
+        self._buffers, self._overlaps = buffers, overlaps
+        self._alone = 0
+        """Bytes of the buffers that overlap no other one."""
+        self._groups: dict[int, _Group] = {}
+        """Buffer -> its group, of those that may overlap another one."""
+        self._loose: dict[int, None] = {}
+        """Buffers whose group is not known yet."""
+        self._bytes = 0
+        """Of all groups."""
+        self._births: dict[int, int] = {}
+
+    def join(self, index: int) -> None:
+        """A buffer is born."""
+        if index not in self._overlaps:
+            self._alone += self._buffers[index].size_bytes
+            return
+        self._births[index] = len(self._births)
+        for other in self._overlaps[index]:
+            self._break_up(other)
+        self._loose[index] = None
+
+    def leave(self, index: int) -> None:
+        """A buffer dies; nothing happens where it was not alive."""
+        if index in self._births:
+            self._break_up(index)
+            self._loose.pop(index, None)
+        elif index not in self._overlaps and self._buffers[index].start < self._buffers[index].stop:
+            self._alone -= self._buffers[index].size_bytes
+
+    def _break_up(self, index: int) -> None:
+        group = self._groups.get(index)
+        if group is not None:
+            self._bytes -= group.bytes
+            for member in group.members:
+                del self._groups[member]
+                self._loose[member] = None
+
+    def covered_bytes(self) -> int:
+        """What those alive cover at least."""
+        left = dict.fromkeys(sorted(self._loose, key=self._births.__getitem__))
+        self._loose.clear()
+        while left:
+            members = [next(iter(left))]
+            del left[members[0]]
+            for member in members:
+                near = [other for other in self._overlaps[member] if other in left]
+                members.extend(near)
+                for other in near:
+                    del left[other]
+            group = _Group(members=members, bytes=_group_covered(self._buffers, members, self._overlaps))
+            self._groups.update(dict.fromkeys(members, group))
+            self._bytes += group.bytes
+        return self._alone + self._bytes
 
 
 def _group_covered(buffers: Sequence[Buffer], group: Sequence[int], overlaps: _Overlaps) -> int:

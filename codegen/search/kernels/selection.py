@@ -38,14 +38,15 @@ def with_shared_code(
     least code so far is taken.
     Deterministic; the best sum of all is not promised.
     """
-    chosen = _at_price(candidates, flash_worth, flash_worth)
+    choice = _SharedCode(candidates, flash_worth)
+    chosen = choice.at_price(flash_worth)
     if code_limit_bytes is None or not flash_worth:
         return chosen
     longest = _instructions(chosen) * (100 + SLOWER_PERCENT) / 100
     code_worth = flash_worth
     while used_code_bytes(chosen) > code_limit_bytes and code_worth <= flash_worth * 2**_DOUBLINGS:
         code_worth *= 2
-        other = _at_price(candidates, flash_worth, code_worth)
+        other = choice.at_price(code_worth)
         if _instructions(other) > longest:
             break
         chosen = min(chosen, other, key=used_code_bytes)
@@ -58,46 +59,75 @@ SLOWER_PERCENT = 25
 _DOUBLINGS = 8
 
 
-def _at_price(candidates: Candidates, flash_worth: float, code_worth: float) -> tuple[PrimFunc, ...]:
-    first = [_priced(each, flash_worth) for each in candidates]
-    best = (_total(first, code_worth), first)
-    beam = [best]
-    while flash_worth and beam:
-        lower: dict[float, list[_Priced]] = {}
-        for total, left in beam:
-            for move in _moves(left):
-                if all(move) and (found := _total(move, code_worth)) < total:
-                    lower.setdefault(found, move)
-        beam = sorted(lower.items(), key=_first)[:_WIDTH]
-        best = min([best, *beam], key=_first)
-    return tuple(prim for _, prim in map(_cheapest_of, best[1]))
-
-
 _WIDTH = 3
 """How many of the lowest sums are followed at a time: the best first move is not always the first of the
 best. kws on Helium took another core's kernel to save code that its 1x1 layers would have shared."""
-_Priced = list[tuple[float, PrimFunc]]
-"""What can run a step, each at its price in the sum."""
+_Priced = list[tuple[float, int, PrimFunc]]
+"""What can run a step: its price in the sum, its place among the step's candidates, the PrimFunc."""
 _first = itemgetter(0)
 
 
-def _priced(each: Sequence[PrimFunc], flash_worth: float) -> _Priced:
-    """A step that takes a kernel for the sake of code may pay in RAM: as dear as flash."""
+class _SharedCode:
+    """The choice of kernels that share code.
+
+    Steps whose candidates cost the same and call the same functions are one kind: a move is weighed once for
+    each kind, not for each step.
+    """
+
+    def __init__(self, candidates: Candidates, flash_worth: float) -> None:
+        self._candidates = candidates
+        self._flash_worth = flash_worth
+        kinds: dict[tuple[object, ...], int] = {}
+        self._kinds: list[_Priced] = []
+        self._kind_of: list[int] = []
+        for each in candidates:
+            prices = _prices(each, flash_worth)
+            words = (
+                (price, prim.kernel, prim.symbols, prim.sources)
+                for price, prim in zip(prices, each, strict=True)
+            )
+            kind = kinds.setdefault(tuple(words), len(kinds))
+            if kind == len(self._kinds):
+                self._kinds.append(list(zip(prices, range(len(each)), each, strict=True)))
+            self._kind_of.append(kind)
+
+    def at_price(self, code_worth: float) -> tuple[PrimFunc, ...]:
+        """Per step one of its candidates, where a byte of code counts `code_worth`."""
+        best = (self._total(self._kinds, code_worth), self._kinds)
+        beam = [best]
+        while self._flash_worth and beam:
+            lower: dict[float, list[_Priced]] = {}
+            for total, left in beam:
+                for move in _moves(left):
+                    if all(move) and (found := self._total(move, code_worth)) < total:
+                        lower.setdefault(found, move)
+            beam = sorted(lower.items(), key=_first)[:_WIDTH]
+            best = min([best, *beam], key=_first)
+        places = [_cheapest_of(each)[1] for each in best[1]]
+        return tuple(each[places[kind]] for each, kind in zip(self._candidates, self._kind_of, strict=True))
+
+    def _total(self, move: Sequence[_Priced], code_worth: float) -> float:
+        found = [_cheapest_of(each) for each in move]
+        prices = [price for price, _, _ in found]
+        steps = sum(map(prices.__getitem__, self._kind_of))
+        return steps + code_worth * used_code_bytes([prim for _, _, prim in found])
+
+
+def _prices(each: Sequence[PrimFunc], flash_worth: float) -> list[float]:
+    """What each candidate costs in the sum.
+
+    A step that takes a kernel for the sake of code may pay in RAM: as dear as flash.
+    """
     room_bytes = _workspace_bytes(cheapest(each, flash_worth))
     more_bytes = [max(_workspace_bytes(prim) - room_bytes, 0) for prim in each]
     return [
-        (cost_in_sum(prim, flash_worth) + flash_worth * more, prim)
+        cost_in_sum(prim, flash_worth) + flash_worth * more
         for prim, more in zip(each, more_bytes, strict=True)
     ]
 
 
-def _cheapest_of(each: _Priced) -> tuple[float, PrimFunc]:
+def _cheapest_of(each: _Priced) -> tuple[float, int, PrimFunc]:
     return min(each, key=_first)
-
-
-def _total(move: Sequence[_Priced], code_worth: float) -> float:
-    found = [_cheapest_of(each) for each in move]
-    return sum(each for each, _ in found) + code_worth * used_code_bytes([prim for _, prim in found])
 
 
 def _workspace_bytes(prim: PrimFunc) -> int:
@@ -105,9 +135,9 @@ def _workspace_bytes(prim: PrimFunc) -> int:
 
 
 def _moves(left: Sequence[_Priced]) -> Iterator[list[_Priced]]:
-    for kernel in sorted({prim.kernel for each in left for _, prim in each}):
-        yield [[found for found in each if found[1].kernel != kernel] for each in left]
-        yield [[found for found in each if found[1].kernel == kernel] or each for each in left]
+    for kernel in sorted({prim.kernel for each in left for _, _, prim in each}):
+        yield [[found for found in each if found[2].kernel != kernel] for each in left]
+        yield [[found for found in each if found[2].kernel == kernel] or each for each in left]
 
 
 def _instructions(chosen: Sequence[PrimFunc]) -> float:

@@ -28,7 +28,8 @@ from codegen.plan.constants.knapsack import Chosen, KnapsackItem, cheapest
 from codegen.plan.constants.merging import merge
 from codegen.program.interface import ConstantsMode, Interface, PoolOwner
 from codegen.program.program import Program
-from codegen.search import SearchOptions
+from codegen.program.search_options import SearchOptions
+from codegen.search import board_pools
 from codegen.search.flash import compressing
 from codegen.search.flash.compressible import Option, units
 from codegen.search.flash.compressing import linked
@@ -324,10 +325,10 @@ def test_regions_that_the_emulator_lacks_are_left_out_of_its_plans() -> None:
 
 
 def test_limits_of_constant_pools_are_known_names() -> None:
-    pools = SearchOptions(pool_limits={"qspi": 5}).board_pools(AN547, emulated=True)
+    pools = board_pools(SearchOptions(pool_limits={"qspi": 5}), AN547, emulated=True)
     assert [pool.name for pool in pools] == ["dtcm", "sram", "bram", "ddr"]
     with pytest.raises(CodegenError, match=r"E215.*has no pool flash\n.*dtcm, sram, bram, ddr, itcm, qspi"):
-        SearchOptions(pool_limits={"flash": 5}).board_pools(AN547, emulated=True)
+        board_pools(SearchOptions(pool_limits={"flash": 5}), AN547, emulated=True)
 
 
 def scopes(prims: Sequence[PrimFunc]) -> list[str | None]:

@@ -20,8 +20,9 @@ from codegen.ir.types import VirtualDevice
 from codegen.kernels import fused
 from codegen.plan.place.bounds import alive_at
 from codegen.program.program import Program
+from codegen.program.search_options import SearchOptions
 from codegen.program.shortage import DoesNotFit
-from codegen.search import Choices, SearchOptions, curve, search
+from codegen.search import Choices, board_pools, curve, search
 from codegen.search.kernels import in_place
 from codegen.search.memory.candidates import NEAR_PERCENT
 from codegen.search.memory.goal import EXTRA_PERCENT
@@ -206,7 +207,7 @@ def test_the_smallest_budget_is_no_larger_than_that_of_portable_kernels(key: str
     with workspaces were given up only where a limit was missed, not while the least was looked for."""
     least = _missed(key, HOST, pool_limits={"sram": 500}).shortages[0].budget_bytes
     made = boards.load_board(board)
-    limits = dict.fromkeys((pool.name for pool in SearchOptions().board_pools(made, emulated=True)), 0)
+    limits = dict.fromkeys((pool.name for pool in board_pools(SearchOptions(), made, emulated=True)), 0)
     found = _missed(key, made, pool_limits={**limits, "sram": 500}).shortages[0].budget_bytes
     assert found is not None and least is not None
     assert found <= least

@@ -9,7 +9,7 @@ Buffers of which each excludes each other: any pile without gaps is optimal, and
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from codegen.program.problem import Buffer, Problem
+from codegen.program.problem import Buffer, Problem, intersecting
 
 Edge = tuple[int, int, int]
 """Of buffer b: (other, below, above): o_b + below <= o_other, or o_other + above <= o_b."""
@@ -71,18 +71,47 @@ def graph(problem: Problem, ids: Iterable[str]) -> Graph:
 
 
 def _shifts(edges: Sequence[Sequence[Edge]]) -> tuple[int, ...] | None:
-    """s with 1 - below <= s_other - s_b <= above - 1 for every edge (Bellman and Ford), or None."""
-    shifts = [0] * len(edges)
-    for _ in range(len(edges) + 1):
-        changed = False
-        for buffer, row in enumerate(edges):
-            for other, below, _ in row:
-                if shifts[other] < shifts[buffer] + 1 - below:
-                    shifts[other] = shifts[buffer] + 1 - below
-                    changed = True
-        if not changed:
+    """s with 1 - below <= s_other - s_b <= above - 1 for every edge, or None: longest paths from zero.
+
+    Sweeps go through the buffers forwards and backwards in turn (Yen), and look only at those whose shift has
+    grown. A chain takes two sweeps. There are no shifts if a buffer's shift follows from itself.
+    """
+    count = len(edges)
+    # Shifts are not negative: behind the first edge that raises none, no edge of the row does.
+    rows = [sorted((below - 1, other) for other, below, _ in row) for row in edges]
+    shifts, raised_by = [0] * count, [-1] * count
+    grown = [bool(row) and row[0][0] < 0 for row in rows]
+    for sweep in range(count + 1):
+        if not any(grown):
             return tuple(shifts)
+        for buffer in range(count) if sweep % 2 == 0 else reversed(range(count)):
+            if not grown[buffer]:
+                continue
+            grown[buffer] = False
+            shift = shifts[buffer]
+            for least, other in rows[buffer]:
+                if shift <= least:
+                    break
+                if shifts[other] < shift - least:
+                    shifts[other] = shift - least
+                    raised_by[other] = buffer
+                    grown[other] = True
+        if _has_circle(raised_by):
+            return None
     return None
+
+
+def _has_circle(before: Sequence[int]) -> bool:
+    """True if following `before` from some place leads back to it; -1 ends a path."""
+    seen_from = [-1] * len(before)
+    for start in range(len(before)):
+        place = start
+        while place >= 0 and seen_from[place] < 0:
+            seen_from[place] = start
+            place = before[place]
+        if place >= 0 and seen_from[place] == start:
+            return True
+    return False
 
 
 def _sections(
@@ -92,7 +121,7 @@ def _sections(
 
     A set that is part of another adds nothing: whatever it proves, the larger one proves too.
     """
-    below = [{other: distance for other, distance, _ in row} for row in edges]
+    piles = _Piles(buffers, edges)
     sets: list[list[int]] = []
     starts = sorted({b.start for b in buffers if b.start < b.stop})
     stops = sorted({b.stop for b in buffers if b.start < b.stop})
@@ -112,29 +141,45 @@ def _sections(
         if last:
             sets.append(sorted(active))
     sets.extend([i] for i, buffer in enumerate(buffers) if buffer.start >= buffer.stop)
-    return tuple(_pile(buffers, members, below) for members in sets)
+    return tuple(piles.of(members) for members in sets)
 
 
-def _pile(
-    buffers: Sequence[Buffer], members: Sequence[int], below: Sequence[dict[int, int]]
-) -> tuple[tuple[int, int], ...]:
-    """Bytes each member keeps free of all that lie above it: its least distance to another member.
+class _Piles:
+    """Piles of buffers that are alive together.
 
-    In a pile b1, b2, ... (by key) each starts at least the distance of the one beneath it higher, and the
-    topmost adds its size. Of two members that are not in conflict only the larger one counts.
+    In each pile only what is not plain is looked at again: pairs without a conflict, and distances shorter
+    than the buffer.
     """
-    counted: list[int] = []
-    for buffer in sorted(members, key=lambda i: (-buffers[i].size_bytes, i)):
-        if all(other in below[buffer] for other in counted):
-            counted.append(buffer)
-    pile: list[tuple[int, int]] = []
-    for buffer in members:
-        size = 0
-        if buffer in counted:
-            distances = (below[buffer][other] for other in counted if other != buffer)
-            size = max(min(min(distances, default=buffers[buffer].size_bytes), buffers[buffer].size_bytes), 0)
-        pile.append((buffer, size))
-    return tuple(pile)
+
+    def __init__(self, buffers: Sequence[Buffer], edges: Sequence[Sequence[Edge]]) -> None:
+        self._sizes = [buffer.size_bytes for buffer in buffers]
+        self._free: list[set[int]] = [set() for _ in buffers]
+        """Per buffer: those that are alive with it and in no conflict with it."""
+        self._short = [
+            [(other, below) for other, below, _ in row if below < size]
+            for row, size in zip(edges, self._sizes, strict=True)
+        ]
+        near = [{other for other, _, _ in row} for row in edges]
+        for one, other in intersecting(buffers):
+            if other not in near[one]:
+                self._free[one].add(other)
+                self._free[other].add(one)
+
+    def of(self, members: Sequence[int]) -> tuple[tuple[int, int], ...]:
+        """Bytes each member keeps free of all that lie above it: its least distance to another member.
+
+        In a pile b1, b2, ... (by key) each starts at least the distance of the one beneath it higher, and the
+        topmost adds its size. Of two members that are not in conflict only the larger one counts.
+        """
+        counted: set[int] = set()
+        for buffer in sorted(members, key=lambda i: (-self._sizes[i], i)):
+            if self._free[buffer].isdisjoint(counted):
+                counted.add(buffer)
+        return tuple((buffer, self._kept(buffer, counted) if buffer in counted else 0) for buffer in members)
+
+    def _kept(self, buffer: int, counted: set[int]) -> int:
+        distances = (below for other, below in self._short[buffer] if other in counted)
+        return max(min(distances, default=self._sizes[buffer]), 0)
 
 
 def stacked(problem: Problem) -> list[tuple[int, int]] | None:
