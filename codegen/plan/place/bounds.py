@@ -18,7 +18,7 @@ _Overlaps = Mapping[int, Mapping[int, int]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Group:
+class _OverlapGroup:
     """Buffers alive together, each of which may overlap another one of them."""
 
     members: Sequence[int]
@@ -178,7 +178,7 @@ class _Alive:
         self._buffers, self._overlaps = buffers, overlaps
         self._alone = 0
         """Bytes of the buffers that overlap no other one."""
-        self._groups: dict[int, _Group] = {}
+        self._groups: dict[int, _OverlapGroup] = {}
         """Buffer -> its group, of those that may overlap another one."""
         self._loose: dict[int, None] = {}
         """Buffers whose group is not known yet."""
@@ -224,7 +224,9 @@ class _Alive:
                 members.extend(near)
                 for other in near:
                     del left[other]
-            group = _Group(members=members, bytes=_group_covered(self._buffers, members, self._overlaps))
+            group = _OverlapGroup(
+                members=members, bytes=_group_covered(self._buffers, members, self._overlaps)
+            )
             self._groups.update(dict.fromkeys(members, group))
             self._bytes += group.bytes
         return self._alone + self._bytes
