@@ -1,5 +1,6 @@
 """What people see: messages, progress, tables. Rich is imported where it draws."""
 
+import shutil
 import sys
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
@@ -13,6 +14,10 @@ from codegen.progress import Progress, silent
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Display
+
+
+PIPED_WIDTH = 200
+"""Columns of what is no terminal."""
 
 
 def show_error(error: CodegenError) -> None:
@@ -106,5 +111,25 @@ def table(title: str, columns: list[str], rows: list[list[str]]) -> None:
         drawn.add_column(column, justify="right" if numeric else "left", overflow="fold")
     for row in rows:
         drawn.add_row(*row)
-    width = None if sys.stdout.isatty() else 200
+    width = None if sys.stdout.isatty() else PIPED_WIDTH
     Console(width=width, highlight=False, markup=False).print(drawn)
+
+
+def table_with_tail(columns: list[str], rows: list[list[str]], width: int | None = None) -> None:
+    """A table whose last column is words: where a terminal has no room for them, they go below their row.
+
+    No word is broken. `width`: columns of the terminal; by default those of this one.
+    """
+    if width is None:
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else PIPED_WIDTH
+    widths = [max(map(len, cells)) for cells in zip(columns, *rows, strict=True)]
+    for row in (columns, *rows):
+        cells = [
+            cell.ljust(size) if index == 1 else cell.rjust(size)
+            for index, (cell, size) in enumerate(zip(row[:-1], widths[:-1], strict=True))
+        ]
+        line = "  ".join(cells)
+        fits = sum(widths) + 2 * (len(widths) - 1) <= width
+        click.echo(f"{line}  {row[-1]}".rstrip() if fits else line.rstrip())
+        if not fits and row[-1]:
+            click.echo(f"{' ' * (widths[0] + 2)}{row[-1]}")

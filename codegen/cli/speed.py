@@ -3,7 +3,7 @@
 import click
 
 from codegen.board import boards
-from codegen.cli.console import table
+from codegen.cli.console import table_with_tail
 from codegen.driver.report.single import Measured
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Runner
@@ -44,27 +44,19 @@ def show_costs(program: Program, measured: Measured) -> None:
     counts = [_count(step) for step in trace]
     total = sum(count for count in counts if count is not None)
     unit = "cycles" if any(step.cycles is not None for step in trace) else "instructions"
-    columns = ["step", "operator", "kernel", "multiply-accumulates", unit, "%", "per MAC"]
+    columns = ["step", "operator", "MACs", unit, "%", "per MAC"]
     rows: list[list[str]] = []
     for step, count in zip(trace, counts, strict=True):
         prim = program.steps.prim_funcs[step.step]
         share = "" if count is None else f"{100 * count / max(total, 1):.1f}"
         per_mac = "" if count is None or not prim.macs else f"{count / prim.macs:.2f}"
-        row = [str(step.step), operator_name(prim.let.call), prim.kernel, f"{prim.macs:,}"]
+        row = [str(step.step), operator_name(prim.let.call), f"{prim.macs:,}"]
         row += ["" if count is None else f"{count:,}", share, per_mac]
-        rows.append(row + ([f"{estimate.cycles[step.step]:,}"] if estimate else []))
-    last = [
-        "",
-        "all steps",
-        "",
-        f"{program.steps.macs:,}",
-        f"{total:,}",
-        "100.0",
-        "",
-    ]
-    rows.append(last + ([f"{estimate.total:,}"] if estimate else []))
+        rows.append([*row, *([f"{estimate.cycles[step.step]:,}"] if estimate else []), prim.kernel])
+    last = ["", "all steps", f"{program.steps.macs:,}", f"{total:,}", "100.0", ""]
+    rows.append([*last, *([f"{estimate.total:,}"] if estimate else []), ""])
     click.echo()
-    table("", columns + (["cycles (estimate)"] if estimate else []), rows)
+    table_with_tail([*columns, *(["est. cycles"] if estimate else []), "kernel"], rows)
     resolution = measured.result.cases[0].counter_resolution
     if resolution is not None and resolution > 1:
         click.echo(f"the counter of this board ticks every {resolution:g} instructions")

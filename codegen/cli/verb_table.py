@@ -130,6 +130,10 @@ the result.""",
         module="codegen.cli.verbs_info",
         help="List the memory planners, those of other packages included.",
     ),
+    "explain": Verb(
+        module="codegen.cli.explaining",
+        help="Say what a message code means: explain E401.",
+    ),
     "init": Verb(
         module="codegen.cli.options.init_file",
         help="""Write a codegen.toml with every key, what it does and its default, all commented out.
@@ -137,8 +141,8 @@ the result.""",
 What is there is not overwritten.""",
     ),
     "doctor": Verb(
-        module="codegen.cli.verbs_info",
-        help="Say what is missing on this machine and the command that installs it. "
+        module="codegen.cli.boards.doctor_verb",
+        help="Say what works on this machine, and the command that installs what is missing. "
         "Exit 5 if builds cannot work. With --board also the flash tools of a real board, and with --port "
         "who answers there.",
     ),

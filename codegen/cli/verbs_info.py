@@ -1,4 +1,4 @@
-"""The verbs that tell: ops, planners, doctor, and boards (all, one in detail, or as JSON).
+"""The verbs that tell: ops, planners, and boards (all, one in detail, or as JSON).
 
 Each imports what it tells of: `codegen boards` needs no kernel.
 """
@@ -10,7 +10,6 @@ import click
 
 from codegen import board as catalogue
 from codegen.board.flash.commands import load_commands, tools_for
-from codegen.cli.boards.tool_flags import BAUD, REAL_PORT
 from codegen.cli.console import table
 from codegen.cli.verb_table import VERBS
 from codegen.documents import to_json
@@ -76,41 +75,6 @@ def planners(as_json: bool) -> int:
     return ExitCode.OK
 
 
-@click.command(help=VERBS["doctor"].help)
-@click.option("--board", "name", metavar="BOARD", help="Look at what this real board is flashed with too.")
-@REAL_PORT
-@BAUD
-@_JSON
-def doctor(name: str | None, port: str | None, baud: int | None, as_json: bool) -> int:
-    """`codegen doctor`."""
-    from codegen import toolchain
-    from codegen.cli.boards.board_doctor import board_findings
-
-    findings = toolchain.doctor(catalogue.boards())
-    if name is not None:
-        findings = (*findings, *board_findings(catalogue.load_board(name), port, baud))
-    if as_json:
-        rows = [
-            {
-                "name": f.name,
-                "ok": f.ok,
-                "required_for": f.required_for,
-                "detail": f.detail,
-                "install": f.install,
-            }
-            for f in findings
-        ]
-        click.echo(to_json({"schema": 1, "findings": rows}), nl=False)
-    else:
-        for finding in findings:
-            mark = "ok      " if finding.ok else "optional" if finding.optional else "MISSING "
-            click.echo(f"{mark}  {finding.name}: {finding.detail}")
-            if not finding.ok:
-                click.echo(f"          for {finding.required_for}; install: {finding.install}")
-    needed = [finding for finding in findings if not finding.ok and not finding.optional]
-    return ExitCode.TOOLCHAIN if needed else ExitCode.OK
-
-
 _GROUPS = (
     (Runner.QEMU, "run on QEMU"),
     (Runner.HOST, "run on this machine"),
@@ -145,23 +109,20 @@ def _list(known: Sequence[Board]) -> None:
         members.sort(key=lambda board: (board.vendor, board.name))
         if index:
             click.echo()
-        table(what, ["board", "core", "pools", "constants", "port", "what it is"], [_row(b) for b in members])
+        table(what, ["board", "core", "RAM", "flash", "port", "chip"], [_row(b) for b in members])
     click.echo("\n`codegen boards BOARD` tells all of one; --json all of all.")
 
 
 def _row(board: Board) -> list[str]:
+    names = [board.chip or board.title.partition(" (")[0], *board.aliases]
     return [
-        ", ".join((board.name, *board.aliases)),
+        board.name,
         board.target.cpu.removeprefix("cortex-"),
-        _sizes(region for region in board.regions if region.writable),
-        _sizes(region for region in board.regions if not region.writable),
+        _size(sum(region.size_bytes for region in board.regions if region.writable)),
+        _size(sum(region.size_bytes for region in board.regions if not region.writable)),
         _port(board),
-        board.title,
+        ", ".join(names),
     ]
-
-
-def _sizes(regions: Iterable[Region]) -> str:
-    return ", ".join(f"{region.pool_name} {_size(region.size_bytes)}" for region in regions)
 
 
 def _size(size_bytes: int) -> str:

@@ -5,32 +5,18 @@ import re
 import shutil
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from codegen.disk import temporary_folder
 from codegen.extras import pip_install, requirements
 from codegen.ir import Board, Runner
 from codegen.toolchain import gcc
+from codegen.toolchain.finding import Finding, Topic
 
 INSTALL_QEMU = "sudo apt-get install qemu-system-arm"
 INSTALL_CMAKE = "sudo apt-get install cmake"
 _PYTHON = (3, 11)
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Finding:
-    """One thing looked for; an `optional` one may be missing."""
-
-    name: str
-    ok: bool
-    required_for: str
-    detail: str
-    """Version found, or what is wrong."""
-    install: str
-    """Command that installs it, for Debian and Ubuntu or pip."""
-    optional: bool = False
 
 
 def doctor(boards: Iterable[Board] = ()) -> tuple[Finding, ...]:
@@ -41,15 +27,22 @@ def doctor(boards: Iterable[Board] = ()) -> tuple[Finding, ...]:
         _arm_gcc(),
         _newlib(),
         *_qemu(tuple(boards)),
-        _program("gcc", "board host", gcc.INSTALL_HOST_GCC),
+        _program(Topic.HOST, "gcc", "board host", gcc.INSTALL_HOST_GCC),
         _sanitizers(),
-        _program("cmake", "building an emitted folder with its CMake file", INSTALL_CMAKE, optional=True),
+        _program(
+            Topic.EXTRAS,
+            "cmake",
+            "building an emitted folder with its CMake file",
+            INSTALL_CMAKE,
+            optional=True,
+        ),
     )
 
 
 def _python() -> Finding:
     found = sys.version_info
     return Finding(
+        topic=Topic.PYTHON,
         name="python",
         ok=found >= _PYTHON,
         required_for="everything",
@@ -69,6 +62,7 @@ def _package(requirement: str, extra: str | None) -> Finding:
         version = None
     fits = version is not None and (lowest is None or _numbers(version) >= _numbers(lowest[1]))
     return Finding(
+        topic=Topic.PYTHON if extra is None else Topic.EXTRAS,
         name=name,
         ok=fits,
         required_for="everything" if extra is None else _EXTRAS.get(extra, f"extra {extra}"),
@@ -88,7 +82,7 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(map(int, parts[0].split("."))) if parts else ()
 
 
-def _program(name: str, required_for: str, install: str, *, optional: bool = False) -> Finding:
+def _program(topic: Topic, name: str, required_for: str, install: str, *, optional: bool = False) -> Finding:
     """A program that tells its version on the first line of `--version`."""
     path = shutil.which(name)
     detail = "not in PATH"
@@ -96,6 +90,7 @@ def _program(name: str, required_for: str, install: str, *, optional: bool = Fal
         lines = gcc.call([path, "--version"], Path.cwd()).stdout.splitlines()
         detail = lines[0] if lines else f"{path} does not tell its version"
     return Finding(
+        topic=topic,
         name=name,
         ok=path is not None,
         required_for=required_for,
@@ -106,7 +101,7 @@ def _program(name: str, required_for: str, install: str, *, optional: bool = Fal
 
 
 def _arm_gcc() -> Finding:
-    return _program(f"{gcc.ARM_PREFIX}gcc", "every board but host", gcc.INSTALL_ARM_GCC)
+    return _program(Topic.ARM, f"{gcc.ARM_PREFIX}gcc", "every board but host", gcc.INSTALL_ARM_GCC)
 
 
 def _newlib() -> Finding:
@@ -114,6 +109,7 @@ def _newlib() -> Finding:
     program = "#include <string.h>\nvoid f(char *p);\nvoid f(char *p) { memset(p, 0, 64); }\n"
     problem = _compile_problem(f"{gcc.ARM_PREFIX}gcc", ("-mcpu=cortex-m4", "-mthumb", "-c"), program)
     return Finding(
+        topic=Topic.ARM,
         name="newlib for arm-none-eabi",
         ok=problem is None,
         required_for="every board but host",
@@ -125,6 +121,7 @@ def _newlib() -> Finding:
 def _sanitizers() -> Finding:
     problem = _compile_problem("gcc", ("-fsanitize=address,undefined",), "int main(void) { return 0; }\n")
     return Finding(
+        topic=Topic.EXTRAS,
         name="sanitizers of gcc",
         ok=problem is None,
         required_for="checking each step's memory on the host (make test)",
@@ -149,7 +146,7 @@ def _compile_problem(compiler: str, options: tuple[str, ...], program: str) -> s
 
 
 def _qemu(boards: tuple[Board, ...]) -> list[Finding]:
-    found = _program("qemu-system-arm", "running on an emulated board", INSTALL_QEMU)
+    found = _program(Topic.QEMU, "qemu-system-arm", "running on an emulated board", INSTALL_QEMU)
     wanted: dict[str, list[str]] = {}
     for board in boards:
         if board.runner is Runner.QEMU and board.qemu_machine:
@@ -157,6 +154,7 @@ def _qemu(boards: tuple[Board, ...]) -> list[Finding]:
     known = _qemu_machines() if found.ok else frozenset[str]()
     machines = [
         Finding(
+            topic=Topic.QEMU,
             name=f"QEMU machine {machine}",
             ok=machine in known,
             required_for=f"running on {', '.join(names)}",

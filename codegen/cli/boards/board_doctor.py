@@ -10,7 +10,7 @@ from codegen.board.flash.tools import OBJCOPY, TOOLS, Tool
 from codegen.board.flashing import baud_of
 from codegen.errors import CodegenError, Message, listed
 from codegen.ir import Board, Runner
-from codegen.toolchain import Finding
+from codegen.toolchain.finding import Finding, Topic
 from codegen.toolchain.gcc import INSTALL_ARM_GCC
 
 _WAIT_SECONDS = 5.0
@@ -31,6 +31,7 @@ def _tools(board: Board) -> Iterable[Finding]:
         missing = [each[0] for each in words if shutil.which(each[0]) is None]
         lacks = "" if not missing else f": not in PATH: {listed(missing)}"
         yield Finding(
+            topic=Topic.FLASH,
             name="flash_tool",
             ok=not missing,
             required_for=wanted,
@@ -47,6 +48,7 @@ def _tools(board: Board) -> Iterable[Finding]:
     optional = board.runner is Runner.QEMU or (chosen is not None and is_here(chosen, board))
     if not able:
         yield Finding(
+            topic=Topic.FLASH,
             name="flash tool",
             ok=False,
             required_for=wanted,
@@ -71,6 +73,7 @@ def _tool(tool: Tool, board: Board, wanted: str, optional: bool, chosen: bool) -
     if ok and uses_objcopy and shutil.which(OBJCOPY) is None:
         ok, detail, install = False, f"{path}, but it needs {OBJCOPY}", INSTALL_ARM_GCC
     return Finding(
+        topic=Topic.FLASH,
         name=f"flash tool {tool.name}",
         ok=ok,
         required_for=wanted,
@@ -92,6 +95,7 @@ def _port(board: Board, port: str, baud: int | None) -> Iterable[Finding]:
     ok = found.board == board.name
     detail = f"board {found.board}, build {found.build_sha256[:12]} answers"
     yield Finding(
+        topic=Topic.PORT,
         name=f"port {port}",
         ok=ok,
         required_for=f"running on {board.name}",
@@ -102,6 +106,7 @@ def _port(board: Board, port: str, baud: int | None) -> Iterable[Finding]:
 
 def _failed(board: Board, port: str, message: Message) -> Finding:
     return Finding(
+        topic=Topic.PORT,
         name=f"port {port}",
         ok=False,
         required_for=f"running on {board.name}",

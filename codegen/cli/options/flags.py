@@ -81,9 +81,22 @@ def usage(error: click.UsageError) -> CodegenError:
     row = None if parameter is None else ROWS.get(parameter.name or "")
     found = None if row is None or context is None else origin(context, row)
     if found is None:
-        return CodegenError(Message(code="E201", text=error.format_message(), help=help_))
+        text = error.format_message()
+        if isinstance(error, click.NoSuchOption) and context is not None:
+            help_ = _short_option_advice(error.option_name, context) + help_
+        return CodegenError(Message(code="E201", text=text, help=help_))
     code = "E202" if found.in_file else "E201"
     return CodegenError(Message(code=code, where=found.place, text=error.message, help=help_))
+
+
+def _short_option_advice(name: str, context: click.Context) -> str:
+    """The long options that `-b` may stand for; nothing for a long one, of which click tells itself."""
+    if name.startswith("--") or len(name) < 2:
+        return ""
+    words = [word for param in context.command.get_params(context) for word in param.opts]
+    long = [word for word in words if word.startswith(f"--{name[1].lower()}")]
+    short = [word for word in words if word.lower() == name.lower()]
+    return f"did you mean {' or '.join((short + long)[:4])}? " if short or long else ""
 
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])

@@ -101,16 +101,25 @@ def _samples(
     from codegen.driver.example import example_inputs
     from codegen.driver.inputs.cases import ArraySource
     from codegen.ir import DType, TensorType
+    from codegen.program.interface import IoTensor
 
     samples: dict[tuple[str, str], Sequence[float]] = {}
     parts = report.models or (report,)
     for model, part in zip(models, parts, strict=True):
-        types = [TensorType(shape=each.shape, dtype=DType(each.dtype)) for each in model.inputs]
+        tensors = [
+            IoTensor(
+                field=each.field,
+                origin=each.field,
+                value=each.field,
+                type=TensorType(shape=each.shape, dtype=DType(each.dtype)),
+            )
+            for each in model.inputs
+        ]
         if given is not None:
             source = ArraySource.parse(given)
             words = [source.prefix or "", model.name if len(models) > 1 else ""]
             source = replace(source, prefix="_".join(filter(None, words)) or None)
-            arrays = source.read("x", types, "input")
+            arrays = source.read("x", tensors, "input")
         else:
             arrays = example_inputs("" if part.model is None else part.model.sha256)
         for tensor, array in zip(model.inputs, arrays, strict=False):
