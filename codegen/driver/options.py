@@ -104,6 +104,11 @@ class Options(SearchOptions):
     """File of figures that the build must have (`codegen.driver.checks.lock`)."""
 
     @property
+    def has_ranges(self) -> bool:
+        """True if a size of an input is known as a range; one size (`T=37`) is none."""
+        return any(dim.is_range for dim in self.dims)
+
+    @property
     def spelled(self) -> str:
         """The flags that decide the generated code, spelled out in a fixed order."""
         parts = [f"--board {self.board}", f"--optimize {self.optimize}", f"--planner {self.planner}"]

@@ -71,9 +71,17 @@ def prepared(
     """
     limits = byte_limits(options.model_limit)
     dims = dims_of(path, options.dims, limits)
-    sizes = None if dims is None else sizes_of(path, options, dims)
+    file = ModelFile(
+        path=path,
+        kernels=options.kernels,
+        limits=limits,
+        dims=dims,
+        has_int8_edges=options.io_types == "int8",
+    )
+    sizes = None if dims is None or not dims.are_ranges else sizes_of(path, options, dims)
     if sizes is None:
-        imported = importers.load(path, options.kernels, limits=limits)
+        file = file if dims is None else file.at(dims.largest)
+        imported = importers.load(path, options.kernels, file.extents, limits)
     else:
         sizes, imported = _at_largest(sizes)
     reductions: list[passes.Reduction] = []
@@ -105,13 +113,7 @@ def prepared(
         reads=placed.reads,
         missed=placed.missed,
         sizes=sizes,
-        file=ModelFile(
-            path=path,
-            kernels=options.kernels,
-            limits=limits,
-            dims=dims,
-            has_int8_edges=options.io_types == "int8",
-        ),
+        file=file,
     )
 
 

@@ -276,7 +276,7 @@ def check_at(
 ) -> None:
     """Raise CodegenError E284 for `--at` and `--svg` without `--dim`, and for what does not go together with
     `--dim`: `others`, flags in use, and a picture of several models."""
-    if options.dims:
+    if options.has_ranges:
         drawn = svg is not None and models > 1
         check_sizes(options, *others, *([f"a picture of {models} models"] if drawn else []))
         return

@@ -1,8 +1,11 @@
 """What a file says of its graph inputs, and which extents of theirs are said from outside."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from types import MappingProxyType
+
+from codegen.ir.c_names import identifier
 
 Extents = Mapping[tuple[int, int], int]
 """(graph input, axis) -> its extent, in place of the file's."""
@@ -18,3 +21,22 @@ class InputSignature:
     shape: tuple[int, ...]
     symbols: tuple[str, ...] = ()
     """What the file calls each extent; empty, also as a whole, where it has no name."""
+
+
+def open_extents(name: str, shape: Sequence[int], symbols: Sequence[str]) -> tuple[str, str]:
+    """What is said of an input with open extents beside the first, and what to do; by the file's names."""
+    names = [symbol for _, symbol in zip_longest(shape, symbols, fillvalue="")]
+    words = [symbol or str(extent) for extent, symbol in zip(shape, names, strict=True)]
+    text = f"has shape [{', '.join(words)}]: only the first extent may be unknown"
+    return text, open_advice(name, shape, names)
+
+
+def open_advice(name: str, shape: Sequence[int], symbols: Sequence[str] = ()) -> str:
+    """How to say the open extents beside the first: as the file calls them, else by input and axis."""
+    sizes = dict.fromkeys(
+        identifier(symbol, "") if symbol else f"{identifier(name, 'input0')}.{axis}"
+        for axis, (extent, symbol) in enumerate(zip_longest(shape, symbols, fillvalue=""))
+        if axis and extent == -1
+    )
+    said = " ".join(f"--dim {size}=37" for size in sizes)
+    return f"say how large it is: {said}, or a range: --dim {next(iter(sizes))}=10..200"

@@ -17,7 +17,10 @@ from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir.formulas import Symbol
 from tests.search.ranges.networks import detector, residual
 
-HELP = "for example --dim T=10..200, --dim input_1.1=10..200 (axis 1 of input_1), or --dim input_1.1=T"
+HELP = (
+    "for example --dim T=10..200, --dim T=37 (one size), --dim input_1.1=10..200 (axis 1 of input_1), or "
+    "--dim input_1.1=T"
+)
 
 
 def told(error: pytest.ExceptionInfo[CodegenError]) -> list[tuple[str, str | None, str]]:
@@ -29,7 +32,7 @@ def test_words_that_say_no_range() -> None:
         parsed(
             [
                 "T",
-                "T=5",
+                "T=",
                 "T=9..2",
                 "x.1=0..4",
                 "U=T",
@@ -43,7 +46,7 @@ def test_words_that_say_no_range() -> None:
     empty = "is an empty range: sizes begin at 1 and the lower end comes first"
     assert told(caught) == [
         ("E281", "--dim T", "says no range of a size"),
-        ("E281", "--dim T=5", "says no range of a size"),
+        ("E281", "--dim T=", "says no range of a size"),
         ("E281", "--dim T=9..2", f"9..2 {empty}"),
         ("E281", "--dim x.1=0..4", f"0..4 {empty}"),
         ("E281", "--dim U=T", "says no range of a size"),

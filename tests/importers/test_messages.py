@@ -113,7 +113,7 @@ def test_unknown_extent_beside_the_batch() -> None:
     expected = (
         'error[E301] graph input 0: tensor 0 "x" has shape [-1, -1]: '
         "only the first extent may be unknown (-1)\n"
-        "help: convert the model with a fixed input shape, or say it with --dim"
+        "help: say how large it is: --dim x.1=37, or a range: --dim x.1=10..200"
     )
     assert complaint(data) == expected
     patch = Patch(typed("int8", scale=1.0))

@@ -145,7 +145,7 @@ def run(
     flags |= {"--cycles": asked.count_cycles, "--report": as_page, "--flash": real.flashing}
     others = [flag for flag, value in flags.items() if value]
     check_at(options, asked.at, models=len(paths), others=others, svg=svg)
-    if options.dims:
+    if options.has_ranges:
         way = Way(
             at=asked.at or "breakpoints",
             folder=folder,
@@ -219,7 +219,7 @@ def validate(
     options, _ = within_application(options, emulated=port is None)
     catalogue.check_can_run(catalogue.load_board(options.board), port)
     check_at(options, at, models=1, others=["--input"] if given else [])
-    if options.dims:
+    if options.has_ranges:
         way = Way(
             at=at or "breakpoints", folder=folder, port=port, choice=choice, as_json=as_json, quiet=quiet
         )

@@ -89,7 +89,7 @@ def with_curve(
 ) -> dict[str, object]:
     """`document` with `pareto`, the curve of the model; without where several share pools or sizes are
     ranges, which have none."""
-    if len(paths) > 1 or options.dims:
+    if len(paths) > 1 or options.has_ranges:
         return dict(document)
     [path] = paths
     found = plan_curve(path, options, model_name(path, options.names), progress)

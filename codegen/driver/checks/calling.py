@@ -103,10 +103,12 @@ def check_sizes(options: Options, *others: str) -> None:
         *(["--stream-input"] if options.stream_input else []),
         *(["device_id of [[place]]"] if any(place.device.device_id for place in options.places) else []),
     ]
-    if options.dims and used:
+    if options.has_ranges and used:
         text = f"sizes that are ranges do not go together with {' and '.join(used)}"
-        help_ = "leave one of them out: a build for one size takes --dim T=37..37, or none"
-        raise CodegenError(Message(code="E284", where=f"--dim {options.dims[0]}", text=text, help=help_))
+        ranged = next(dim for dim in options.dims if dim.is_range)
+        name = str(ranged).partition("=")[0]
+        help_ = f"leave one of them out: one size goes with them all, --dim {name}=37"
+        raise CodegenError(Message(code="E284", where=f"--dim {ranged}", text=text, help=help_))
 
 
 def check_port(bundle: Bundle, port: str | None) -> None:

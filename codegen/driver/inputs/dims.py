@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(
     r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?:\.(?P<axis>[0-9]{1,2}))?="
-    r"(?:(?P<low>[0-9]{1,20})\.\.(?P<high>[0-9]{1,20})?"
+    r"(?:(?P<low>[0-9]{1,20})(?P<dots>\.\.(?P<high>[0-9]{1,20})?)?"
     r"|(?P<symbol>[A-Za-z][A-Za-z0-9_]*))"
 )
 LARGEST = 1 << 16
@@ -26,7 +26,10 @@ LARGEST = 1 << 16
 _BEYOND = 1 << 31
 """No size reaches this: offsets are int32."""
 
-_HELP = "for example --dim T=10..200, --dim input_1.1=10..200 (axis 1 of input_1), or --dim input_1.1=T"
+_HELP = (
+    "for example --dim T=10..200, --dim T=37 (one size), --dim input_1.1=10..200 (axis 1 of input_1), or "
+    "--dim input_1.1=T"
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,6 +46,11 @@ class GivenDim:
     """The symbol that an axis is; empty where a range is given."""
     is_open: bool = False
     """No upper end is given: as large as fits."""
+
+    @property
+    def is_range(self) -> bool:
+        """False for one size, and for an axis that is called after a symbol."""
+        return self.is_open or (not self.symbol and self.low != self.high)
 
     def closed(self, high: int) -> "GivenDim":
         """The same with this upper end."""
@@ -61,6 +69,16 @@ class Dims:
     axes: Mapping[tuple[int, int], str]
     open_symbol: str = ""
     """The one whose upper end is open; empty where there is none."""
+
+    @property
+    def are_ranges(self) -> bool:
+        """False where each symbol is one number: the model has one size."""
+        return any(symbol.low != symbol.high for symbol in self.symbols)
+
+    @property
+    def largest(self) -> Mapping[str, int]:
+        """The upper ends."""
+        return {symbol.name: symbol.high for symbol in self.symbols}
 
     def extents(self, values: Mapping[str, int]) -> "importers.Extents":
         """What the importer is told at these values of the symbols."""
@@ -83,9 +101,9 @@ def parsed(words: Sequence[str]) -> tuple[GivenDim, ...]:
             messages.add("E281", text, where=f"--dim {word}", help="give the size another name")
             continue
         axis = None if match["axis"] is None else int(match["axis"])
-        is_open = match["low"] is not None and match["high"] is None
+        is_open = match["dots"] is not None and match["high"] is None
         low = int(match["low"] or 1)
-        high = max(low, LARGEST) if is_open else int(match["high"] or 1)
+        high = max(low, LARGEST) if is_open else int(match["high"] or low)
         if not 1 <= low <= high:
             text = f"{low}..{high} is an empty range: sizes begin at 1 and the lower end comes first"
             messages.add("E281", text, where=f"--dim {word}", help=_HELP)
@@ -213,16 +231,30 @@ def _bind_rest(
     if len(loose) == 1 and len(alike) == 1:
         axes.update(dict.fromkeys(inner, loose[0]))
         return
-    said = ", ".join(f"{fields[which]}.{axis}" for which, axis in inner) or "none"
+    said = ", ".join(_named_axis(signatures[which], fields[which], axis) for which, axis in inner) or "none"
     any_ = [(which, min(len(each.shape), 2) - 1) for which, each in enumerate(signatures) if each.shape]
     meant = [f"{fields[which]}.{axis}" for which, axis in (*inner, *any_)]
     for each in given:
         if each.axis is None and each.name in loose:
             text = f"which size {each.name} is does not follow from the file, which leaves open: {said}"
             help_ = "leave it out: no input has an axis"
-            if meant:
+            names = [name for which, axis in inner if (name := _name_of(signatures[which], axis))]
+            if names:
+                help_ = f"call it as the file does: --dim {str(each).replace(each.name, names[0], 1)}"
+            elif meant:
                 help_ = f"say it: --dim {meant[0]}={each.name} beside this one"
             messages.add("E282", text, where=f"--dim {each}", help=help_)
+
+
+def _name_of(signature: "InputSignature", axis: int) -> str:
+    """What the file calls an extent; empty where it has no name."""
+    return signature.symbols[axis] if axis < len(signature.symbols) else ""
+
+
+def _named_axis(signature: "InputSignature", field: str, axis: int) -> str:
+    """An open axis in messages: `x.1`, and what the file calls it."""
+    name = _name_of(signature, axis)
+    return f"{field}.{axis} ({name})" if name else f"{field}.{axis}"
 
 
 _AT = re.compile(r"[A-Za-z][A-Za-z0-9_]*=[0-9]{1,9}")

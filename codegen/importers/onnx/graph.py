@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from codegen.importers.file_tensors import NamedTensor
-from codegen.importers.graph_inputs import Extents
+from codegen.importers.graph_inputs import Extents, open_extents
 from codegen.importers.limits import ByteLimits
 from codegen.importers.onnx.composed import REPEATED, SEQUENCES
 from codegen.importers.onnx.file.node_order import names_read
@@ -139,9 +139,7 @@ class GraphTranslation:
             elif extent == -1 and (axis == 0 or self._extents):
                 shape[axis] = 1
             elif extent == -1:
-                text = f"has shape {shape}: only the first extent may be unknown (-1)"
-                advice = "export the model with a fixed input shape, or say it with --dim"
-                raise Refused("E301", text, advice)
+                raise Refused("E301", *open_extents(value.name, value.shape, value.symbols))
         try:
             kind = TensorType(shape=tuple(shape), dtype=DType(value.dtype))
         except ValueError:

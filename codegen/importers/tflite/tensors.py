@@ -266,13 +266,13 @@ def _with_zero_points(was: TensorType, dtype: DType, more: int) -> TensorType:
     return replace(was, dtype=dtype, quantization=replace(was.quantization, zero_points=zeros))
 
 
-def unknown_extent(tensor: FileTensor, shape: tuple[int, ...]) -> Refused:
+def unknown_extent(tensor: FileTensor, shape: tuple[int, ...], advice: str = "") -> Refused:
     """Of a tensor whose `shape` is unknown beside its first extent."""
     text = "only the first extent may be unknown (-1)"
     return Refused(
         "E301",
         f"{tensor} has shape {list(shape)}: {text}",
-        "convert the model with a fixed input shape, or say it with --dim",
+        advice or "convert the model with a fixed input shape, or say it with --dim",
         reason=f"of a shape {text}",
         subject=str(tensor),
     )

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from codegen.importers.budget import Budget
-from codegen.importers.graph_inputs import Extents
+from codegen.importers.graph_inputs import Extents, open_advice
 from codegen.importers.limits import ByteLimits
 from codegen.importers.printable_names import identifiers, printable
 from codegen.importers.reporting import AlreadyReported, ImportProblem, ImportReport, Refused
@@ -150,7 +150,8 @@ class Translation:
         if all(not axis or (position, axis) in self._extents for axis in unknown):
             return True
         self._is_unsized = True
-        self._report.add(unknown_extent(tensor, tensor.signature).problem, where=where)
+        advice = open_advice(tensor.name, tensor.signature)
+        self._report.add(unknown_extent(tensor, tensor.signature, advice).problem, where=where)
         return False
 
     def _new_value(self, index: int, where: str) -> TensorType | None:
