@@ -212,7 +212,8 @@ COMMON = (
         multiple=True,
         metavar="NAME=LOW..HIGH",
         help="A size known as a range: T=10..200 (T=37: one size) for what the model leaves open, "
-        "input_1.1=10..200 for axis 1 of input_1, input_1.1=T for a size that has a name. May be given several times.",
+        "input_1.1=10..200 for axis 1 of input_1, input_1.1=T for a size that has a name. May be given "
+        "several times.",
     ),
     row(
         "--pool",
