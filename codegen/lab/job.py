@@ -1,10 +1,11 @@
 """One job: a model's build, made once for all boards of a kind, flashed, run and compared."""
 
+import itertools
 import os
 import signal
 import subprocess
 import threading
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +24,7 @@ from codegen.driver.options import Options
 from codegen.driver.report.output_check import array
 from codegen.driver.run import all_complaints, check_linked, execute_all, patience_of
 from codegen.errors import CodegenError, Message, Messages
+from codegen.ir.hardware import Board
 from codegen.lab.inventory import LabBoard
 from codegen.lab.labgrid_targets import LabgridTarget, target_of
 from codegen.lab.results import POWER_CYCLED, JobResult, State
@@ -42,17 +44,20 @@ class Bench:
     def __init__(self, folder: Path, options: Options) -> None:
         """`folder`: builds and reports go there."""
         self._folder, self._options = folder, options
-        self._builds: dict[tuple[Path, str, bool], Built | CodegenError] = {}
+        self._builds: dict[tuple[Path, Board, bool], Built | CodegenError] = {}
         self._building = threading.Lock()
+        self._models, self._kinds = _FolderNames(), _FolderNames()
 
     def built(self, model: Path, place: LabBoard, progress: Progress = silent) -> Built:
         """The build for a board of this kind. Raises CodegenError as `build` does, each time."""
-        kind, emulated = load_board(place.board).name, place.port is None
-        key = (model, kind, emulated)
+        board, emulated = load_board(place.board), place.port is None
+        key = (model, board, emulated)
         with self._building:
             if key not in self._builds:
                 progress("build")
-                target = self._folder / "builds" / (f"{kind}-qemu" if emulated else kind) / model.stem
+                kind = self._kinds.of(board, board.name)
+                folder = self._folder / "builds" / (f"{kind}-qemu" if emulated else kind)
+                target = folder / self._models.of(model, model.stem)
                 try:
                     self._builds[key] = build([model], self._of(place), target, emulated=emulated)
                 except CodegenError as error:
@@ -67,7 +72,8 @@ class Bench:
         built = self._ready(model, place, progress)
         progress("run")
         document, problems, _ = measured(built, _made_up(built, self._options.seed), place, self._of(place))
-        report = self._folder / "reports" / place.name / f"{model.stem}.json"
+        name = self._models.of(model, model.stem)
+        report = self._folder / "reports" / place.name / f"{name}.json"
         report.parent.mkdir(parents=True, exist_ok=True)
         write_file(report, to_json(document).encode())
         if problems:
@@ -107,6 +113,24 @@ class Bench:
     def recover(self, place: LabBoard) -> str:
         """Bring a board back: by its power, else by its reset; how that went, in words."""
         return recover(place)
+
+
+class _FolderNames:
+    """Names of folders, one for each thing: models of one file name, boards of one name, get numbers."""
+
+    def __init__(self) -> None:
+        self._names: dict[Hashable, str] = {}
+        self._naming = threading.Lock()
+
+    def of(self, thing: Hashable, name: str) -> str:
+        """The folder of `thing`, called `name` unless something else is."""
+        with self._naming:
+            if thing not in self._names:
+                taken = set(self._names.values())
+                numbered = (f"{name}-{number}" for number in itertools.count(2))
+                free = (folder for folder in itertools.chain([name], numbered) if folder not in taken)
+                self._names[thing] = next(free)
+            return self._names[thing]
 
 
 def prepared(built: Built, place: LabBoard, progress: Progress = silent) -> Built:

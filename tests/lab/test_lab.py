@@ -5,21 +5,25 @@ import os
 import sys
 import threading
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
+from codegen import resources
 from codegen.board.link.exchange import Link, Patience
 from codegen.board.machines.ports import SerialPort
 from codegen.cli.lab_verb import _Table  # pyright: ignore[reportPrivateUsage]
+from codegen.driver.options import Options
 from codegen.errors import CodegenError, ExitCode, Message
 from codegen.lab import JobResult, LabBoard, State, exit_code_of, junit, lab_page, read_lab, run_lab
-from codegen.lab.job import recover
+from codegen.lab.job import Bench, recover
 from codegen.lab.results import state_of
 from codegen.progress import Progress
 from tests.cli.test_verbs import call
+from tests.e2e.test_entry import network
 from tests.page.browser import browser
 from tests.page.looking import check_for_everybody, roles
 
@@ -223,6 +227,21 @@ def _look_at(page: str, folder: Path) -> None:
         assert {"link", "navigation", "region"} <= roles(seen)
         seen.load(folder / "lab.html", width=400)
         check_for_everybody(seen, "lab-narrow")
+
+
+def test_models_and_boards_of_one_name_are_built_apart(tmp_path: Path) -> None:
+    """A second model of the name, or a board file of the name, took the folder of the first build."""
+    models = [network(tmp_path / name, 1) for name in "ab"]
+    shipped = (resources.folder("boards") / "microbit.toml").read_text()
+    files = [tmp_path / f"{name}.toml" for name in "cd"]
+    for number, file in enumerate(files):
+        file.write_text(shipped.replace('title = "', f'title = "Number {number}, '))
+    bench = Bench(tmp_path / "lab", Options())
+    places = [LabBoard(name=file.stem, board=str(file)) for file in files]
+    built = [bench.built(model, place) for model in models for place in places]
+    assert len({each.folder for each in built}) == 4
+    again = bench.built(models[0], replace(places[0], name="another"))
+    assert again is built[0]
 
 
 def test_boards_work_at_the_same_time() -> None:
