@@ -14,16 +14,17 @@ from codegen.packages.examples import example_files
 
 _SKETCH = "packages/arduino/sketch.j2"
 
-_ANY_ARM = ("mbed", "mbed_nano", "nrf52", "renesas_uno", "renesas_portenta", "stm32", "samd")
-_ARCHITECTURES: Mapping[str, tuple[str, ...]] = {
-    "mve": ("stm32",),
-    "dsp": (*_ANY_ARM, "mbed_giga", "mbed_portenta"),
-    "v7m": (*_ANY_ARM, "sam", "mbed_giga", "mbed_portenta"),
-    "v6m": (*_ANY_ARM, "sam", "mbed_giga", "mbed_portenta", "mbed_rp2040", "rp2040"),
+_ARDUINO = "mbed mbed_nano mbed_giga mbed_portenta nrf52 renesas_uno renesas_portenta stm32 samd"
+_REGISTERED = "atmelsam nordicnrf52 renesas-ra ststm32 teensy"
+_PLATFORMS: Mapping[str, tuple[str, str]] = {
+    "mve": ("stm32", "ststm32"),
+    "dsp": (_ARDUINO, _REGISTERED),
+    "v7m": (f"{_ARDUINO} sam", _REGISTERED),
+    "v6m": (f"{_ARDUINO} sam mbed_rp2040 rp2040", f"{_REGISTERED} nordicnrf51 raspberrypi"),
 }
-"""Instruction set -> Arduino's platforms that have boards with it; boards without it meet the #error."""
-_SMALLEST_IDS = 3
-"""Letters that a component's name has in a CMSIS-Pack."""
+"""Instruction set -> platforms of Arduino and of PlatformIO that have boards with it, the narrowest first."""
+_LONGEST_COMPONENT = 32
+"""Letters that a component's name has at most in a CMSIS-Pack."""
 
 _PLATFORMIO: Mapping[str, tuple[str, str]] = {
     "host": ("espressif32", "esp32dev"),
@@ -44,7 +45,9 @@ def arduino(package: Package) -> PackageFiles:
         files={
             **_library(package),
             "library.properties": fill(
-                "packages/arduino/library.properties.j2", **said, architectures=_architectures(package)
+                "packages/arduino/library.properties.j2",
+                **said,
+                architectures=",".join(_platforms(package)[0]),
             ),
             "keywords.txt": fill("packages/arduino/keywords.j2", **said),
             **example_files(package, f"examples/{package.name}", f"{package.name}.ino", template=_SKETCH),
@@ -67,7 +70,7 @@ def platformio(package: Package) -> PackageFiles:
         "license": "0BSD AND Apache-2.0",
         "headers": [package.header],
         "frameworks": "*",
-        "platforms": "*",
+        "platforms": _platforms(package)[1],
         "examples": [{"name": package.name, "base": example, "files": ["platformio.ini", "src/main.cpp"]}],
     }
     return PackageFiles(
@@ -93,7 +96,7 @@ def cmsis_pack(package: Package) -> PackageFiles:
         "include_folders": [f"src/{path}/" if path != "." else "src/" for path in INCLUDE_FOLDERS],
         "core": _core(package.cpu),
         "has_dsp": "dsp" in package.needs and package.cpu == "cortex-m33",
-        "component": package.name if len(package.name) >= _SMALLEST_IDS else f"{package.name}_model",
+        "component": package.name[:_LONGEST_COMPONENT],
     }
     return PackageFiles(
         files={
@@ -109,10 +112,12 @@ def _views(package: Package) -> dict[str, object]:
     return {"package": package, "licence": LICENCE}
 
 
-def _architectures(package: Package) -> str:
-    """Arduino's platforms that the kernels may be for; all for portable C."""
-    fits = [_ARCHITECTURES[need] for need in _ARCHITECTURES if need in package.needs]
-    return ",".join(fits[0]) if fits else "*"
+def _platforms(package: Package) -> tuple[list[str], list[str]]:
+    """Platforms of Arduino and of PlatformIO that the kernels may be for; all for portable C."""
+    arduinos, registered = next(
+        (words for need, words in _PLATFORMS.items() if need in package.needs), ("*", "*")
+    )
+    return arduinos.split(), registered.split()
 
 
 def _core(cpu: str) -> str | None:

@@ -84,7 +84,7 @@ endforeach()
 
 @needs_tools
 @pytest.mark.qemu
-@pytest.mark.parametrize("way", ["subproject", "find_package"])
+@pytest.mark.parametrize("way", ["subproject", "find_package", "plain folder"])
 def test_mains_in_c_and_cpp_link_it(
     way: str, two: Path, lines: list[str], bare: Bare, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
@@ -95,6 +95,11 @@ def test_mains_in_c_and_cpp_link_it(
     for ending in ("c", "cpp"):
         shutil.copy(package / "example" / "main.c", project / f"main.{ending}")
     found = f'add_subdirectory("{package}" senses)'
+    if way == "plain folder":
+        found = f'add_subdirectory("{two}" models)\nadd_library(senses INTERFACE)\n'
+        found += (
+            "target_link_libraries(senses INTERFACE digits tone)\nadd_library(senses::senses ALIAS senses)"
+        )
     if way == "find_package":
         call("cmake", "-S", package, "-B", tmp_path / "b", toolchain)
         call("cmake", "--build", tmp_path / "b", "-j2", "--target", "senses")

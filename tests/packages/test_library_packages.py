@@ -131,6 +131,7 @@ def test_a_platformio_project_is_right_on_the_board(
     assert (manifest["name"], manifest["version"]) == ("senses", "1.2.3")
     [example] = manifest["examples"]
     assert [(package / example["base"] / name).is_file() for name in example["files"]] == [True, True]
+    assert {"ststm32", "nordicnrf52"} <= set(manifest["platforms"]) and "*" not in manifest["platforms"]
     assert manifest["headers"] == ["senses.h"] and (package / "src" / "senses.h").is_file()
     # By its name PlatformIO would ask its registry for a library that somebody else may have called so.
     settings = (package / example["base"] / "platformio.ini").read_text()
