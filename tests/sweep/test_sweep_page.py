@@ -203,4 +203,4 @@ def test_boards_are_ranked_by_time() -> None:
     assert fastest is not None and leanest is not None
     assert (fastest.milliseconds, leanest.ram_bytes) == (0.4, 1_000)
     assert choices[-1].refused == rows[-1]
-    assert "E401 error[E401] too small" in sweep_page(rows)
+    assert ">error[E401] too small<" in sweep_page(rows)
