@@ -12,13 +12,14 @@ from typing import Literal
 import msgspec
 
 from codegen import __version__, resources, toolchain
-from codegen.board import load_board
+from codegen.board import load_board, load_memory_model
 from codegen.driver.inputs.models import model_name
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message
 from codegen.importers import model_bytes
 from codegen.importers.limits import ByteLimits, byte_limits
 from codegen.ir.byte_sizes import size_bytes
+from codegen.ir.hardware import Board, MemoryModel
 from codegen.settings import Optimize
 
 Until = Literal["plan", "build", "run"]
@@ -26,7 +27,7 @@ Until = Literal["plan", "build", "run"]
 
 _MOST_LIMITS = 1000
 _PROGRAM = ("templates", "runtime_c", "boards")
-"""What decides results beside the Python sources."""
+"""What decides results beside the package."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,15 +47,17 @@ class Combination:
 
     @property
     def key(self) -> str:
-        """Name by contents: model, board, options, stage, compiler, and all of this program."""
-        board = load_board(self.options.board)
-        tools = "" if self.until == "plan" else _tools(self.options.board, self.options.optimize)
+        """Name by contents: model, board, options and the files they name, stage, compiler, and all of this
+        program."""
+        board, options = load_board(self.options.board), self.options
+        tools = "" if self.until == "plan" else _tools(board, options.optimize)
+        memory = None if options.memory_model is None else _memory_of(options.memory_model)
         parts = [
             hashlib.sha256(self.data).hexdigest(),
             model_name(Path(self.model), self.options.names),
-            msgspec.json.encode(board, order="deterministic", enc_hook=str).decode(),
-            replace(self.options, board=board.name).spelled,
-            str(self.options.seed),
+            _spelled([board, memory, options.kernels]),
+            replace(options, board=board.name).spelled,
+            f"{options.seed} {options.stack_bytes}",
             self.until,
             tools,
             _program(),
@@ -129,16 +132,28 @@ def _refused(text: str, why: str) -> CodegenError:
     return CodegenError(Message(code="E203", text=f"--pool {text}: {why}", help=help_))
 
 
+def _spelled(values: object) -> str:
+    return msgspec.json.encode(values, order="deterministic", enc_hook=str).decode()
+
+
 @cache
-def _tools(board: str, optimize: Optimize) -> str:
-    return toolchain.tools(load_board(board), optimize)
+def _tools(board: Board, optimize: Optimize) -> str:
+    return toolchain.tools(board, optimize)
+
+
+def _memory_of(name_or_path: str) -> MemoryModel | str:
+    """The memory model; what cannot be read, which is a result too, is its name."""
+    try:
+        return load_memory_model(name_or_path)
+    except CodegenError:
+        return name_or_path
 
 
 @cache
 def _program() -> str:
     """One hash of the version and of every file that results depend on."""
     digest = hashlib.sha256(__version__.encode())
-    sources = sorted(Path(__file__).parents[1].rglob("*.py"))
+    sources = sorted(Path(__file__).parents[1].rglob("*"))  # tables of kernels and C of planners too
     data = (path for name in _PROGRAM for path in sorted(resources.folder(name).rglob("*")))
     for path in (*sources, *data):
         if path.is_file() and "__pycache__" not in path.parts:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Executor, Future
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,9 +14,11 @@ import distributed
 import pytest
 from pyarrow.parquet import read_table  # pyright: ignore[reportUnknownVariableType]
 
+from codegen import resources
 from codegen.cli.main import main
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, ExitCode
+from codegen.ir.ops.user import UserKernel
 from codegen.sweep import Combination, Result, Until, best, combinations, limits_of, sweep, write_tables
 from codegen.sweep.combination_results import Store
 from codegen.sweep.sweeping import _results  # pyright: ignore[reportPrivateUsage]
@@ -94,6 +97,27 @@ def test_a_key_is_of_the_contents(tmp_path: Path) -> None:
     others = combinations([copy], BOARDS, ["speed", "size"], {"sram": (20, 4096)}, Options(), "plan")
     assert not {one.key for one in others} & {one.key for one in every}
     assert not {one.key for one in asked(until="run")} & {one.key for one in every}
+
+
+def test_a_key_is_of_every_file_that_decides(tmp_path: Path) -> None:
+    """A memory model was its path and a kernel of one's own nothing: results of older files were shown."""
+
+    model = tmp_path / "net.tflite"
+    model.write_bytes(b"any bytes")
+
+    def key(**settings: Any) -> str:
+        [one] = combinations([model], ["mps2-an386"], ["size"], {}, Options(**settings), "plan")
+        return one.key
+
+    memory = tmp_path / "part.toml"
+    shipped = (resources.folder("boards") / "memory" / "stm32l4r5.toml").read_text()
+    keys = [key(), key(stack_bytes=600), key(memory_model="there is none")]
+    for text in (shipped, shipped.replace("120_000_000", "60_000_000")):
+        memory.write_text(text)
+        keys.append(key(memory_model=str(memory)))
+    kernel = UserKernel(op="ROLL", symbol="roll", source="roll.c", text="int roll;")
+    keys += [key(kernels=(each,)) for each in (kernel, replace(kernel, text="long roll;"))]
+    assert len(set(keys)) == len(keys)
 
 
 def test_what_is_known_is_not_done_again(tmp_path: Path, known: Sequence[Result]) -> None:
