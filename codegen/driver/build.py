@@ -253,7 +253,12 @@ def build(
                 (staging / name).write_text(text, encoding="utf-8", newline="\n")
             readme = emit.folder_readme(bundle, found.product, sources.files)
             (staging / "README.md").write_text(readme, encoding="utf-8", newline="\n")
-            emit.write_bill(staging, bundle, sources.build_sha256, tools)
+            emit.write_bill(
+                staging,
+                (bundle.prefix, sources.build_sha256),
+                {each.name: (each.metadata["format"], each.metadata["sha256"]) for each in bundle.programs},
+                {"compiled-by": tools},
+            )
             (staging / "report.json").write_text(to_json(document(found, options)), encoding="utf-8")
         write_lock(options.lock, figures)
         image = replace(image, path=folder / image.path.relative_to(staging))

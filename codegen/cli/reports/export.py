@@ -11,7 +11,7 @@ from codegen.cli.reports.pages import read_report
 from codegen.cli.verb_table import VERBS
 from codegen.documents import to_json
 from codegen.driver.inputs.files import DATA, changed_meanwhile
-from codegen.emit import staged
+from codegen.emit import staged, write_bill
 from codegen.errors import CodegenError, ExitCode, Message
 from codegen.packages import FORMS, read_package
 from codegen.report_file import ProductModel, Report, typed
@@ -76,8 +76,15 @@ def export(
         _check_target(target, folder)
         chosen = FORMS[form]
         changed: list[Message] = []
-        with staged(chosen.files(package), target, changed_meanwhile(target, changed)):
+        with staged(chosen.files(package), target, changed_meanwhile(target, changed)) as staging:
             stage("write the package")
+            models = [part.model for part in report.models or (report,) if part.model is not None]
+            write_bill(
+                staging,
+                (package.name, package.version),
+                {model.name: (model.format, model.sha256) for model in models},
+                {"build": "" if report.build is None else report.build.sha256},
+            )
     show_warnings(tuple(changed))
     if as_json:
         files = sorted(str(path.relative_to(target)) for path in target.rglob("*") if path.is_file())

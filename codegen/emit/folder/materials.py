@@ -14,7 +14,8 @@ from typing import Any
 SBOM_FILE = "sbom.cdx.json"
 SPEC_VERSION = "1.6"
 RUNTIME = "codegen-runtime"
-_RUNTIME_FOLDER = "runtime/"
+_RUNTIME_LICENCE = "Apache-2.0"
+"""Of all files that are copied from the runtime, and of no other one."""
 _LICENCE = re.compile(rb"SPDX-License-Identifier:\s*([\w.+-]+)")
 _HEAD_BYTES = 400
 """The licence of a file stands at its beginning."""
@@ -25,20 +26,19 @@ def folder_bill(
     folder: Path,
     files: Iterable[str],
     *,
-    product: str,
-    build_sha256: str,
-    compiled_by: str,
+    product: tuple[str, str],
+    properties: Mapping[str, str],
     generator: tuple[str, str],
     models: Mapping[str, tuple[str, str]],
 ) -> str:
     """Text of the bill of an emitted folder: `files` below it with their hashes.
 
-    `generator` is name and version of the distribution that wrote it. `models`: name -> (format, SHA-256 of
-    the file). Raises OSError.
+    `product` is its name and version, `generator` those of the distribution that wrote it. `models`: name ->
+    (format, SHA-256 of the file). Raises OSError.
     """
     listed = [file_component(name, (folder / name).read_bytes()) for name in sorted(files)]
-    runtime = library(RUNTIME, generator[1], "Apache-2.0")
-    runtime["components"] = [each for each in listed if each["name"].startswith(_RUNTIME_FOLDER)]
+    copied = [each for each in listed if each.get("licenses") == _licences(_RUNTIME_LICENCE)]
+    runtime = library(RUNTIME, generator[1], _RUNTIME_LICENCE) | {"components": copied}
     networks = [
         {
             "type": "machine-learning-model",
@@ -52,13 +52,13 @@ def folder_bill(
     main = {
         "type": "library",
         "bom-ref": "product",
-        "name": product,
-        "version": build_sha256,
+        "name": product[0],
+        "version": product[1],
         "licenses": [{"expression": "0BSD AND Apache-2.0"}],
-        "properties": [{"name": "codegen:compiled-by", "value": compiled_by}],
+        "properties": [{"name": f"codegen:{name}", "value": value} for name, value in properties.items()],
     }
-    own = [each for each in listed if not each["name"].startswith(_RUNTIME_FOLDER)]
-    return bill(main, [*networks, runtime, *own], [library(*generator, "Apache-2.0")])
+    generated = [each for each in listed if each not in copied]
+    return bill(main, [*networks, runtime, *generated], [library(*generator, _RUNTIME_LICENCE)])
 
 
 def bill(main: Component, components: list[Component], tools: list[Component]) -> str:
@@ -80,7 +80,7 @@ def library(name: str, version: str | None, licence: str | None) -> Component:
     """A component that is a library; unknown parts are left out."""
     found: Component = {"type": "library", "bom-ref": name, "name": name}
     found |= {} if version is None else {"version": version}
-    return found | ({} if licence is None else {"licenses": [{"license": {"id": licence}}]})
+    return found | ({} if licence is None else {"licenses": _licences(licence)})
 
 
 def file_component(name: str, data: bytes) -> Component:
@@ -88,7 +88,11 @@ def file_component(name: str, data: bytes) -> Component:
     found: Component = {"type": "file", "bom-ref": f"file:{name}", "name": name}
     found["hashes"] = _sha256(hashlib.sha256(data).hexdigest())
     licence = _LICENCE.search(data[:_HEAD_BYTES])
-    return found | ({} if licence is None else {"licenses": [{"license": {"id": licence[1].decode()}}]})
+    return found | ({} if licence is None else {"licenses": _licences(licence[1].decode())})
+
+
+def _licences(licence: str) -> list[dict[str, dict[str, str]]]:
+    return [{"license": {"id": licence}}]
 
 
 def _sha256(digest: str) -> list[dict[str, str]]:

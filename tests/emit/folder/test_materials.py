@@ -16,6 +16,7 @@ from codegen.api import build
 from codegen.driver.options import Options
 from codegen.extras import DISTRIBUTION
 from tests.checkout import ROOT
+from tests.cli.test_verbs import call
 
 MODELS = [ROOT / "examples" / "digits" / "digits.tflite", ROOT / "examples" / "two_models" / "tone.tflite"]
 BILL = "sbom.cdx.json"
@@ -87,6 +88,32 @@ def test_models_runtime_and_generator_have_versions_and_hashes(folders: list[Pat
     assert bill["dependencies"] == [
         {"ref": "product", "dependsOn": ["model-digits", "model-tone", "codegen-runtime"]}
     ]
+
+
+@pytest.mark.parametrize("form", ["cmake", "arduino", "zephyr", "mlf"])
+def test_a_package_has_its_own_bill(form: str, folders: list[Path], tmp_path: Path) -> None:
+    """Its files lie elsewhere than those of the build, and have other licences and one more version."""
+    assert (
+        call("export", str(folders[0]), "--as", form, "-o", str(tmp_path / form), "--name", "both", "-q") == 0
+    )
+    text = (tmp_path / form / BILL).read_text()
+    bill = json.loads(text)
+    listed = files_of(bill["components"])
+    present = {
+        path.relative_to(tmp_path / form).as_posix()
+        for path in (tmp_path / form).rglob("*")
+        if path.is_file()
+    }
+    assert present - set(listed) == {BILL, ".codegen"} and set(listed) < present
+    assert all(
+        each["hashes"][0]["content"] == digest(tmp_path / form / name) for name, each in listed.items()
+    )
+    assert (bill["metadata"]["component"]["name"], bill["metadata"]["component"]["version"]) == (
+        "both",
+        "1.0.0",
+    )
+    assert bill["dependencies"][0]["dependsOn"] == ["model-digits", "model-tone", "codegen-runtime"]
+    valid(text)
 
 
 def test_two_builds_have_the_same_bill(folders: list[Path]) -> None:
