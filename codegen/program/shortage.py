@@ -3,11 +3,11 @@
 Planners and search raise these; `driver/checks/fit.py` alone makes sentences of them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from codegen.program.problem import Buffer, Pool
+from codegen.program.problem import Buffer, Pool, Problem
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,6 +31,8 @@ class Shortage:
     the smallest plan found of each takes of the pool."""
     is_budget_for_all: bool = False
     """Whether plans of all models of the build were found for the budget."""
+    whole: tuple[str, int] | None = None
+    """Inputs or outputs, and their bytes, if no plan has room for these alone."""
     sizes: str = ""
     """Of a model whose sizes are ranges: what of the range fits."""
 
@@ -68,6 +70,11 @@ class DoesNotFit(Exception):
             ]
         )
 
+    def with_whole(self, problem: Problem, kinds: Mapping[str, Collection[str]]) -> "DoesNotFit":
+        """The same with what alone is too large: `kinds` names buffers that are all there at one time, such
+        as a model's outputs."""
+        return DoesNotFit([replace(item, whole=_whole(problem, item.pool, kinds)) for item in self.shortages])
+
     def with_sizes(self, sizes: str) -> "DoesNotFit":
         """The same, with what of a range of sizes fits."""
         return DoesNotFit([replace(item, sizes=sizes) for item in self.shortages])
@@ -75,6 +82,19 @@ class DoesNotFit(Exception):
     def of_model(self, name: str) -> "DoesNotFit":
         """The same, of a model of a build of several."""
         return DoesNotFit([replace(item, models=((name, item.needed_bytes),)) for item in self.shortages])
+
+
+def _whole(problem: Problem, pool: Pool, kinds: Mapping[str, Collection[str]]) -> tuple[str, int] | None:
+    for kind, names in kinds.items():
+        held = [
+            buffer for buffer in problem.buffers if buffer.id in names and pool.name in buffer.pool_candidates
+        ]
+        candidates = {candidate for buffer in held for candidate in buffer.pool_candidates}
+        room = sum(each.limit_bytes for each in problem.pools if each.name in candidates)
+        size_bytes = sum(buffer.size_bytes for buffer in held)
+        if size_bytes > room:
+            return kind, size_bytes
+    return None
 
 
 def _step(time: int, times: Sequence[tuple[int, int]], names: Sequence[str]) -> str | None:

@@ -61,6 +61,11 @@ def drawn(dtype: str, seed: int) -> Layer:
     if is_wide:
         scales[8:] = [float(np.float32(scale / 256)) for scale in scales[8:]]
         zeros = [0, 0]
+    if seed % 3 == 1:
+        # Each factor of a gate is nearly a power of two: its last bit tells float32 from double.
+        for at, power in enumerate(dice.integers(14, 19, 8).tolist()):
+            base = scales[8] if at < 4 else float(np.float32(scales[9] / 4))
+            scales[at] = float(np.float32(2.0 ** -(power + 6 * is_wide) / base))
     if is_float:
         weights = [(data / 100).astype(np.float32) for data in weights]
         biases = [(data / 3000).astype(np.float32) for data in biases]

@@ -9,6 +9,7 @@ from numpy.random import Generator
 
 from codegen.ir import DType, Quantization, TensorType, ops
 from tests.fuzz.rounded import AS_ONNX, PAIRS, ROUNDED, paired, rounded
+from tests.fuzz.ties import is_tied, tied
 from tests.kernels.builders import BUILDERS, CASES, any_layer, depthwise_same_size
 from tests.kernels.fpu.test_on_target import float_layer
 from tests.kernels.layers import (
@@ -44,8 +45,9 @@ def dtypes_of(op: str) -> tuple[DType, ...]:
 def drawn(op: str, dtype: DType, seed: int) -> Layer:
     """Layer number `seed` of `op` on `dtype`, the same at every call: every third as the builders draw it,
     others wider where there are such. Each kernel of an operator asks for the same ones: they are kept, and
-    their data cannot be written to."""
+    their data cannot be written to. Every third has scales that are simple fractions of each other."""
     found = _drawn(op, dtype, seed)
+    found = tied(op, found, seed) if is_tied(op, seed) else found
     for data in (*found.constants.values(), *found.values):
         if data is not None:
             data.setflags(write=False)

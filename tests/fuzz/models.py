@@ -123,13 +123,13 @@ def _rule(layer: Layer) -> str:
 
 
 def _is_plain_product(layer: Layer) -> bool:
-    """A BATCH_MATMUL of int8 without broadcasting: the registry's tflite-micro multiplies both scales in
+    """A BATCH_MATMUL of integers without broadcasting: the registry's tflite-micro multiplies both scales in
     double there, its own source and others in float32."""
     call = layer.let.call
     first, second = (*call.types, None)[:2]
     if call.op.name != "BATCH_MATMUL" or first is None or second is None:
         return False
-    return first.dtype is DType.INT8 and first.shape[:-2] == second.shape[:-2]
+    return first.dtype is not DType.FLOAT32 and first.shape[:-2] == second.shape[:-2]
 
 
 def _written(file: File, layer: Layer) -> Iterator[int]:

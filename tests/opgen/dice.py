@@ -42,8 +42,14 @@ class Dice:
         return [left.pop(self.integer(0, len(left) - 1)) for _ in range(len(left))]
 
     def float32(self, low_exponent: int, high_exponent: int) -> float:
-        """A positive float32, exactly: 24 random bits at a binary exponent of [low, high]."""
+        """A positive float32, exactly: 24 random bits at a binary exponent of [low, high].
+
+        One in three has three bits. Products and quotients with these are simple fractions of what was
+        drawn before: as scales they let results fall on halves.
+        """
         mantissa = self.integer(1 << 23, (1 << 24) - 1)
+        if mantissa % 3 == 0:
+            mantissa = mantissa >> 21 << 21
         return math.ldexp(mantissa, self.integer(low_exponent, high_exponent) - 23)
 
     def zero_point(self) -> int:

@@ -116,6 +116,9 @@ def _of_one(item: Shortage, advice: str, *, alone: bool) -> Message:
     ]
     if item.bound_bytes > item.pool.limit_bytes:
         lines.append(f"  these buffers need at least {in_bytes(item.bound_bytes)} in any plan")
+    if item.whole is not None:
+        name, size_bytes = item.whole
+        lines.append(f"  no plan can fit: the {name} alone take {in_bytes(size_bytes)}")
     lines += _budget(item, "budget", alone=alone)
     lines += [f"  {item.sizes}"] if item.sizes else []
     help_ = "a board or a --pool limit with more bytes, a smaller model"
@@ -123,6 +126,8 @@ def _of_one(item: Shortage, advice: str, *, alone: bool) -> Message:
         help_ = "a board with that many bytes, a smaller model"
     if item.bound_bytes <= item.pool.limit_bytes:
         advice = f"another --planner, {advice}"
+    if item.whole is not None:
+        help_ += ", --io caller (the application's bytes hold inputs and outputs)"
     where = f"pool {item.pool.name}" + "".join(f", {name}" for name, _ in item.models)
     return Message(code="E401", where=where, text="\n".join(lines), help=f"try {advice}{help_}")
 

@@ -42,13 +42,14 @@ def _layers(program: Program) -> Iterator[RoundedLayer]:
                 )
 
 
-def _left_in_float(program: Program) -> list[str]:
-    return program.metadata.get("left_in_float", "").splitlines()
+def _lines_of(program: Program, key: str) -> list[str]:
+    """What the importer says of layers, one a line: `left_in_float`, `may_differ`."""
+    return program.metadata.get(key, "").splitlines()
 
 
 def rounding_report(program: Program) -> dict[str, object] | None:
     """The `rounding` object of report.json; None where nothing is rounded as ONNX does."""
-    layers, left = rounded_layers(program), _left_in_float(program)
+    layers, left = rounded_layers(program), _lines_of(program, "left_in_float")
     if not layers and not left:
         return None
     return {
@@ -57,6 +58,7 @@ def rounding_report(program: Program) -> dict[str, object] | None:
         "exact": sum(layer.exact for layer in layers),
         "layers": [asdict(layer) for layer in layers],
         "left_in_float": left,
+        "may_differ": _lines_of(program, "may_differ"),
     }
 
 
@@ -69,5 +71,7 @@ def rounding_lines(program: Program) -> Iterator[str]:
             f"rounding  as onnxruntime: {proved:,} of {counted(channels, 'channel')} by a fixed point "
             f"that is proved equal, {channels - proved:,} by float32"
         )
-    for reason in _left_in_float(program):
+    for reason in _lines_of(program, "left_in_float"):
         yield f"in float  {reason}"
+    for reason in _lines_of(program, "may_differ"):
+        yield f"1 step    {reason}"

@@ -94,6 +94,7 @@ class GraphTranslation:
         outputs without elements."""
         lines = {
             "left_in_float": self.steps.left_in_float,
+            "may_differ": self.steps.may_differ,
             "without_elements": self.steps.without_elements,
         }
         return {name: "\n".join(found) for name, found in lines.items() if found}

@@ -46,11 +46,26 @@ def import_tflite(
         # What cannot be one step may still be unrolled.
         graph = inlined(flat.model, subgraph, MAX_VISITS)
         function, constants = _translated(graph, kernels, subgraph, extents, limits, MAX_VISITS)
+    notes = [] if extents else _notes(flat.model)
     return Module(
         functions={function.name: function},
         constants=constants,
-        metadata={"format": "tflite", "sha256": hashlib.sha256(data).hexdigest(), "file": file_name},
+        metadata={
+            **{"format": "tflite", "sha256": hashlib.sha256(data).hexdigest(), "file": file_name},
+            **({"notes": "\n".join(notes)} if notes else {}),
+        },
     )
+
+
+def _notes(model: FileModel) -> list[str]:
+    """Inputs whose first extent the file does not say, by its shape alone: it is read as 1."""
+    inputs = (model.tensors[index] for index in model.inputs if 0 <= index < len(model.tensors))
+    return [
+        f"input {tensor} has shape {list(tensor.shape)} and no signature: its first extent is read as 1; "
+        "--dim says another"
+        for tensor in inputs
+        if tensor.shape[:1] == (-1,) and not tensor.signature
+    ]
 
 
 _Found = tuple[Function, Mapping[str, Constant]]

@@ -32,8 +32,8 @@ from codegen.ir.ops.base.operands import (
     window_extents,
 )
 from codegen.ir.ops.base.parameters import (
+    connected_rule,
     conv_multipliers,
-    fully_connected_multipliers,
     has_wide_accumulator,
     need_matching_bias,
     need_wide_shifts,
@@ -266,7 +266,7 @@ class FullyConnected(Op):
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """int8 image and int8 or int4 weights, int16 and int8 (per tensor or output channel), or float32."""
         super().check(attrs, args, result)
-        _check_weighted(args, result, 0, narrow(attrs, FullyConnectedAttrs), fully_connected_multipliers)
+        _check_weighted(args, result, 0, narrow(attrs, FullyConnectedAttrs), connected_rule(args))
         if result.dtype is not DType.FLOAT32:
             self._check_bias_scale(args, result)
 
@@ -285,7 +285,7 @@ class FullyConnected(Op):
         the second extent for the number of channels there and leaves part of the result unwritten.
         """
         own = narrow(attrs, FullyConnectedAttrs)
-        return _evaluated(own, values, args, result, fully_connected_multipliers)
+        return _evaluated(own, values, args, result, connected_rule(args))
 
     def macs(self, attrs: Attrs, args: Types, result: TensorType) -> int:
         """Result elements times I."""

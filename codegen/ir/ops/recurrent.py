@@ -30,7 +30,6 @@ from codegen.ir.ops.base.fixed_point import (
 from codegen.ir.ops.base.operands import narrow, need_count, need_dtype, need_elements, operand, present
 from codegen.ir.ops.base.parameters import (
     conv_multipliers,
-    fully_connected_multipliers,
     logistic_float,
     need_wide_shifts,
     tanh_float,
@@ -131,7 +130,8 @@ def lstm_numbers(attrs: Attrs, args: Types, result: TensorType) -> LstmNumbers:
 
 
 def _pair(values: TensorType, weight_scale: float) -> tuple[int, int]:
-    multipliers, shifts = fully_connected_multipliers(values.scale, [weight_scale], _GATE_SCALE)
+    """Factor of a gate's products, whose scales tflite-micro multiplies in double."""
+    multipliers, shifts = conv_multipliers(values.scale, [weight_scale], _GATE_SCALE)
     if values.dtype is DType.INT16:
         need_wide_shifts(shifts)
         return int(reduced_multiplier(multipliers[0])), int(shifts[0])

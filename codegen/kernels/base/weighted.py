@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from codegen.ir import Let, Var
 from codegen.ir.ops import ConvAttrs, DepthwiseConvAttrs, Padding2D
 from codegen.ir.ops.base.operands import narrow
-from codegen.ir.ops.base.parameters import conv_multipliers, fully_connected_multipliers
+from codegen.ir.ops.base.parameters import connected_rule, conv_multipliers
 from codegen.ir.ops.convolution import weight_zero_point
 from codegen.ir.ops.qlinear import QLinearConvAttrs, QLinearDepthwiseAttrs, QLinearRowsAttrs
 from codegen.kernels.base.c_kernel import ConstantData, FastKernel, PortableKernel, arg_type, constant_data
@@ -238,7 +238,8 @@ class _FullyConnected(WeightedOperator):
         return None if arg_type(let, 0).elements != arg_type(let, 1).shape[1] else "several rows"
 
     def scaling(self, let: Let) -> Scaling:
-        return fully_connected_multipliers(arg_type(let, 0).scale, weight_scales(let), let.var.type.scale)
+        rule = connected_rule(let.call.types)
+        return rule(arg_type(let, 0).scale, weight_scales(let), let.var.type.scale)
 
 
 def _float_scaling(scales: tuple[float, ...]) -> Scaling:

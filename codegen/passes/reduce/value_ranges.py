@@ -28,8 +28,8 @@ from codegen.ir.ops.base.activation import stored_limits
 from codegen.ir.ops.base.fixed_point import INT32_MAX, INT32_MIN, Integers
 from codegen.ir.ops.base.operands import effort, operand
 from codegen.ir.ops.base.parameters import (
+    connected_rule,
     conv_multipliers,
-    fully_connected_multipliers,
     mean_multiplier,
     mul_multiplier,
 )
@@ -185,7 +185,7 @@ def _sums(let: Let, image: Range, others: Sequence[Range]) -> tuple[Integers, In
 def _requantized(let: Let, attrs: Weighted, least: Integers, most: Integers) -> Range:
     types = let.call.types
     connected = isinstance(attrs, FullyConnectedAttrs)
-    rule = fully_connected_multipliers if connected else conv_multipliers
+    rule = connected_rule(types) if connected else conv_multipliers
     image, weights = types[0], types[1]
     if image is None or weights is None or weights.quantization is None:
         raise ValueError(f"{let.where}: a step with weights lacks them")

@@ -7,6 +7,7 @@ in which neither `--optimize` nor the size of the limit that was missed has a sa
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from codegen.ir import Var
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.place.budgets import Budgets, shortage, smallest_budgets
 from codegen.program.problem import NO_LIMIT_BYTES, Pool, has_room, overfull, peak_bytes
@@ -61,7 +62,12 @@ class SmallestPlan:
             if _is_over(attempt):
                 steps = [prim.let.where for prim in attempt.prim_funcs]
                 told = shortage(attempt.problem, attempt.plan).with_steps(attempt.live.times, steps)
-                raise told.with_budgets(budgets)
+                function = attempt.function
+                whole = {
+                    "outputs": {result.name for result in function.results if isinstance(result, Var)},
+                    "inputs": {param.name for param in function.params},
+                }
+                raise told.with_whole(attempt.problem, whole).with_budgets(budgets)
         return attempt
 
     def best_of(self, candidates: Iterable[PlanCandidate]) -> Attempt | None:

@@ -44,7 +44,8 @@ def _pair(graph: ModelBuilder, name: str, both: list[int], shape: tuple[int, ...
     if is_plain:
         both = [_cast(graph, value, shape, wide) for value in both]
     result = _tensor(graph, f"p{graph.tensors}", shape, wide)
-    graph.op(name, both, [result])
+    is_free = name in ("ADD", "SUB") and isinstance(kind, Affine) and kind.dtype == "int16"
+    graph.op(name, both, [result], **({"pot_scale_int16": False} if is_free else {}))
     return _cast(graph, result, shape, kind) if is_plain else result
 
 

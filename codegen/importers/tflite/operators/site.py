@@ -331,7 +331,7 @@ def source(operator: FileOperator, tensors: Tensors, output: int = 0) -> Source:
         name = tensors.tensor(operator.outputs[output]).name if operator.outputs else ""
     except Refused:
         name = ""
-    return Source(op_index=operator.index, op_name=operator.name, tensor_name=name)
+    return Source(op_index=operator.index, op_name=operator.kind, tensor_name=name)
 
 
 _MAX_NUMBERS = 64

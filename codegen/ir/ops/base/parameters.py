@@ -74,6 +74,18 @@ def fully_connected_multipliers(
     return np.array([multiplier], np.int32), np.array([shift], np.int32)
 
 
+def connected_rule(
+    args: Types,
+) -> Callable[[float, Sequence[float], float], tuple[NDArray[np.int32], NDArray[np.int32]]]:
+    """How FULLY_CONNECTED of these operands computes its multipliers.
+
+    tflite-micro rules for int16 without a bias, and multiplies the scales in double.
+    """
+    image, bias = args[0], args[2] if len(args) > 2 else None
+    is_double = image is not None and image.dtype is DType.INT16 and bias is None
+    return conv_multipliers if is_double else fully_connected_multipliers
+
+
 def has_wide_accumulator(args: Types) -> bool:
     """Whether (image, weights, bias) sum in 64 bits: int16 images do, unless the bias is int32.
 
@@ -169,14 +181,14 @@ def mul_multiplier(first: TensorType, second: TensorType, result: TensorType) ->
 
 
 def div_multiplier(first: TensorType, second: TensorType, result: TensorType) -> tuple[int, int]:
-    """(multiplier, shift) of DIV on int8, computed in float32. Source: kernels/div.cc.
+    """(multiplier, shift) of DIV on int8, in double, as tflite-micro has it, the only engine with this type.
 
     Raises ValueError where the shift of some quotient would be to the left, where TFLite aborts.
     """
-    divisor = _float32_product(second.scale, result.scale)
-    multiplier, shift = quantize_multiplier(_float32_quotient(first.scale, divisor))
+    factor = first.scale / (second.scale * result.scale)
+    multiplier, shift = quantize_multiplier(factor)
     if shift > 23:  # the least other shift: of a dividend of 8 bits and a divisor of 1
-        raise ValueError(f"a factor of {first.scale / divisor:g} between quantisations is too large for DIV")
+        raise ValueError(f"a factor of {factor:g} between quantisations is too large for DIV")
     return multiplier, shift
 
 
@@ -259,9 +271,19 @@ def leaky_relu_params(alpha: float, argument: TensorType, result: TensorType) ->
 
 
 def prelu_params(value: TensorType, slope: TensorType, result: TensorType) -> LeakyReluParams:
-    """Factors of PRELU: of values from 0 on, and of products with slopes. Source: CalculatePreluParams."""
-    positive_multiplier, positive_shift = quantize_multiplier(value.scale / result.scale)
-    negative_multiplier, negative_shift = quantize_multiplier(value.scale * slope.scale / result.scale)
+    """Factors of PRELU: of values from 0 on, and of products with slopes.
+
+    int8 in float32, as TFLite's PreluPrepare; int16, which tflite-micro alone has, in double, as its
+    CalculatePreluParams.
+    """
+    if value.dtype is DType.INT8:
+        positive = _float32_quotient(value.scale, result.scale)
+        negative = _float32_quotient(_float32_product(value.scale, slope.scale), result.scale)
+    else:
+        positive = value.scale / result.scale
+        negative = value.scale * slope.scale / result.scale
+    positive_multiplier, positive_shift = quantize_multiplier(positive)
+    negative_multiplier, negative_shift = quantize_multiplier(negative)
     return LeakyReluParams(
         positive_multiplier=positive_multiplier,
         positive_shift=positive_shift,

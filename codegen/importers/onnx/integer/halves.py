@@ -1,0 +1,45 @@
+"""Where a quantised ONNX layer may be one step away from onnxruntime's: at halves of its inexact sums.
+
+onnxruntime adds an average, and every layer of 16 bits, in float32. Our sums are integers, which are exact.
+The two differ only where the exact result is so near to a half that the rounding of float32 decides.
+"""
+
+import math
+
+import numpy as np
+
+from codegen.importers.onnx.integer.scales import IntegerTarget
+from codegen.importers.onnx.layouts import Stored
+from codegen.ir import DType
+
+_FLOAT32_UNIT = 2.0**-24
+_ROUNDINGS = 4
+"""Of float32 besides those of the sum: of an element, the quotients by count and scale, our own product."""
+_HALVES = "halves of a step, which onnxruntime's float32 may round the other way"
+_MOST_SUMS = 1 << 22
+"""More are not looked at: then some are taken to be halves."""
+
+
+def note_average(image: Stored, count: int, target: IntegerTarget) -> str | None:
+    """What the report says of an average of `count` elements; None if no sum is near a half of a step, or
+    float32 is exact."""
+    scales = float(image.scale), float(target.scale)
+    if all(math.frexp(number)[0] == 0.5 for number in (*scales, float(count))):
+        return None
+    low, high = ((limit - int(image.zero)) * count for limit in target.dtype.limits)
+    if high - low >= _MOST_SUMS:
+        return f"some averages are {_HALVES}"
+    steps = np.arange(low, high + 1) * (scales[0] / scales[1] / count)
+    reach = max(abs(low), abs(high)) / count * scales[0] / scales[1]
+    near = np.abs(np.abs(steps - np.floor(steps)) - 0.5) <= (count + _ROUNDINGS) * _FLOAT32_UNIT * reach
+    found = int(np.count_nonzero(near))
+    if not found:
+        return None
+    return f"{found:,} of the {len(steps):,} sums of an average are {_HALVES}"
+
+
+def note_sixteen_bits(target: IntegerTarget) -> str | None:
+    """What the report says of a layer with weights; None of 8 bits, where onnxruntime sums integers."""
+    if target.dtype is DType.INT8:
+        return None
+    return "of 16 bits, which onnxruntime sums in float32: now and then its result is one step away"
