@@ -3,8 +3,8 @@
 python -m tests.graphs --count 2000                                          # on this machine
 python -m tests.graphs --count 125 --board mps2-an386 --optimize size         # on an emulated board
 
-Prints how many were run, refused and wrong; exit status 1 if any was wrong. `--first 17 --count 1` repeats one.
-`--record` writes the digests that the suite compares with.
+Prints how many were run, refused and wrong; exit status 1 if any was wrong. `--first 17 --count 1` repeats
+one. `--record` writes the digests that the suite compares with.
 """
 
 import argparse

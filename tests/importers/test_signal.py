@@ -21,7 +21,7 @@ def test_options_of_a_signal_operator_are_told_when_damaged(options: bytes, text
     model.op("CUSTOM", [x, w], [y], custom_code="SignalWindow", custom_options=options)
     model.inputs(x, w)
     model.outputs(y)
-    assert complaint(model.build()).split("\n")[0] == f'error[E303] op 0 CUSTOM "y": {text}'
+    assert complaint(model.build()).split("\n")[0] == f'error[E303] op 0 SignalWindow "y": {text}'
 
 
 def test_a_shift_of_a_signal_window_has_bounds() -> None:
@@ -33,3 +33,15 @@ def test_a_shift_of_a_signal_window_has_bounds() -> None:
     model.outputs(y)
     assert "error[E306]" in complaint(model.build())
     assert "shift 40 is not within 0 and 31" in complaint(model.build())
+
+
+def test_an_operator_of_tflite_micro_is_called_by_its_name() -> None:
+    """A CIRCULAR_BUFFER of one dimension was told of as `op 0 CUSTOM`."""
+    model = ModelBuilder()
+    x, y = (model.tensor(tensor, (4,), "int16") for tensor in "xy")
+    model.op("CUSTOM", [x], [y], custom_code="CIRCULAR_BUFFER", custom_options=flexible(cycles_max=1))
+    model.inputs(x)
+    model.outputs(y)
+    assert complaint(model.build()).split("\n")[0] == (
+        'error[E301] op 0 CIRCULAR_BUFFER "y": takes int16[4], supported is a row: [1,1,H,C]'
+    )

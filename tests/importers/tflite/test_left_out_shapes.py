@@ -99,3 +99,22 @@ def test_shapes_are_those_of_the_same_file_with_them() -> None:
     for seed in range(25):
         without, given = (imported(drawn(seed, is_left_out=left)[0]).main for left in (True, False))
         assert str(without) == str(given)
+
+
+def _of_batch(signature: tuple[int, ...] | None) -> bytes:
+    model = ModelBuilder()
+    x = model.tensor("x", (-1, 4), "float32", shape_signature=signature)
+    y = model.tensor("y", (-1, 4), "float32")
+    model.op("RELU", [x], [y])
+    model.inputs(x)
+    model.outputs(y)
+    return model.build()
+
+
+def test_a_batch_that_is_read_as_1_is_told() -> None:
+    """Without a signature -1 in a shape was taken as 1 without a word."""
+    assert imported(_of_batch(None)).metadata["notes"] == (
+        'input tensor 0 "x" has shape [-1, 4] and no signature: its first extent is read as 1; '
+        "--dim says another"
+    )
+    assert "notes" not in imported(_of_batch((-1, 4))).metadata
