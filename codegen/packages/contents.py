@@ -139,6 +139,7 @@ def read_package(
         text = "is no folder of `codegen build`: its report.json does not say what an application compiles"
         help_ = "`codegen build -o DIR` writes one (a plan alone, or an older codegen, does not)"
         raise CodegenError(Message(code="E291", where=str(folder), text=text, help=help_))
+    _check_agreement(folder, report, product)
     chosen = name if name is not None else product.prefix
     _check_inside(folder, (*product.sources, *product.data))
     texts = _texts(folder, product)
@@ -153,6 +154,19 @@ def read_package(
         texts=texts,
         data={path: (folder / path).read_bytes() for path in product.data},
     )
+
+
+def _check_agreement(folder: Path, report: Report, product: Product) -> None:
+    """Raise CodegenError E291 for a report that somebody changed: parts of it are of no model, or of another."""
+    parts = report.models or (report,)
+    reported = {part.model.name for part in parts if part.model is not None}
+    strange = sorted({model.name for model in product.models} ^ reported)
+    text = f"says different things of {listed(strange)}" if strange else ""
+    if not product.models or not product.level:
+        text = "names no model, or no level that it was compiled at"
+    if text:
+        help_ = "it was changed after the build: build the folder anew"
+        raise CodegenError(Message(code="E291", where=str(folder), text=f"report.json {text}", help=help_))
 
 
 def _check_words(name: str, version: str, vendor: str, taken: set[str], *, given: bool) -> None:

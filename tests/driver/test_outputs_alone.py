@@ -30,7 +30,9 @@ def _message(path: Path) -> str:
     return str(message)
 
 
-@pytest.mark.parametrize(("rows", "copies", "said"), [(10, 4, "outputs alone take 16000"), (40, 2, "outputs")])
+@pytest.mark.parametrize(
+    ("rows", "copies", "said"), [(10, 4, "outputs alone take 16000"), (40, 2, "outputs")]
+)
 def test_outputs_that_fit_no_plan_are_told(tmp_path: Path, rows: int, copies: int, said: str) -> None:
     text = _message(_model(tmp_path / "m.tflite", rows, copies))
     assert f"no plan can fit: the {said}" in text

@@ -36,6 +36,22 @@ def _without_product(built: Path) -> None:
     report.write_text(report.read_text().replace('"product"', '"products"'))
 
 
+def _renamed(built: Path) -> None:
+    """`--as mlf` ended with a traceback (StopIteration)."""
+    report = built / "report.json"
+    document = json.loads(report.read_text())
+    parts = document.get("models") or [document]
+    parts[0]["model"]["name"] = "other"
+    report.write_text(json.dumps(document))
+
+
+def _of_no_level(built: Path) -> None:
+    report = built / "report.json"
+    document = json.loads(report.read_text())
+    document["product"]["level"] = []
+    report.write_text(json.dumps(document))
+
+
 def _edited(built: Path) -> None:
     with (built / "tone.c").open("a") as file:
         file.write("/* mine */\n")
@@ -67,6 +83,12 @@ BROKEN: list[tuple[Callable[[Path], object], list[str], str]] = [
         "error[E291] built: is no folder of `codegen build`: its report.json does not say what an "
         "application compiles\nhelp: `codegen build -o DIR` writes one",
     ),
+    (
+        _renamed,
+        ["--as", "mlf"],
+        "error[E291] built: report.json says different things of other, tone\nhelp: it was changed after the",
+    ),
+    (_of_no_level, [], "error[E291] built: report.json names no model, or no level that it was compiled at"),
     (
         lambda built: (built / ".codegen").unlink(),
         [],
