@@ -157,7 +157,7 @@ def read_package(
 
 
 def _check_agreement(folder: Path, report: Report, product: Product) -> None:
-    """Raise CodegenError E291 for a report that somebody changed: parts of it are of no model, or of another."""
+    """Raise CodegenError E291 for a changed report: parts of it are of no model, or of another."""
     parts = report.models or (report,)
     reported = {part.model.name for part in parts if part.model is not None}
     strange = sorted({model.name for model in product.models} ^ reported)

@@ -136,11 +136,6 @@ class StepList:
         self.without_elements: list[str] = []
         """Graph inputs and outputs that have no elements, so that nobody gives or takes any."""
 
-    def note_halves(self, note: str | None) -> None:
-        """Add to `may_differ` what is said of the node, if anything."""
-        if note is not None:
-            self.may_differ.append(f"{self.source}: {note}")
-
     def count_known(self, shape: tuple[int, ...]) -> None:
         """Count numbers that a node makes of what the file states, before they are made. Raises Refused E305
         beyond what is imported of one file."""

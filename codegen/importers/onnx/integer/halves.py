@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from codegen.importers.onnx.integer.scales import IntegerTarget
-from codegen.importers.onnx.layouts import Stored
+from codegen.importers.onnx.layouts import StepList, Stored
 from codegen.ir import DType
 
 _FLOAT32_UNIT = 2.0**-24
@@ -20,9 +20,15 @@ _MOST_SUMS = 1 << 22
 """More are not looked at: then some are taken to be halves."""
 
 
-def note_average(image: Stored, count: int, target: IntegerTarget) -> str | None:
-    """What the report says of an average of `count` elements; None if no sum is near a half of a step, or
-    float32 is exact."""
+def note_average(steps: StepList, image: Stored, count: int, target: IntegerTarget) -> None:
+    """Let the report say of an average of `count` elements how many sums are halves, if any are."""
+    found = _halves(image, count, target)
+    if found:
+        steps.may_differ.append(f"{steps.source}: {found}")
+
+
+def _halves(image: Stored, count: int, target: IntegerTarget) -> str | None:
+    """What is said; None if no sum is near a half of a step, or float32 is exact."""
     scales = float(image.scale), float(target.scale)
     if all(math.frexp(number)[0] == 0.5 for number in (*scales, float(count))):
         return None
@@ -38,8 +44,8 @@ def note_average(image: Stored, count: int, target: IntegerTarget) -> str | None
     return f"{found:,} of the {len(steps):,} sums of an average are {_HALVES}"
 
 
-def note_sixteen_bits(target: IntegerTarget) -> str | None:
-    """What the report says of a layer with weights; None of 8 bits, where onnxruntime sums integers."""
-    if target.dtype is DType.INT8:
-        return None
-    return "of 16 bits, which onnxruntime sums in float32: now and then its result is one step away"
+def note_sixteen_bits(steps: StepList, target: IntegerTarget) -> None:
+    """Let the report say so of a layer with weights; of 8 bits onnxruntime sums integers."""
+    if target.dtype is not DType.INT8:
+        text = "of 16 bits, which onnxruntime sums in float32: now and then its result is one step away"
+        steps.may_differ.append(f"{steps.source}: {text}")

@@ -128,7 +128,7 @@ def conv(
         name, attrs = "QLINEAR_DEPTHWISE_CONV_2D", QLinearDepthwiseAttrs(**own, scales=scales)
     else:
         name, attrs = "QLINEAR_CONV_2D", QLinearConvAttrs(**own, scales=scales)
-    steps.note_halves(note_sixteen_bits(target))
+    note_sixteen_bits(steps, target)
     return steps.step(name, args, attrs, axes=CHANNELS_LAST, quantization=target.quantization)
 
 
@@ -158,7 +158,7 @@ def gemm(
     attrs = QLinearRowsAttrs(
         keep_num_dims=True, activation=activation, scales=_factors(image, weights, target, rows.shape[0])
     )
-    steps.note_halves(note_sixteen_bits(target))
+    note_sixteen_bits(steps, target)
     args = [steps.dense(value), steps.constant(rows), None if biases is None else steps.constant(biases)]
     return steps.step("QLINEAR_FULLY_CONNECTED", args, attrs, quantization=target.quantization)
 
@@ -222,7 +222,7 @@ def mean(site: Site, image: Stored, target: IntegerTarget, activation: Activatio
     own = {field.name: getattr(attrs, field.name) for field in fields(attrs)}
     own["activation"] = activation
     made = QLinearDepthwiseAttrs(**own, scales=(scale,) * ones.shape[3])
-    steps.note_halves(note_average(image, count, target))
+    note_average(steps, image, count, target)
     found = steps.step(
         "QLINEAR_DEPTHWISE_CONV_2D",
         [arg, steps.constant(ones), None],
