@@ -5,6 +5,7 @@ nothing each bit is onnxruntime's, where it does a result is one step away at mo
 """
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -21,7 +22,7 @@ from tests.importers.onnx.record import ask
 NETS = 90
 
 
-def network(seed: int, dtype: type[np.generic] | None = None) -> Network:
+def network(seed: int, dtype: Any = None) -> Network:
     """DequantizeLinear, an average, QuantizeLinear: windows of 1 to 12 elements or a whole image; scales
     equal, simple fractions of each other, powers of two, or any."""
     rng = np.random.default_rng([seed, 52])
@@ -31,7 +32,7 @@ def network(seed: int, dtype: type[np.generic] | None = None) -> Network:
     middle = 0 if np.dtype(dtype).kind == "i" else 128
     window = [int(rng.integers(1, 4)), int(rng.integers(1, 5))]
     is_whole = seed % 7 == 6
-    more = {} if is_whole else {"kernel_shape": window, "strides": window}
+    more: dict[str, Any] = {} if is_whole else {"kernel_shape": window, "strides": window}
     nodes = [
         helper.make_node("DequantizeLinear", ["x", "sx", "zx"], ["r"]),
         helper.make_node("GlobalAveragePool" if is_whole else "AveragePool", ["r"], ["m"], **more),

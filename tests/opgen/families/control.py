@@ -3,6 +3,7 @@ GRU."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -45,7 +46,8 @@ def _pair(graph: ModelBuilder, name: str, both: list[int], shape: tuple[int, ...
         both = [_cast(graph, value, shape, wide) for value in both]
     result = _tensor(graph, f"p{graph.tensors}", shape, wide)
     is_free = name in ("ADD", "SUB") and isinstance(kind, Affine) and kind.dtype == "int16"
-    graph.op(name, both, [result], **({"pot_scale_int16": False} if is_free else {}))
+    options: dict[str, Any] = {"pot_scale_int16": False} if is_free else {}
+    graph.op(name, both, [result], **options)
     return _cast(graph, result, shape, kind) if is_plain else result
 
 
