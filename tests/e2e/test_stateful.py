@@ -317,7 +317,7 @@ def test_operators_with_state_give_the_engines_results(tmp_path: Path) -> None:
 
 
 def _checked(
-    models: Sequence[Drawn], answers: Sequence[engines.Answer], start: Path, every: int
+    models: Sequence[Drawn], answers: Sequence[engines.EngineAnswer], start: Path, every: int
 ) -> dict[Path, Path]:
     """Models and what they are given and give: in NumPy the engine's results; one of `every` for the host.
 
