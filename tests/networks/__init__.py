@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from tests.engines.rules import ruling_engine
 
+from codegen.engines.ruling import ruling_engine
 from tests.checkout import ROOT
 from tests.networks import shapes
 from tests.networks.layers import Network, patterns
