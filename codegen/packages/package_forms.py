@@ -22,7 +22,7 @@ class PackageForm:
     lay_out: Callable[[Package], PackageFiles]
     """Raises CodegenError E294 for kernels that its cores do not run."""
     steps: Callable[[Package, str], Sequence[str]]
-    """What to do next with a package that lies in a folder: commands, or a sentence."""
+    """Commands that come next for a package that lies in a folder."""
 
     def files(self, package: Package) -> PackageFiles:
         """All files of a package, README.md among them. Raises as `lay_out` does."""
@@ -51,20 +51,20 @@ def _zephyr_steps(package: Package, folder: str) -> Sequence[str]:
 
 
 def _arduino_steps(package: Package, folder: str) -> Sequence[str]:
-    return [f"copy {folder} to the folder `libraries` of the IDE, as {package.name}"]
+    return [f"arduino-cli compile -b BOARD --library {folder} {folder}/examples/{package.name}"]
 
 
-def _platformio_steps(_: Package, folder: str) -> Sequence[str]:
-    return [f"lib_deps = symlink://{folder}"]
+def _platformio_steps(package: Package, folder: str) -> Sequence[str]:
+    return [f"pio run -d {folder}/examples/{package.name}"]
 
 
-def _esp_idf_steps(package: Package, folder: str) -> Sequence[str]:
-    return [f"copy {folder} to the folder `components` of your project, as {package.name}"]
+def _esp_idf_steps(_: Package, folder: str) -> Sequence[str]:
+    return [f"idf.py -C {folder}/examples/basic build"]
 
 
 def _cmsis_steps(package: Package, folder: str) -> Sequence[str]:
     pack = f"{package.vendor}.{package.name}.{package.version}.pack"
-    return [f"(cd {folder} && zip -r ../{pack} . -x .codegen)"]
+    return [f"(cd {folder} && python3 -m zipfile -c ../{pack} *)"]
 
 
 def _mlf_steps(package: Package, folder: str) -> Sequence[str]:

@@ -8,7 +8,10 @@ import json
 import os
 import re
 import shutil
+import subprocess
+import tarfile
 import xml.etree.ElementTree as Xml
+import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -276,3 +279,36 @@ def test_a_model_library_has_the_plan_and_tvms_interface(
     words += [*include, f"-I{arduino / 'src'}", "main.c", *objects]
     call(GCC, *words, *bare.link_flags, "-o", "image.elf", folder=tmp_path)
     assert printed(tmp_path / "image.elf") == lines[:1]
+
+
+@pytest.mark.parametrize(
+    ("form", "made", "inside"),
+    [
+        (
+            "cmsis-pack",
+            "Acme.senses.1.2.3.pack",
+            {"Acme.senses.pdsc", "LICENSE", "README.md", "src/digits.c"},
+        ),
+        ("mlf", "senses.tar", {"./metadata.json", "./README.md", "./codegen/host/src/digits.c"}),
+    ],
+)
+def test_the_printed_command_makes_one_file(
+    form: str,
+    made: str,
+    inside: set[str],
+    two: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert codegen("export", two, "--as", form, "-o", "a package", *NAME) == 0
+    [command] = re.findall(r"^next +(.*)$", capsys.readouterr().out, re.MULTILINE)
+    subprocess.run(command, shell=True, check=True)
+    if made.endswith(".pack"):
+        with zipfile.ZipFile(made) as archive:
+            names = set(archive.namelist())
+    else:
+        with tarfile.open(made) as archive:
+            names = set(archive.getnames())
+    assert inside <= names and not {name for name in names if name.endswith(".codegen")}
