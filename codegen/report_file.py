@@ -302,6 +302,8 @@ class ProductTensor:
     zero_point: int | None
     converter: str
     """The header's inline function between a real number and what is stored; empty if there is none."""
+    is_streamed: bool
+    """An input that the application delivers row by row."""
 
     @property
     def elements(self) -> int:
@@ -323,6 +325,11 @@ class ProductModel:
     outputs: tuple[ProductTensor, ...]
     has_state: bool
     is_plain: bool
+    pools: tuple[str, ...]
+    """Those that the application owns and hands to each call."""
+    has_external_constants: bool
+    has_sizes: bool
+    """A call says sizes, which are known as ranges."""
     stack_bytes: int | None
     """Static bound of a call; None on the host."""
 

@@ -17,11 +17,12 @@ from codegen.importers import load
 from codegen.ir.evaluate import evaluate
 from codegen.plan.models.joint import together
 from codegen.program.image import ElfSizes
-from codegen.program.interface import IoMode
+from codegen.program.interface import ConstantsMode, IoMode, PoolOwner
 from codegen.program.program import Program
 from tests.checkout import ROOT
 from tests.emit import samples
 from tests.emit.compiling import WARNINGS, call
+from tests.emit.sized import sized
 from tests.emit.variants import owned
 from tests.packages.bare import codegen
 
@@ -82,8 +83,11 @@ def _readme(*programs: Program) -> str:
         (samples.bare(),),
         (samples.lasting(),),
         (samples.mixed(io=IoMode.POOL),),
+        (owned(samples.counter()),),
+        (owned(samples.counter(), constants=ConstantsMode.LINKED),),
+        (owned(samples.mixed(), pools=PoolOwner.STATIC),),
     ],
-    ids=["two", "no quantisation", "state", "floats in pools"],
+    ids=["two", "no quantisation", "state", "floats in pools", "all yours", "pools yours", "constants yours"],
 )
 def test_its_c_compiles_without_a_warning(programs: tuple[Program, ...], tmp_path: Path) -> None:
     readme = _readme(*programs)
@@ -105,5 +109,7 @@ def test_it_says_what_the_model_has() -> None:
 
 def test_what_a_call_takes_besides_is_named() -> None:
     readme = _readme(owned(samples.counter()))
-    assert "`counter_run` takes more than inputs and outputs here" in readme
-    assert "| `CG_ERR_POOL_SIZE` | a pool is too small |" in readme and "```c" not in readme
+    assert "counter_run(&pools_of_counter, &inputs, &outputs)" in readme and "int load_counter(" in readme
+    assert "| `CG_ERR_POOL_SIZE` | a pool is too small |" in readme
+    of_sizes = _readme(sized())
+    assert "takes the sizes of the call as well" in of_sizes and "```c" not in of_sizes

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import codegen
 from codegen.emit.model.header import stack_bytes
+from codegen.emit.model.header_memory import memory_view
 from codegen.emit.values.locations import Places, TensorView, callers_views
 from codegen.ir import Board, Runner
 from codegen.program.image import ElfSizes, Sources
@@ -55,6 +56,9 @@ def _model(bundle: Bundle, program: Program, sizes: ElfSizes) -> ProductModel:
         outputs=tuple(_tensor(program, view) for view in outputs),
         has_state=bool(program.signature.states),
         is_plain=not more,
+        pools=tuple(pool.field for pool in memory_view(bundle, program).pools),
+        has_external_constants=interface.external,
+        has_sizes=program.ranges is not None,
         stack_bytes=stack_bytes(program, sizes),
     )
 
@@ -71,4 +75,5 @@ def _tensor(program: Program, view: TensorView) -> ProductTensor:
         scale=float(view.type.scale) if view.is_quantised else None,
         zero_point=int(view.type.zero_point) if view.is_quantised else None,
         converter=f"{program.name}_{verb}_{view.stem}" if view.has_converter else "",
+        is_streamed=view.is_streamed,
     )
