@@ -34,6 +34,10 @@ _YOUNG_SECONDS = 60
 """Age below which a folder is left alone: its process may be about to lock it."""
 
 
+class NoTemporaryFolder(OSError):
+    """The system's temporary folder is not there, or nobody may write to it."""
+
+
 def is_full(error: OSError) -> bool:
     """Whether a disk, a quota or a limit on files is what stopped a write."""
     return error.errno in _FULL
@@ -161,11 +165,17 @@ def _is_named(file: int, path: Path) -> bool:
 def temporary_folder(purpose: str) -> Generator[Path]:
     """A new folder below the system's temporary one, removed at the end, `purpose` in its name.
 
-    Raises OSError if it cannot be made.
+    Raises NoTemporaryFolder if it cannot be made.
     """
-    parent = Path(tempfile.gettempdir())
-    _sweep_once(parent)
-    with tempfile.TemporaryDirectory(dir=parent, prefix=f"{_PREFIX}{purpose}-") as name:
+    try:
+        parent = Path(tempfile.gettempdir())
+        _sweep_once(parent)
+        folder = tempfile.TemporaryDirectory(dir=parent, prefix=f"{_PREFIX}{purpose}-")
+    except OSError as error:
+        if is_full(error):
+            raise
+        raise NoTemporaryFolder(error.errno, error.strerror, tempfile.tempdir or "TMPDIR") from error
+    with folder as name:
         lock = try_lock(Path(name) / LOCK)
         place = Path(name) / "files"
         place.mkdir()

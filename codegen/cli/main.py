@@ -76,12 +76,12 @@ def _run(words: list[str]) -> int:
 
 
 def _no_room(error: Exception) -> CodegenError | None:
-    """E231 for a file that no stage speaks of, a temporary one; None if no full disk is the matter."""
+    """E231 for a file that no stage speaks of, a temporary one; None if it is another error."""
     from tempfile import gettempdir
 
-    from codegen.disk import is_full
+    from codegen.disk import NoTemporaryFolder, is_full
 
-    if not isinstance(error, OSError) or not is_full(error):
+    if not isinstance(error, OSError) or not (is_full(error) or isinstance(error, NoTemporaryFolder)):
         return None
     text = f"cannot be written: {error.strerror}"
     help_ = "make room there; temporary files go where the environment variable TMPDIR says"

@@ -78,7 +78,7 @@ def build(
     """`codegen build`."""
     paths = _models(models)
     keep_inputs(paths, options)
-    options = replace(options, concurrent=groups(concurrent), lock=lock, firmware=firmware)
+    options = replace(options, concurrent=groups(concurrent, len(paths)), lock=lock, firmware=firmware)
     if watch and as_json:
         raise click.UsageError("--watch prints more than one document: leave --json out")
     catalogue.load_board(options.board)
@@ -166,7 +166,7 @@ def run(
 ) -> int:
     """`codegen run`."""
     paths = _models(models)
-    options = replace(options, sandbox=sandbox, concurrent=groups(concurrent), lock=lock)
+    options = replace(options, sandbox=sandbox, concurrent=groups(concurrent, len(paths)), lock=lock)
     check_picture(svg)
     catalogue.load_board(options.board)
     from codegen.cli.model_work import model_work

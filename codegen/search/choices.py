@@ -34,7 +34,9 @@ def board_pools(
     unknown = sorted(set(options.pool_limits) - set(names))
     if unknown:
         text = f"{board.name} has no pool {', '.join(unknown)}"
-        raise CodegenError(Message(code="E215", text=text, help=f"its pools are {', '.join(names)}"))
+        near = [name for name in names if name in map(str.lower, unknown)]
+        guess = f"did you mean {near[0]}? " if near else ""
+        raise CodegenError(Message(code="E215", text=text, help=f"{guess}its pools are {', '.join(names)}"))
     pools: list[Pool] = []
     for region in regions:
         reserved = board.reserved_bytes if region.name == board.data_region else 0

@@ -97,18 +97,18 @@ def test_a_pool_has_one_limit() -> None:
 def test_a_set_with_an_empty_name(word: str) -> None:
     """`the build has no model ` was the text, a blank where a name should be."""
     with pytest.raises(CodegenError) as caught:
-        groups(["kws,vww", word])
+        groups(["kws,vww", word], 3)
     assert str(caught.value) == (
         f'error[E255] --concurrent "{word}": the name of a model is empty\n'
         "help: name two or more models, one comma between any two: --concurrent kws,vww"
     )
-    assert groups(["kws, vww", "vww,ad", "kws,vww"]) == (("kws", "vww"), ("vww", "ad"))
+    assert groups(["kws, vww", "vww,ad", "kws,vww"], 3) == (("kws", "vww"), ("vww", "ad"))
 
 
 def test_sets_of_concurrent_models(tmp_path: Path) -> None:
     (tmp_path / "codegen.toml").write_text('concurrent = [["kws", "vww"], ["vww", "ad"]]\n')
     assert settings(tmp_path).defaults == {"concurrent": ["kws,vww", "vww,ad"]}
-    assert groups(["kws,vww", "vww, ad", "kws,vww"]) == (("kws", "vww"), ("vww", "ad"))
+    assert groups(["kws,vww", "vww, ad", "kws,vww"], 3) == (("kws", "vww"), ("vww", "ad"))
     (tmp_path / "codegen.toml").write_text('concurrent = ["kws", "vww"]\n')
     with pytest.raises(CodegenError, match="concurrent must be a list of lists of model names"):
         settings(tmp_path)

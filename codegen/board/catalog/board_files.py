@@ -16,6 +16,7 @@ from codegen.ir import MemoryModel
 from codegen.toml import Tell, decode, line_of
 
 CODE = "E252"
+_FIELDS = "docs/boards.md says what each field is; the files that ship are examples"
 
 
 _T = TypeVar("_T")
@@ -55,7 +56,7 @@ def teller(name: str, messages: Messages) -> Tell:
 
     def tell(path: str, reason: str, help: str | None) -> None:
         where = f"{name}: {path}" if path else name
-        messages.add(CODE, reason, where=where, help=help or "see the files that ship for examples")
+        messages.add(CODE, reason, where=where, help=help or _FIELDS)
 
     return tell
 

@@ -247,7 +247,12 @@ def _read(path: Path) -> Board:
         else:
             _look_again(table, path.name, messages)
 
-    return read_file(Board, path, help="`codegen boards` lists the boards that ship", check=checked)
+    return read_file(
+        Board,
+        path,
+        help="give a name that `codegen boards` lists, or the path of a board file (docs/boards.md)",
+        check=checked,
+    )
 
 
 def _look_again(table: Mapping[str, Any], where: str, messages: Messages) -> None:

@@ -76,12 +76,12 @@ def usage(error: click.UsageError) -> CodegenError:
     """What click says of a command line, or of a value that is set elsewhere."""
     context = error.ctx
     path = context.command_path if context else "codegen"
-    help_ = f"`{path} --help` explains the words"
+    help_ = f"{_help_of(error)}`{path} --help` explains the words"
     parameter = error.param if isinstance(error, click.BadParameter) else None
     row = None if parameter is None else ROWS.get(parameter.name or "")
     found = None if row is None or context is None else origin(context, row)
     if found is None:
-        text = error.format_message()
+        text = " ".join(error.format_message().split())
         if isinstance(error, click.NoSuchOption) and context is not None:
             help_ = _short_option_advice(error.option_name, context) + help_
         return CodegenError(Message(code="E201", text=text, help=help_))
@@ -89,10 +89,23 @@ def usage(error: click.UsageError) -> CodegenError:
     return CodegenError(Message(code=code, where=found.place, text=error.message, help=help_))
 
 
+def _help_of(error: click.UsageError) -> str:
+    """What the option or the words that are wrong stand for; empty where that is not known."""
+    context = error.ctx
+    parameter = error.param if isinstance(error, click.BadParameter) else None
+    if isinstance(parameter, click.Option) and parameter.help:
+        return f"{parameter.opts[-1]}: {parameter.help} "
+    if isinstance(error, click.BadOptionUsage):
+        row = ROWS.get(error.option_name.lstrip("-").replace("-", "_"))
+        return "" if row is None else f"{error.option_name}: {row.settings['help']} "
+    is_words = context is not None and ("argument" in error.message or isinstance(parameter, click.Argument))
+    return f"{' '.join(context.get_usage().split())}; " if is_words and context is not None else ""
+
+
 def _short_option_advice(name: str, context: click.Context) -> str:
     """The long options that `-b` may stand for; nothing for a long one, of which click tells itself."""
-    if name.startswith("--") or len(name) < 2:
-        return ""
+    if name.startswith("--"):
+        return f"other verbs take {name}; " if name.removeprefix("--") in ROWS else ""
     words = [word for param in context.command.get_params(context) for word in param.opts]
     long = [word for word in words if word.startswith(f"--{name[1].lower()}")]
     short = [word for word in words if word.lower() == name.lower()]
@@ -184,6 +197,11 @@ def _options(values: dict[str, Any], board_default: str | None) -> Options:
     )
 
 
+def _is_typed(flag: str) -> bool:
+    """True if the command line says it, for this build alone."""
+    return click.get_current_context().get_parameter_source(flag) is ParameterSource.COMMANDLINE
+
+
 def _is_of_project(flag: str) -> bool:
     """Whether codegen.toml says it, for all builds of a project."""
     return click.get_current_context().get_parameter_source(flag) is ParameterSource.DEFAULT_MAP
@@ -245,10 +263,11 @@ def _check_limits(limits: Sequence[_PoolWord], messages: Messages) -> None:
             messages.add("E203", text, help="a pool has one limit: leave the one that is meant")
 
 
-def groups(words: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+def groups(words: Sequence[str], models: int) -> tuple[tuple[str, ...], ...]:
     """`NAME,NAME` words as sets of model names; names and words once, in order.
 
-    Raises CodegenError E255 naming every word in which a name is empty.
+    `models`: how many the build has. Raises CodegenError E255 naming every word in which a name is empty,
+    E256 if the command line names sets of a build of one model.
     """
     messages = Messages()
     found: list[tuple[str, ...]] = []
@@ -261,6 +280,10 @@ def groups(words: Sequence[str]) -> tuple[tuple[str, ...], ...]:
                 where=f'--concurrent "{word}"',
                 help="name two or more models, one comma between any two: --concurrent kws,vww",
             )
+        if models == 1 and _is_typed("concurrent"):
+            text = "the build has one model, to which nothing is concurrent"
+            help_ = "give the other models too, or leave it out"
+            messages.add("E256", text, where=f'--concurrent "{word}"', help=help_)
         found.append(tuple(dict.fromkeys(names)))
     messages.raise_if_any()
     return tuple(dict.fromkeys(found))

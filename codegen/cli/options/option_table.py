@@ -30,6 +30,10 @@ class _Seconds(click.FloatRange):
     """A number of seconds; `nan` is none (no comparison would ever end on it)."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            value = float(value)
+        except (TypeError, ValueError):
+            self.fail(f"{value!r} is no number of seconds.", param, ctx)
         seconds = super().convert(value, param, ctx)
         if math.isnan(seconds):
             self.fail(f"{value} is not in the range {self._describe_range()}.", param, ctx)

@@ -146,10 +146,19 @@ class ArraySource:
             help_ += f"; the array may be called as the model's tensor too: {self._behind_prefix(name)}"
         messages.add("E221", f"no array {key} for {what}", where=str(self.path), help=help_)
 
+    def _one_array(self) -> Message:
+        """E220 for an .npy file, which holds one array without a name."""
+        help_ = "give an .npz file: numpy.savez('x.npz', x0=numpy.load('" + self.path.name + "')) writes one"
+        text = "cannot read arrays: this is one array without a name (.npy)"
+        return Message(code="E220", where=str(self.path), text=text, help=help_)
+
     def load(self) -> dict[str, np.ndarray]:
         """Every array of the file. Raises CodegenError E220 if it cannot be read."""
         try:
-            with np.load(self.path, allow_pickle=False) as archive:
+            archive = np.load(self.path, allow_pickle=False)
+            if isinstance(archive, np.ndarray):
+                raise CodegenError(self._one_array())
+            with archive:
                 return {name: archive[name] for name in archive.files}
         except (OSError, ValueError, EOFError, AttributeError, zipfile.BadZipFile) as error:
             reason = (
@@ -160,7 +169,7 @@ class ArraySource:
                     code="E220",
                     where=str(self.path),
                     text=f"cannot read arrays: {reason}",
-                    help="give an .npz file made by numpy.savez",
+                    help="give the path of an .npz file: numpy.savez('x.npz', x0=array) writes one",
                 )
             ) from None
 

@@ -86,7 +86,9 @@ def _found_in(places: tuple[str, ...]) -> "tuple[EntryPoint, ...]":
 
 def _suggestion(name: str) -> str:
     near = difflib.get_close_matches(name, names(), n=1)
-    return f"did you mean {near[0]}?" if near else f"install a package with an entry point in group {GROUP}"
+    if near:
+        return f"did you mean {near[0]}?"
+    return f"take one of these, or install a package with an entry point in group {GROUP}"
 
 
 def _broken(name: str, text: str) -> CodegenError:

@@ -109,6 +109,9 @@ def _need_few(buffers: Sequence[Buffer], name: str) -> None:
         raise _malformed(name, f"{pairs:,} pairs of buffers are alive together, up to {MAX_PAIRS:,} are read")
 
 
+_CELLS = "a row is id,lower,upper,size: alive in steps lower to upper - 1, size in bytes, more than 0"
+
+
 def _check_header(header: Sequence[str], name: str) -> None:
     missing = [column for column in _COLUMNS if column not in header]
     unknown = [column for column in header if column not in _COLUMNS + _OPTIONAL]
@@ -121,7 +124,12 @@ def _buffer(
     header: Sequence[str], row: Sequence[str], pools: Sequence[Pool], where: str, messages: Messages
 ) -> Buffer | None:
     if surplus := len(row) - len(header):
-        messages.add("E212", f"has {abs(surplus)} cells too {'many' if surplus > 0 else 'few'}", where=where)
+        messages.add(
+            "E212",
+            f"has {abs(surplus)} cells too {'many' if surplus > 0 else 'few'}",
+            where=where,
+            help=_CELLS,
+        )
         return None
     cells = dict(zip(header, row, strict=True))
     id_ = cells.pop("id").strip()
@@ -139,7 +147,7 @@ def _buffer(
             pool_candidates=tuple(pool.name for pool in pools),
         )
     except ValueError as error:
-        messages.add("E212", str(error), where=where)
+        messages.add("E212", str(error), where=where, help=_CELLS)
         return None
 
 
@@ -149,7 +157,7 @@ def _integer(column: str, cell: str, where: str, messages: Messages) -> int | No
     if text.isascii() and text.removeprefix("-").isdigit() and len(text) <= 19:
         return int(text)
     wrong = f"{column} {text[:40]!r} is not a whole number of at most 19 characters"
-    messages.add("E212", wrong, where=where)
+    messages.add("E212", wrong, where=where, help=_CELLS)
     return None
 
 

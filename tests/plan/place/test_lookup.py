@@ -82,7 +82,8 @@ def test_unknown_names() -> None:
         f"{', '.join(planners.names())}\nhelp: did you mean hill_climb?"
     )
     with pytest.raises(
-        CodegenError, match=r"help: install a package with an entry point in group codegen\.planners"
+        CodegenError,
+        match=r"help: take one of these, or install a package with an entry point in group codegen\.planners",
     ):
         planners.find("xyzzy")
 
