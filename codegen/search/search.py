@@ -103,9 +103,10 @@ def _best(
     ready = _Ready(module, board, choices, name, binder)
     best = best_attempt(ready.planning, choices.optimize, ready.smallest)
     limit, used_bytes = code_limit(choices.optimize, len(module.main.body)), used_code_bytes(best.prim_funcs)
-    if limit is not None and used_bytes > limit and not choices.clock.late():
+    brought_bytes = used_bytes - ready.code_bytes
+    if limit is not None and used_bytes > limit and brought_bytes and not choices.clock.late():
         # Kernels that save RAM brought code of their own: the others get what is left.
-        tighter = _Ready(module, board, choices, name, binder, spare_bytes=used_bytes - ready.code_bytes)
+        tighter = _Ready(module, board, choices, name, binder, spare_bytes=brought_bytes)
         other = best_attempt(tighter.planning, choices.optimize, tighter.smallest)
         if _is_as_good(other, best) and used_code_bytes(other.prim_funcs) < used_bytes:
             return tighter, other

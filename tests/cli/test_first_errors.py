@@ -64,7 +64,7 @@ def _called(words: list[str], folder: Path) -> tuple[int, set[str]]:
         (["plan", "--help"], 0),
         (["run", "--help"], 0),
     ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+    ids=str,
 )
 def test_nothing_of_the_chain_is_imported(words: list[str], status: int, tmp_path: Path) -> None:
     (tmp_path / "there.tflite").write_bytes(b"")
