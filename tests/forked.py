@@ -58,6 +58,7 @@ def _serve(address: str) -> NoReturn:
     for name in (
         "codegen.cli.verbs",
         "codegen.cli.model_work.model_work",
+        "codegen.cli.model_work.plan_work",
         "codegen.cli.verbs_info",
         "codegen.cli.model_work.sized_verbs",
         "codegen.page",

@@ -1,6 +1,7 @@
 """Summaries for people, on stdout."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,12 +17,9 @@ from codegen.driver.planning import problem_proof
 from codegen.driver.report.certificate import order_text, proof_text, ways_text, work_text
 from codegen.driver.report.rounding_certificate import rounding_lines
 from codegen.driver.report.sections import copies_line, core1_line
-from codegen.driver.report.several import pool_bound
+from codegen.driver.report.several import pool_bound, used_pools
 from codegen.driver.report.single import Measured
 from codegen.driver.report.size_gaps import sizes_lines
-from codegen.driver.run import StepCheck, used_pools
-from codegen.driver.sized_run import AtSizes, ChecksAt
-from codegen.emit.model.header import stack_bytes
 from codegen.errors import counted
 from codegen.ir import Board
 from codegen.plan.draw.memory_map import program_map
@@ -29,8 +27,12 @@ from codegen.plan.place.access import access_cost, pool_access_cost
 from codegen.program.constants import ConstantPool
 from codegen.program.problem import BufferKind, MemoryPlan, Problem, peak_bytes
 from codegen.program.program import Bundle, Program, bundle_peak
-from codegen.toolchain import FreeRange
-from codegen.toolchain.cycles import CycleEstimate
+
+if TYPE_CHECKING:
+    from codegen.driver.run import StepCheck
+    from codegen.driver.sized_run import AtSizes, ChecksAt
+    from codegen.toolchain import FreeRange
+    from codegen.toolchain.cycles import CycleEstimate
 
 
 def show_plan(planned: Planned) -> None:
@@ -83,7 +85,7 @@ def show_names(names: Sequence[ModelName], quiet: bool) -> None:
             click.echo(f"note: {each.note}", err=True)
 
 
-def show_ranges(ranges: Sequence[FreeRange]) -> None:
+def show_ranges(ranges: "Sequence[FreeRange]") -> None:
     """What an application leaves of each region."""
     for each in ranges:
         click.echo(f"app       leaves {each.size_bytes:,} bytes of {each.pool} at 0x{each.address:08x}")
@@ -124,14 +126,14 @@ def show_runs(
     _sizes(built)
 
 
-def show_sizes(built: Built, found: Sequence[Sequence[AtSizes]]) -> None:
+def show_sizes(built: Built, found: "Sequence[Sequence[AtSizes]]") -> None:
     """Of each model one row for each of the sizes: bytes planned and measured, outputs, instructions."""
     for planned, own in zip(built.models, found, strict=True):
         _show_sizes(planned, own)
     _sizes(built)
 
 
-def _show_sizes(planned: Planned, found: Sequence[AtSizes]) -> None:
+def _show_sizes(planned: Planned, found: "Sequence[AtSizes]") -> None:
     program = planned.program
     names = [symbol.name for symbol in program.ranges.symbols] if program.ranges else []
     pools = list(found[0].planned_bytes) if found else []
@@ -168,6 +170,8 @@ def _show_run(
     _outputs(program, cases, measured)
     first = measured.result.cases[0]
     if first.stack_peak_bytes is not None:
+        from codegen.emit.model.header import stack_bytes
+
         bound = stack_bytes(program, built.image.sizes)
         click.echo(f"stack     {first.stack_peak_bytes:,} bytes used, static bound {bound:,}")
     if first.core1_stack_peak_bytes is not None:
@@ -181,7 +185,7 @@ def _show_run(
     show_lines(list(rounding_lines(planned.program)))
 
 
-def _cycles(estimate: CycleEstimate, clock_hz: int) -> None:
+def _cycles(estimate: "CycleEstimate", clock_hz: int) -> None:
     """Cycles without waits at the board's clock, then with the waits at the clock of the memory model."""
     time_ = f", {estimate.total / clock_hz * 1000:.1f} ms at {clock_hz / 1e6:g} MHz" if clock_hz else ""
     click.echo(f"          about {estimate.total:,} cycles{time_} (an estimate: docs/cycles.md)")
@@ -193,7 +197,7 @@ def _cycles(estimate: CycleEstimate, clock_hz: int) -> None:
         click.echo(f"          ({waits.code:,} cycles wait for code, {waits.data:,} for constants)")
 
 
-def show_steps(checks: Sequence[StepCheck]) -> None:
+def show_steps(checks: "Sequence[StepCheck]") -> None:
     """One row a step: what was compared, whether it matched, what it cost."""
     rows: list[list[str]] = []
     for check in checks:
@@ -207,7 +211,7 @@ def show_steps(checks: Sequence[StepCheck]) -> None:
     table("", ["step", "operator", "against reference", "max |d|", "instructions"], rows)
 
 
-def show_steps_at(found: Sequence[ChecksAt]) -> None:
+def show_steps_at(found: "Sequence[ChecksAt]") -> None:
     """One row for each of the sizes: how many steps were compared, and which one differs first."""
     rows: list[list[str]] = []
     for each in found:
@@ -388,6 +392,8 @@ def _sizes(built: Built) -> None:
 
 def _stacks(built: Built) -> None:
     """What calls take at most; of a run it stands beside what they took."""
+    from codegen.emit.model.header import stack_bytes
+
     known = [(each.name, stack_bytes(each, built.image.sizes)) for each in built.bundle.programs]
     told = [f"{name} {size:,} bytes" for name, size in known if size is not None]
     if told:

@@ -243,6 +243,6 @@ def plan(
         raise click.UsageError("--report shows the curve too: leave out --pareto")
     if options.board and not is_problem(path):
         catalogue.load_board(options.board)
-    from codegen.cli.model_work import model_work
+    from codegen.cli.model_work import plan_work
 
-    return model_work.plan(path, options, outputs, as_page=as_page, as_json=as_json, quiet=quiet)
+    return plan_work.plan(path, options, outputs, as_page=as_page, as_json=as_json, quiet=quiet)

@@ -3,16 +3,21 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from codegen import board as boards
 from codegen.driver.inputs.declared_pools import DeclaredPool, home_region, with_pools
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message, Messages
 from codegen.ir import Board, Runner
-from codegen.toolchain import FreeRange, TakenRange, left_by, taken_ranges
+
+if TYPE_CHECKING:
+    from codegen.toolchain import FreeRange, TakenRange
 
 
-def within_application(options: Options, *, emulated: bool = False) -> tuple[Options, tuple[FreeRange, ...]]:
+def within_application(
+    options: Options, *, emulated: bool = False
+) -> "tuple[Options, tuple[FreeRange, ...]]":
     """`options` with the pools limited to what `options.app_elf` leaves, and those ranges; without one as is.
 
     A `--pool` below that stays. `emulated`: regions that the emulator lacks are left out. Raises CodegenError
@@ -31,6 +36,8 @@ def within_application(options: Options, *, emulated: bool = False) -> tuple[Opt
                 help="name the application's board with --board",
             )
         )
+    from codegen.toolchain import left_by, taken_ranges
+
     taken = taken_ranges(options.app_elf, bare)
     _check_pools(options.pools, taken, bare, options.app_elf.name)
     board = with_pools(bare, options.pools)
@@ -42,9 +49,11 @@ def within_application(options: Options, *, emulated: bool = False) -> tuple[Opt
 
 
 def _check_pools(
-    pools: Sequence[DeclaredPool], taken: Sequence[TakenRange], board: Board, elf_name: str
+    pools: Sequence[DeclaredPool], taken: "Sequence[TakenRange]", board: Board, elf_name: str
 ) -> None:
     """Raise CodegenError E275 naming every pool that lies over what the application uses."""
+    from codegen.toolchain import TakenRange
+
     messages = Messages()
     for pool in pools:
         over = [str(each) for each in taken if each.start < pool.end and pool.address < each.stop]
@@ -63,9 +72,11 @@ def _check_pools(
     messages.raise_if_any()
 
 
-def _offer(pool: DeclaredPool, taken: Sequence[TakenRange], board: Board) -> str:
+def _offer(pool: DeclaredPool, taken: "Sequence[TakenRange]", board: Board) -> str:
     """Where in its memory a pool could lie: at the end of the largest range that is left, so that in the data
     region the test firmware keeps its bytes before it; and all that is taken there."""
+    from codegen.toolchain import TakenRange, left_by
+
     home = home_region(board, pool)
     if home is None:
         return "a pool lies in one memory, where nothing else does"

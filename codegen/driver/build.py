@@ -9,7 +9,6 @@ from typing import Any
 from msgspec import to_builtins
 
 from codegen import board as boards
-from codegen import emit, toolchain
 from codegen.documents import to_json
 from codegen.driver.checks.calling import (
     check_firmware,
@@ -21,8 +20,6 @@ from codegen.driver.checks.calling import (
     stage_mode,
 )
 from codegen.driver.checks.fit import LinkedTooLarge, beside_code, telling
-from codegen.driver.checks.image_checks import check_image, check_stack_budget, sandbox_board, short_stacks
-from codegen.driver.checks.lock import check_lock, check_place, figures_of, write_lock
 from codegen.driver.inputs.declared_pools import option_board
 from codegen.driver.inputs.dims import dims_of
 from codegen.driver.inputs.files import changed_meanwhile
@@ -31,7 +28,6 @@ from codegen.driver.inputs.planned import Planned
 from codegen.driver.joining import check_groups, joined, of_model
 from codegen.driver.options import Options
 from codegen.driver.preparing import Prepared, prepared, sizes_of
-from codegen.driver.report.product import product_of
 from codegen.driver.report.several import joint_report
 from codegen.driver.report.single import Measured, report
 from codegen.errors import Message
@@ -185,6 +181,17 @@ def build(
 
     Raises CodegenError as the stages do.
     """
+    # Planning imports this module too, and needs neither templates nor a toolchain.
+    from codegen import emit, toolchain
+    from codegen.driver.checks.image_checks import (
+        check_image,
+        check_stack_budget,
+        sandbox_board,
+        short_stacks,
+    )
+    from codegen.driver.checks.lock import check_lock, check_place, figures_of, write_lock
+    from codegen.driver.report.product import product_of
+
     board = option_board(options.board, options.pools, memory_of(options))
     if options.sandbox:
         board = sandbox_board(board)

@@ -12,8 +12,8 @@ from codegen.driver.inputs.cases import Case, state_inputs
 from codegen.driver.options import Options
 from codegen.driver.references import EngineOutputs, ask, judge, numpy_outputs
 from codegen.driver.report.output_check import Comparison, array, compare
+from codegen.driver.report.several import used_pools
 from codegen.driver.report.single import Measured
-from codegen.emit.model.header import stack_bytes
 from codegen.errors import CodegenError, Message, Messages
 from codegen.ir import Let, Var
 from codegen.ir.evaluate import steps
@@ -59,11 +59,6 @@ def _bench_model(program: Program, number: int) -> BenchModel:
         ),
         silent_steps=program.silent_steps,
     )
-
-
-def used_pools(program: Program) -> tuple[str, ...]:
-    """Pools that hold at least one byte, in the board's order."""
-    return tuple(name for name, peak in program.memory.peaks.items() if peak)
 
 
 def reference(planned: Planned, case: Case) -> tuple[np.ndarray, ...]:
@@ -245,6 +240,8 @@ def all_complaints(
     found: list[Message] = []
     for planned, own, one in zip(built.models, cases, measured, strict=True):
         sizes = built.image.sizes
+        from codegen.emit.model.header import stack_bytes
+
         bound = stack_bytes(planned.program, sizes)
         messages = complaints(planned, own, one, bound, sizes.core1_stack_bound_bytes)
         name = "" if built.bundle.is_single else f"{planned.program.name}, "

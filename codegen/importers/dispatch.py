@@ -10,9 +10,7 @@ from codegen.importers.file_tensors import Imported, tensors_by_origin
 from codegen.importers.foreign_formats import EXPORT_HELP, foreign
 from codegen.importers.graph_inputs import NO_EXTENTS, Extents, InputSignature
 from codegen.importers.limits import RAISE, STATED, ByteLimits
-from codegen.importers.onnx import graph_inputs, import_with_tensors, whole
 from codegen.importers.printable_names import printable
-from codegen.importers.tflite import import_tflite, input_signatures
 from codegen.ir import Module
 from codegen.ir.ops import UserKernel
 
@@ -45,7 +43,11 @@ def load_with_tensors(
     """`load`, with the tensors of the file that the module's variables hold."""
     data, name = model_bytes(path, limits), printable(path.name)
     if not is_tflite(data):
+        from codegen.importers.onnx import import_with_tensors
+
         return import_with_tensors(data, name, extents, limits)
+    from codegen.importers.tflite import import_tflite
+
     module = import_tflite(data, name, kernels, extents, limits)
     return Imported(module=module, tensors=tensors_by_origin(module))
 
@@ -53,7 +55,13 @@ def load_with_tensors(
 def signatures(path: Path, limits: ByteLimits = STATED) -> tuple[InputSignature, ...]:
     """The graph inputs of the model file at `path`, in order. Raises CodegenError as `load` does."""
     data, name = model_bytes(path, limits), printable(path.name)
-    return input_signatures(data, name) if is_tflite(data) else graph_inputs(data, name, limits)
+    if is_tflite(data):
+        from codegen.importers.tflite import input_signatures
+
+        return input_signatures(data, name)
+    from codegen.importers.onnx import graph_inputs
+
+    return graph_inputs(data, name, limits)
 
 
 def model_bytes(path: Path, limits: ByteLimits = STATED) -> bytes:
@@ -68,7 +76,11 @@ def model_bytes(path: Path, limits: ByteLimits = STATED) -> bytes:
         data = model_of(data, name)
     elif not data or not (is_tflite(data) or (suffix == _ONNX and foreign(path, data, name) is None)):
         raise CodegenError(_unknown(path, data, name))
-    return data if is_tflite(data) else whole(data, path.parent, name, limits)
+    if is_tflite(data):
+        return data
+    from codegen.importers.onnx import whole
+
+    return whole(data, path.parent, name, limits)
 
 
 def _read(path: Path, most_bytes: int) -> bytes:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from codegen.cli.model_work import model_work
+from codegen.cli.model_work import plan_work
 from codegen.driver.curve import Curve, plan_curve
 from codegen.driver.inputs.files import example_model
 from tests.cli.test_verbs import call
@@ -25,7 +25,7 @@ def test_the_curve_is_a_table_a_document_and_a_picture(
         curves[key] = curves.get(key) or plan_curve(*asked)
         return curves[key]
 
-    monkeypatch.setattr(model_work, "plan_curve", once)
+    monkeypatch.setattr(plan_work, "plan_curve", once)
     model = str(model_path("mlperf_tiny/pretrainedResnet_quant"))
     words = ["plan", model, "--pareto", "--board", "host"]
     assert call(*words, "--json") == 0

@@ -82,8 +82,11 @@ def test_boards_are_listed_without_kernels(tmp_path: Path) -> None:
     assert "codegen.kernels" not in modules
 
 
-def test_a_plan_imports_what_it_needs(tmp_path: Path) -> None:
-    """The test would hold for a program that imports nothing at all."""
+def test_a_plan_imports_what_it_needs_and_no_more(tmp_path: Path) -> None:
+    """The tests above would hold for a program that imports nothing at all."""
     code, modules = _called(["plan", "-q"], tmp_path)
     assert code == 0
     assert {"numpy", "codegen.kernels", "codegen.importers.tflite"} <= modules
+    assert not modules & {"jinja2", "rich", "elftools", "serial", "onnx"}
+    unneeded = ("importers.onnx", "emit", "toolchain", "page", "engines", "board.machines")
+    assert not {room for room in unneeded if f"codegen.{room}" in modules}

@@ -146,7 +146,7 @@ def test_an_interrupted_command_prints_its_document(
     def stopped(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("codegen.cli.model_work.model_work.plan_only", stopped)
+    monkeypatch.setattr("codegen.cli.model_work.plan_work.plan_only", stopped)
     assert call("plan", "--json") == 130
     told = capsys.readouterr()
     assert json.loads(told.out) == {"schema": 1, "error": {"exit": 130, "messages": []}}

@@ -24,8 +24,9 @@ from codegen.driver.inputs.planned import Planned
 from codegen.driver.options import Options
 from codegen.driver.planning import plan_only
 from codegen.driver.report.certificate import proof_text
+from codegen.driver.report.several import used_pools
 from codegen.driver.report.single import report
-from codegen.driver.run import all_complaints, measure, used_pools
+from codegen.driver.run import all_complaints, measure
 from codegen.plan.models.joint import together
 from codegen.program.image import CaseResult, ElfSizes, Image, RunResult
 from codegen.program.program import Program

@@ -21,7 +21,8 @@ from codegen.board import run_poisoned
 from codegen.driver.build import Planned, build, plan_model
 from codegen.driver.inputs.cases import Case, pattern_case
 from codegen.driver.options import Options
-from codegen.driver.run import complaints, execute, measure, request, used_pools
+from codegen.driver.report.several import used_pools
+from codegen.driver.run import complaints, execute, measure, request
 from codegen.errors import CodegenError
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import DType, Module, Var

@@ -22,7 +22,8 @@ from codegen.board import load_board
 from codegen.driver.build import Planned, build, plan_model
 from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
-from codegen.driver.run import complaints, execute, measure, request, used_pools
+from codegen.driver.report.several import used_pools
+from codegen.driver.run import complaints, execute, measure, request
 from codegen.errors import CodegenError
 from codegen.plan.models.joint import together
 from codegen.program.interface import IoMode

@@ -19,7 +19,8 @@ from codegen import emit, toolchain
 from codegen.driver.build import Planned, plan_model
 from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
-from codegen.driver.run import check_steps, complaints, execute, measure, reference, request, used_pools
+from codegen.driver.report.several import used_pools
+from codegen.driver.run import check_steps, complaints, execute, measure, reference, request
 from codegen.errors import CodegenError
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import Board, DType, Module, Runner

@@ -1,9 +1,9 @@
-"""Work of the verbs build, run, validate and plan, once the command line is known to be sound."""
+"""Work of the verbs build, run and validate, once the command line is known to be sound."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,18 +12,14 @@ from codegen.cli.boards.tool_flags import RealBoard
 from codegen.cli.case_files import by_model, check_arrays, model_cases
 from codegen.cli.console import progress, show_warnings
 from codegen.cli.model_work.sized_verbs import Way, run_sizes, validate_sizes
-from codegen.cli.options.file_checks import is_problem, keep_inputs
+from codegen.cli.options.file_checks import keep_inputs
 from codegen.cli.options.watching import on_change
-from codegen.cli.plan_files import PlanFiles
-from codegen.cli.reports.pages import DATA, PAGE, BuildPage, with_curve, write_page
+from codegen.cli.reports.pages import DATA, PAGE, BuildPage
 from codegen.cli.speed import check_counted
 from codegen.cli.summary import (
     show_build,
-    show_curve,
     show_lines,
     show_names,
-    show_plan,
-    show_problem,
     show_ranges,
     show_runs,
     show_steps,
@@ -32,21 +28,21 @@ from codegen.documents import to_json
 from codegen.driver.application import within_application
 from codegen.driver.build import Built, document, memory_of
 from codegen.driver.build import build as build_models
-from codegen.driver.curve import curve_report, plan_curve
 from codegen.driver.cycle_estimate import estimate_cycles
 from codegen.driver.example import show_accuracy
 from codegen.driver.inputs.cases import ArraySource
 from codegen.driver.inputs.files import build_folder, write_file
-from codegen.driver.inputs.models import model_name, model_names
+from codegen.driver.inputs.models import model_names
 from codegen.driver.options import Options
-from codegen.driver.planning import plan_only, plan_problem, problem_report
-from codegen.driver.report.single import Measured, report
+from codegen.driver.report.single import Measured
 from codegen.driver.run import all_complaints, check_steps, execute, execute_all, patience_of, step_complaints
 from codegen.driver.sized_run import check_at
-from codegen.errors import CodegenError, ExitCode, Message
+from codegen.errors import CodegenError, ExitCode
 from codegen.program.image import Trace
 from codegen.settings import ReferenceChoice
-from codegen.toolchain import FreeRange
+
+if TYPE_CHECKING:
+    from codegen.toolchain import FreeRange
 
 
 def build(
@@ -74,7 +70,7 @@ def _build(
     paths: Sequence[Path],
     options: Options,
     target: Path,
-    ranges: Sequence[FreeRange],
+    ranges: "Sequence[FreeRange]",
     *,
     as_page: bool,
     as_json: bool,
@@ -250,58 +246,6 @@ def validate(
         show_lines(measured.reference.lines())
     if problems:
         raise CodegenError(problems)
-    return ExitCode.OK
-
-
-def plan(
-    path: Path, options: Options, outputs: PlanFiles, *, as_page: bool, as_json: bool, quiet: bool
-) -> int:
-    """Plan a model or a bare problem and show or write the plan; return the exit code."""
-    options, ranges = within_application(options)
-    if not is_problem(path):
-        show_names(model_names([path], options.names), quiet)
-    if outputs.pareto:
-        return _plan_curve(path, options, outputs, as_json=as_json, quiet=quiet)
-    if is_problem(path):
-        with progress(quiet or as_json) as stage:
-            stage(f"plan {path.name}")
-            problem, found = plan_problem(path, options)
-        document = problem_report(problem, found)
-        written = outputs.of_problem(path, problem, found, options) + outputs.of_document(document)
-        show = partial(show_problem, problem, found)
-    else:
-        with progress(quiet or as_json) as stage:
-            planned = plan_only(path, options, progress=stage)
-            document = report(planned.program, options.board, planned.macs, reduction=planned.reduction)
-            if as_page:
-                document = with_curve(document, [path], options, stage)
-        written = outputs.of_program(path, planned.program, options) + outputs.of_document(document)
-        show = partial(show_plan, planned)
-    if as_page:
-        written.append(write_page(document, outputs.folder / PAGE))
-    if as_json:
-        click.echo(to_json(document), nl=False)
-    elif not quiet:
-        show()
-        show_ranges(ranges)
-        show_lines(written)
-    return ExitCode.OK
-
-
-def _plan_curve(path: Path, options: Options, outputs: PlanFiles, *, as_json: bool, quiet: bool) -> int:
-    if is_problem(path):
-        text = f"{path.name} is a bare problem: no work to trade for its bytes"
-        raise CodegenError(Message(code="E209", text=text, help="--pareto is for models"))
-    name = model_name(path, options.names)
-    with progress(quiet or as_json) as stage:
-        found = plan_curve(path, options, name, stage)
-    document = curve_report(found, options.board)
-    written = outputs.of_curve(found) + outputs.of_document(document)
-    if as_json:
-        click.echo(to_json(document), nl=False)
-    elif not quiet:
-        show_curve(found)
-        show_lines(written)
     return ExitCode.OK
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
@@ -15,9 +15,11 @@ from codegen.driver.inputs.models import model_name
 from codegen.driver.options import Options
 from codegen.driver.report.single import SCHEMA
 from codegen.errors import CodegenError, Message
-from codegen.page import Excerpt, page
 from codegen.progress import Progress
 from codegen.report_file import Report, typed
+
+if TYPE_CHECKING:
+    from codegen.page import Excerpt
 
 _MODELS = (".tflite", ".onnx")
 _MOST_BYTES = 64 << 20
@@ -79,6 +81,8 @@ def write_page(
 ) -> str:
     """Write the page of a report, with the C that lies in `folder`; return a line about it."""
     excerpts = {} if folder is None else _excerpts(document, folder)
+    from codegen.page import page
+
     text = page(document, against=against, excerpts=excerpts).encode()
     write_file(target, text)
     return f"written   {target}  (the report as a page, {len(text):,} bytes)"
@@ -115,7 +119,7 @@ class BuildPage:
         return whole, [write_page(document, target, folder)]
 
 
-def _excerpts(document: Mapping[str, object], folder: Path) -> dict[str, dict[int, Excerpt]]:
+def _excerpts(document: Mapping[str, object], folder: Path) -> "dict[str, dict[int, Excerpt]]":
     """The C of the steps of each model, where <model>.c lies in `folder`."""
     report = typed(document)
     names = [each.model.name for each in (report.models or (report,)) if each.model]
@@ -123,9 +127,11 @@ def _excerpts(document: Mapping[str, object], folder: Path) -> dict[str, dict[in
     return {name: _steps(file) for name, file in files if file.is_file()}
 
 
-def _steps(file: Path) -> dict[int, Excerpt]:
+def _steps(file: Path) -> "dict[int, Excerpt]":
     lines = file.read_text(encoding="utf-8").splitlines()
     starts = [(index, int(found["step"])) for index, line in enumerate(lines) if (found := _STEP.match(line))]
+    from codegen.page import Excerpt
+
     excerpts: dict[int, Excerpt] = {}
     for number, (start, step) in enumerate(starts):
         first = start - 1 if lines[start].startswith("     * ") else start

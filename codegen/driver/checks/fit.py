@@ -5,7 +5,7 @@ Constants may fit their memory but not beside the code: how large that is, only 
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from codegen.errors import CodegenError, Message, in_bytes
 from codegen.ir import Board
@@ -18,7 +18,9 @@ from codegen.program.shortage import (
     Shortage,
     SmallestLimit,
 )
-from codegen.toolchain import RegionsTooSmall
+
+if TYPE_CHECKING:
+    from codegen.toolchain import RegionsTooSmall
 
 _ADVICE = "a board with more read-only memory, or a smaller model"
 """What helps where constants do not fit, whatever search has tried."""
@@ -182,7 +184,7 @@ _Built = TypeVar("_Built")
 class LinkedTooLarge(CodegenError):
     """E410 of the firmware of `bundle`."""
 
-    def __init__(self, missed: RegionsTooSmall, bundle: Bundle) -> None:
+    def __init__(self, missed: "RegionsTooSmall", bundle: Bundle) -> None:
         super().__init__(missed.messages)
         self.lacking, self.bundle = missed.lacking, bundle
 

@@ -6,7 +6,7 @@ from typing import cast
 from codegen.driver.report.single import members_report, staged_report, workspace_bytes
 from codegen.driver.report.totals import totals
 from codegen.plan.models.joint import heaviest_group
-from codegen.program.program import Bundle, BundlePool, bundle_peak, own_pools
+from codegen.program.program import Bundle, BundlePool, Program, bundle_peak, own_pools
 
 _SHARED = ("schema", "board", "options", "elf", "constants", "totals")
 """Parts of a model's document that are one for all; `plan` is both."""
@@ -152,3 +152,8 @@ def _based(bundle: Bundle, model: str, plan: Mapping[str, object]) -> dict[str, 
 
 def _part(document: Mapping[str, object], key: str) -> Mapping[str, object]:
     return cast("Mapping[str, object]", document[key])
+
+
+def used_pools(program: Program) -> tuple[str, ...]:
+    """Pools that hold at least one byte, in the board's order."""
+    return tuple(name for name, peak in program.memory.peaks.items() if peak)

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from codegen.driver.report.buffers import program_buffers
 from codegen.driver.report.certificate import certificate, origin
@@ -21,7 +22,9 @@ from codegen.program.constants import ConstantPool
 from codegen.program.image import CaseResult, ElfSizes, RunResult, StepTrace
 from codegen.program.problem import Buffer, BufferKind, pool_alignment
 from codegen.program.program import Program, core_of, second_core_steps
-from codegen.toolchain.cycles import CycleEstimate, Waits
+
+if TYPE_CHECKING:
+    from codegen.toolchain.cycles import CycleEstimate, Waits
 
 SCHEMA = 1
 
@@ -33,7 +36,7 @@ class Measured:
     result: RunResult
     comparisons: tuple[tuple[Comparison, ...], ...]
     reference: ReferenceUsed = field(default_factory=ReferenceUsed)
-    estimate: CycleEstimate | None = None
+    estimate: "CycleEstimate | None" = None
     """Estimated cycles of each step (`estimate_cycles`)."""
 
 
@@ -284,7 +287,7 @@ def _step(
     }
 
 
-def _waits(waits: Waits | None) -> dict[str, int] | None:
+def _waits(waits: "Waits | None") -> dict[str, int] | None:
     return {"code": waits.code, "data": waits.data} if waits else None
 
 
