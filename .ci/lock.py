@@ -93,7 +93,7 @@ def lock(answer: str, engines: Mapping[str, str]) -> str:
     for group, text in engines.items():
         for package in entries(text).values():
             users.setdefault(package.requirement, set()).add(group)
-    return HEAD + "".join(f"# {' '.join(sorted(users[each]))}\n{each}" for each in sorted(users))
+    return HEAD + "".join(f"# {' '.join(sorted(users[entry]))}\n{entry}" for entry in sorted(users))
 
 
 def entries(answer: str) -> dict[str, Locked]:
@@ -115,7 +115,7 @@ def groups(packages: Mapping[str, Locked]) -> dict[str, set[str]]:
         listed: list[str] = [*project["dependencies"]]
         for extra in extras:
             listed += project["optional-dependencies"][extra]
-        members[group] = _with_needs({normal(re.split(r"[^\w.-]", each)[0]) for each in listed}, packages)
+        members[group] = _with_needs({normal(re.split(r"[^\w.-]", line)[0]) for line in listed}, packages)
     return members
 
 

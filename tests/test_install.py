@@ -126,7 +126,7 @@ def test_a_group_is_complete(group: str) -> None:
     each package of the group that is installed here, is in the group, in a version that will do."""
     requirements = [
         *PROJECT["dependencies"],
-        *(each for key in GROUPS[group] for each in PROJECT["optional-dependencies"][key]),
+        *(line for key in GROUPS[group] for line in PROJECT["optional-dependencies"][key]),
     ]
     versions, looked_at = _versions(group), 0
     for name in versions:
@@ -139,7 +139,7 @@ def test_a_group_is_complete(group: str) -> None:
             environment = {"extra": "", "python_version": python, "python_full_version": f"{python}.2"}
             parsed = map(Requirement, needs)
             requirements += [
-                str(each) for each in parsed if each.marker is None or each.marker.evaluate(environment)
+                str(need) for need in parsed if need.marker is None or need.marker.evaluate(environment)
             ]
     for requirement in map(Requirement, set(requirements)):
         name = canonicalize_name(requirement.name)
@@ -150,7 +150,7 @@ def test_a_group_is_complete(group: str) -> None:
 
 def test_what_builds_is_in_the_lock() -> None:
     build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]["requires"]
-    assert {*(Requirement(each).name for each in build), "editables", "setuptools"} <= set(_versions("build"))
+    assert {*(Requirement(line).name for line in build), "editables", "setuptools"} <= set(_versions("build"))
 
 
 def test_the_makefile_installs_by_hashes_alone(tmp_path: Path) -> None:

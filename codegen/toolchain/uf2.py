@@ -31,9 +31,12 @@ def _sectors(image: Path) -> dict[int, bytearray]:
     """Address -> bytes of each sector of the flash that the image has something in."""
     sectors: dict[int, bytearray] = {}
     for start, data in _loaded(image):
-        for offset, byte in enumerate(data):
-            sector, place = divmod(start + offset, SECTOR_BYTES)
-            sectors.setdefault(sector, bytearray(_ERASED * SECTOR_BYTES))[place] = byte
+        done = 0
+        while done < len(data):
+            sector, place = divmod(start + done, SECTOR_BYTES)
+            part = data[done : done + SECTOR_BYTES - place]
+            sectors.setdefault(sector, bytearray(_ERASED * SECTOR_BYTES))[place : place + len(part)] = part
+            done += len(part)
     return {sector * SECTOR_BYTES: sectors[sector] for sector in sorted(sectors)}
 
 
@@ -45,7 +48,7 @@ def _loaded(image: Path) -> Iterator[tuple[int, bytes]]:
         for section in elf.iter_sections():
             is_loaded = section["sh_flags"] & SH_FLAGS.SHF_ALLOC and section["sh_type"] != "SHT_NOBITS"
             if is_loaded and section["sh_size"]:
-                segment = next(each for each in segments if each.section_in_segment(section))
+                segment = next(segment for segment in segments if segment.section_in_segment(section))
                 yield segment["p_paddr"] + section["sh_offset"] - segment["p_offset"], section.data()
 
 

@@ -249,7 +249,7 @@ def test_what_is_shown_and_not_run_has_verbs_and_flags_that_exist() -> None:
         if isinstance(verb, click.Group) and len(words) > 2:
             verb = verb.get_command(context, words[2])
         parameters = verb.params if verb is not None else []
-        names = {name for each in parameters for name in (*each.opts, *each.secondary_opts)}
+        names = {name for parameter in parameters for name in (*parameter.opts, *parameter.secondary_opts)}
         flags = {word.split("=")[0].rstrip(",.") for word in words[2:] if word.startswith("--")}
         seen += 1
         if verb is None or not flags <= names | {"--help"}:

@@ -64,8 +64,8 @@ def check_names(board: Board, where: str, code: str, messages: Messages) -> None
         help_ = "four hexadecimal digits each, as lsusb prints them: 0483:df11"
         messages.add(code, f"{names.dfu!r} is no VID:PID", where=f"{where}: flash.dfu", help=help_)
     if (names.uf2 is None) != (names.uf2_family is None):
-        lacking, given = ("uf2", "uf2_family") if names.uf2 is None else ("uf2_family", "uf2")
-        messages.add(code, f"is missing beside flash.{given}", where=f"{where}: flash.{lacking}")
+        lacking, present = ("uf2", "uf2_family") if names.uf2 is None else ("uf2_family", "uf2")
+        messages.add(code, f"is missing beside flash.{present}", where=f"{where}: flash.{lacking}")
     if names.uf2_family is not None and not 0 <= names.uf2_family < 1 << 32:
         messages.add(code, "does not fit 32 bits", where=f"{where}: flash.uf2_family")
     tool = TOOLS.get(board.flash_tool or "")

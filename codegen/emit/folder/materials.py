@@ -37,7 +37,7 @@ def folder_bill(
     (format, SHA-256 of the file). Raises OSError.
     """
     listed = [file_component(name, (folder / name).read_bytes()) for name in sorted(files)]
-    copied = [each for each in listed if each.get("licenses") == _licences(_RUNTIME_LICENCE)]
+    copied = [file for file in listed if file.get("licenses") == _licences(_RUNTIME_LICENCE)]
     runtime = library(RUNTIME, generator[1], _RUNTIME_LICENCE) | {"components": copied}
     networks = [
         {
@@ -57,13 +57,13 @@ def folder_bill(
         "licenses": [{"expression": "0BSD AND Apache-2.0"}],
         "properties": [{"name": f"codegen:{name}", "value": value} for name, value in properties.items()],
     }
-    generated = [each for each in listed if each not in copied]
+    generated = [file for file in listed if file not in copied]
     return bill(main, [*networks, runtime, *generated], [library(*generator, _RUNTIME_LICENCE)])
 
 
 def bill(main: Component, components: list[Component], tools: list[Component]) -> str:
     """Text of a CycloneDX document about `main`, which depends on all libraries and models."""
-    needed = [each["bom-ref"] for each in components if each["type"] != "file"]
+    needed = [part["bom-ref"] for part in components if part["type"] != "file"]
     document = {
         "$schema": f"http://cyclonedx.org/schema/bom-{SPEC_VERSION}.schema.json",
         "bomFormat": "CycloneDX",
@@ -78,17 +78,17 @@ def bill(main: Component, components: list[Component], tools: list[Component]) -
 
 def library(name: str, version: str | None, licence: str | None) -> Component:
     """A component that is a library; unknown parts are left out."""
-    found: Component = {"type": "library", "bom-ref": name, "name": name}
-    found |= {} if version is None else {"version": version}
-    return found | ({} if licence is None else {"licenses": _licences(licence)})
+    component: Component = {"type": "library", "bom-ref": name, "name": name}
+    component |= {} if version is None else {"version": version}
+    return component | ({} if licence is None else {"licenses": _licences(licence)})
 
 
 def file_component(name: str, data: bytes) -> Component:
     """A file with its hash, and the licence that it names in its first lines."""
-    found: Component = {"type": "file", "bom-ref": f"file:{name}", "name": name}
-    found["hashes"] = _sha256(hashlib.sha256(data).hexdigest())
+    component: Component = {"type": "file", "bom-ref": f"file:{name}", "name": name}
+    component["hashes"] = _sha256(hashlib.sha256(data).hexdigest())
     licence = _LICENCE.search(data[:_HEAD_BYTES])
-    return found | ({} if licence is None else {"licenses": _licences(licence[1].decode())})
+    return component | ({} if licence is None else {"licenses": _licences(licence[1].decode())})
 
 
 def _licences(licence: str) -> list[dict[str, dict[str, str]]]:

@@ -37,11 +37,11 @@ def digest(path: Path) -> str:
 
 def files_of(components: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """Path -> component of each file, those of the runtime too."""
-    found: dict[str, dict[str, Any]] = {}
+    files: dict[str, dict[str, Any]] = {}
     for component in components:
-        found |= files_of(component.get("components", []))
-        found |= {component["name"]: component} if component["type"] == "file" else {}
-    return found
+        files |= files_of(component.get("components", []))
+        files |= {component["name"]: component} if component["type"] == "file" else {}
+    return files
 
 
 def valid(text: str) -> None:
@@ -106,7 +106,7 @@ def test_a_package_has_its_own_bill(form: str, folders: list[Path], tmp_path: Pa
     }
     assert present - set(listed) == {BILL, ".codegen"} and set(listed) < present
     assert all(
-        each["hashes"][0]["content"] == digest(tmp_path / form / name) for name, each in listed.items()
+        file["hashes"][0]["content"] == digest(tmp_path / form / name) for name, file in listed.items()
     )
     assert (bill["metadata"]["component"]["name"], bill["metadata"]["component"]["version"]) == (
         "both",
@@ -117,10 +117,10 @@ def test_a_package_has_its_own_bill(form: str, folders: list[Path], tmp_path: Pa
 
 
 def test_two_builds_have_the_same_bill(folders: list[Path]) -> None:
-    first, second = ((folder / BILL).read_bytes() for folder in folders)
-    assert first == second
-    assert not re.search(rb"timestamp|serialNumber|\d{4}-\d\d-\d\dT", first)
-    valid(first.decode())
+    once, again = ((folder / BILL).read_bytes() for folder in folders)
+    assert once == again
+    assert not re.search(rb"timestamp|serialNumber|\d{4}-\d\d-\d\dT", once)
+    valid(once.decode())
 
 
 def test_the_wheel_has_a_bill_and_is_the_same_twice(tmp_path: Path) -> None:
@@ -130,10 +130,10 @@ def test_the_wheel_has_a_bill_and_is_the_same_twice(tmp_path: Path) -> None:
         words = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path / name)]
         subprocess.run(words, cwd=ROOT, check=True, capture_output=True)
         wheels += (tmp_path / name).glob("*.whl")
-    first, second = wheels
-    assert first.name == second.name == f"codegen_baremetal-{__version__}-py3-none-any.whl"
-    assert first.read_bytes() == second.read_bytes()
-    with zipfile.ZipFile(first) as wheel:
+    once, again = wheels
+    assert once.name == again.name == f"codegen_baremetal-{__version__}-py3-none-any.whl"
+    assert once.read_bytes() == again.read_bytes()
+    with zipfile.ZipFile(once) as wheel:
         [place] = [name for name in wheel.namelist() if ".dist-info/sboms/" in name]
         text = wheel.read(place).decode()
         inside = {name: wheel.read(name) for name in wheel.namelist() if "/runtime_c/" in name}
@@ -142,6 +142,6 @@ def test_the_wheel_has_a_bill_and_is_the_same_twice(tmp_path: Path) -> None:
     assert set(sources) == {name for name in inside if name.endswith((".c", ".h", ".S", ".inc"))}
     for name, component in sources.items():
         assert component["hashes"][0]["content"] == hashlib.sha256(inside[name]).hexdigest()
-    stated = {each["properties"][0]["value"] for each in json.loads(text)["components"][1:]}
-    assert len(stated) > 8 and any(each.startswith("numpy") for each in stated)
+    stated = {library["properties"][0]["value"] for library in json.loads(text)["components"][1:]}
+    assert len(stated) > 8 and any(requirement.startswith("numpy") for requirement in stated)
     valid(text)
