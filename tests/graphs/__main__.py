@@ -40,7 +40,9 @@ def main() -> int:
         if graphs:
             check(graphs, options, outcome)
         done = min(start + words.together, stop) - words.first
-        sys.stderr.write(f"{done} of {words.count}, {outcome.counts['run']} run, {len(outcome.wrong)} wrong\n")
+        sys.stderr.write(
+            f"{done} of {words.count}, {outcome.counts['run']} run, {len(outcome.wrong)} wrong\n"
+        )
     for kind, count in sorted(outcome.counts.items()):
         sys.stdout.write(f"{count:6,} {kind}\n")
     sys.stdout.write("".join(f"{line}\n" for line in [f"{len(outcome.wrong):6,} wrong", *outcome.wrong]))
