@@ -10,7 +10,7 @@ from codegen.driver.build import Built, Planned
 from codegen.driver.checks.calling import check_port
 from codegen.driver.inputs.cases import Case, state_inputs
 from codegen.driver.options import Options
-from codegen.driver.references import EngineOutputs, ask, judge, numpy_outputs
+from codegen.driver.references import EngineOutputs, ask, judge, numpy_outputs, ruling_words
 from codegen.driver.report.output_check import Comparison, array, compare
 from codegen.driver.report.several import used_pools
 from codegen.driver.report.single import Measured
@@ -208,7 +208,7 @@ def complaints(
     found: list[Message] = list(measured.reference.faults)
     for case, comparisons, got in zip(cases, measured.comparisons, measured.result.cases, strict=True):
         if not measured.reference.faults:
-            found += output_complaints(program, case, comparisons)
+            found += output_complaints(planned, case, comparisons)
         if not got.paints_agree:
             found.append(
                 Message(
@@ -249,16 +249,21 @@ def all_complaints(
     return found
 
 
-def output_complaints(program: Program, case: Case, comparisons: Sequence[Comparison]) -> Iterator[Message]:
-    """E701 for every output that differs."""
-    for tensor, one in zip(program.signature.outputs, comparisons, strict=True):
+def output_complaints(planned: Planned, case: Case, comparisons: Sequence[Comparison]) -> Iterator[Message]:
+    """E701 for every output that differs; of expected ones it says which engine gives the right ones."""
+    if all(one.matches for one in comparisons):
+        return
+    help_ = "`codegen validate` names the first step that differs"
+    if case.expected is not None and (words := ruling_words(planned)):
+        help_ = f"{words}; {help_}"
+    for tensor, one in zip(planned.program.signature.outputs, comparisons, strict=True):
         if not one.matches:
             yield Message(
                 code="E701",
                 where=f'case {case.name}, output "{tensor.field}"',
                 text=f"{one.differing} of {tensor.type.elements} elements differ, first at {one.first}, "
                 f"by up to {one.max_abs_difference:g}",
-                help="`codegen validate` names the first step that differs",
+                help=help_,
             )
 
 

@@ -68,5 +68,10 @@ class Op(ABC):
         del attrs, args, result
         return 0
 
+    def domain(self, attrs: Attrs, args: Types, position: int) -> tuple[float, float] | None:
+        """Least and largest value that means something in argument `position`; None where all do."""
+        del attrs, args, position
+        return None
+
     def __repr__(self) -> str:
         return self.name

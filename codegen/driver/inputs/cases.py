@@ -13,7 +13,7 @@ import numpy as np
 
 from codegen.driver.inputs.planned import Planned
 from codegen.errors import CodegenError, Message, Messages, counted
-from codegen.ir import DType, TensorType
+from codegen.ir import DType, TensorType, Var
 from codegen.ir.evaluate import evaluate
 from codegen.ir.operator import Arrays
 from codegen.program.interface import IoTensor
@@ -236,13 +236,40 @@ def _random(generator: "np.random.Generator", type_: TensorType) -> np.ndarray:
 
 
 def made_up_case(program: Program, seed: int) -> Case:
-    """`pattern_case` of a model's inputs; variables of its file are as at the beginning."""
+    """`pattern_case` of a model's inputs, within the domain of the operators that read them; variables of its
+    file are as at the beginning."""
     case = pattern_case([tensor.type for tensor in program.signature.inputs], seed)
+    domains = _domains(program)
     firsts = _firsts(program)
     places = zip(state_inputs(program), program.signature.states, strict=True)
     files = {place for place, state in places if state.is_files}
-    inputs = (firsts[index] if index in files else data for index, data in enumerate(case.inputs))
+    inputs = [
+        firsts[index] if index in files else _within(data, domains.get(tensor.value, ()))
+        for index, (data, tensor) in enumerate(zip(case.inputs, program.signature.inputs, strict=True))
+    ]
     return Case(name=case.name, inputs=tuple(inputs))
+
+
+def _domains(program: Program) -> dict[str, list[tuple[float, float]]]:
+    """Value -> the domains of the steps that read it."""
+    domains: dict[str, list[tuple[float, float]]] = {}
+    for call in (let.call for let in program.steps.function.body):
+        for position, arg in enumerate(call.args):
+            bounds = call.op.domain(call.attrs, call.types, position) if isinstance(arg, Var) else None
+            if bounds is not None and isinstance(arg, Var):
+                domains.setdefault(arg.name, []).append(bounds)
+    return domains
+
+
+def _within(data: np.ndarray, domains: Sequence[tuple[float, float]]) -> np.ndarray:
+    """Made-up values brought within these bounds: reals by their sign, integers by their remainder."""
+    if not domains:
+        return data
+    low, high = max(low for low, _ in domains), min(high for _, high in domains)
+    if data.dtype.kind == "f":
+        return np.abs(data) if low >= 0 else data
+    least, count = int(low), int(high) - int(low) + 1
+    return (least + data.astype(np.int64) % count).astype(data.dtype)
 
 
 MADE_UP = 8

@@ -4,7 +4,7 @@ In: a planned model, its cases and what the board gave. Out: comparisons and the
 Start with `ask`, before the board runs, then `judge`.
 """
 
-from codegen.driver.references.asking import EngineOutputs, ask
+from codegen.driver.references.asking import EngineOutputs, ask, ruling_words
 from codegen.driver.references.import_check import ImportCheck
 from codegen.driver.references.judging import Judged, import_faults, judge, numpy_outputs
 from codegen.driver.references.stepwise import check_import
@@ -18,4 +18,5 @@ __all__ = [
     "import_faults",
     "judge",
     "numpy_outputs",
+    "ruling_words",
 ]

@@ -9,8 +9,17 @@ import numpy as np
 from codegen import engines
 from codegen.driver.inputs.cases import Case, state_inputs, state_outputs
 from codegen.driver.inputs.planned import Planned
-from codegen.engines import ONNXRUNTIME, Arrays, Engine, EngineAnswer, Request, Ruling
-from codegen.errors import CodegenError, Message
+from codegen.engines import (
+    ONNXRUNTIME,
+    TFLITE_MICRO,
+    TFLITE_RUNTIME,
+    Arrays,
+    Engine,
+    EngineAnswer,
+    Request,
+    Ruling,
+)
+from codegen.errors import CodegenError, Message, listed
 from codegen.ir import TensorType
 from codegen.program.program import Program
 from codegen.settings import ReferenceChoice
@@ -92,6 +101,18 @@ def _asked(
 def _one_line(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= 200 else f"{line[:199]}…"
+
+
+def ruling_words(planned: Planned) -> str:
+    """Whose results this network's operators have, for outputs that are expected from elsewhere."""
+    if planned.file is None:
+        return ""
+    if planned.program.metadata["format"] == "onnx":
+        return "this network's results are those of onnxruntime without graph optimisations"
+    others = engines.ruling_of(planned.file.data()).others(TFLITE_RUNTIME)
+    text = "this network's results are those of tflite-runtime's reference kernels"
+    micro = [key for key, name in others.items() if name == TFLITE_MICRO]
+    return f"{text}, of {listed(micro, 5)} those of tflite-micro" if micro else text
 
 
 def request_of(

@@ -267,6 +267,11 @@ class Gather(_Gather):
             )
         return (*values[:axis], *indices[shared:], *values[axis + 1 :])
 
+    def domain(self, attrs: Attrs, args: Types, position: int) -> tuple[float, float] | None:
+        """Indices of the axis."""
+        axis = narrow(attrs, GatherAttrs).axis
+        return (0, operand(args, 0, "values").shape[axis] - 1) if position == 1 else None
+
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Source: reference_ops::Gather."""
         del args
@@ -294,6 +299,12 @@ class GatherNd(_Gather):
         if not indices or not 1 <= indices[-1] <= len(values):
             raise ValueError(f"indices {list(indices)} do not fit values {list(values)}")
         return (*indices[:-1], *values[indices[-1] :])
+
+    def domain(self, attrs: Attrs, args: Types, position: int) -> tuple[float, float] | None:
+        """Indices that every one of the leading axes has."""
+        del attrs
+        depth = operand(args, 1, "indices").shape[-1]
+        return (0, min(operand(args, 0, "values").shape[:depth]) - 1) if position == 1 else None
 
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Source: reference_ops::GatherNd."""

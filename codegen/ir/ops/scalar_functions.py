@@ -30,6 +30,9 @@ _Stored = Callable[[np.ndarray, TensorType, TensorType], np.ndarray]
 """Stored integers of a type to those of another."""
 
 
+_OF_POSITIVE = frozenset({"LOG", "RSQRT", "SQRT"})
+
+
 class ScalarFunction(Pointwise):
     """One function: on float32, and on the integer types that `stored` is given for."""
 
@@ -45,6 +48,12 @@ class ScalarFunction(Pointwise):
         super().check(attrs, args, result)
         if self._stored is not None and result.dtype is not DType.FLOAT32:
             self._stored(np.zeros(1, result.dtype.numpy), operand(args, 0, "argument"), result)
+
+    def domain(self, attrs: Attrs, args: Types, position: int) -> tuple[float, float] | None:
+        """Roots and logarithms of real numbers take no negative ones."""
+        del attrs, position
+        is_real = operand(args, 0, "argument").dtype is DType.FLOAT32
+        return (0.0, math.inf) if is_real and self.name in _OF_POSITIVE else None
 
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Source: kernels/elementwise.cc and the reference kernel of each name."""

@@ -96,9 +96,29 @@ def test_logarithm(library: Library) -> None:
 @pytest.mark.usefixtures("no_reports")
 @pytest.mark.parametrize(("op", "exact"), [("SIN", np.sin), ("COS", np.cos)])
 def test_angles(library: Library, op: str, exact: Callable[[Any], Any]) -> None:
-    x = np.concatenate([_spread(), np.linspace(-1e6, 1e6, 200_001).astype(np.float32)])
+    """Over every exponent: rotary embeddings of large positions were NaN beyond 2^30."""
+    bits = np.random.default_rng(5).integers(0, 0x7F800000, 400_000, np.uint32)
+    wide = np.concatenate([bits.view(np.float32), -bits.view(np.float32), [np.finfo(np.float32).max]])
+    multiples = (np.arange(1, 100_001) * (np.pi / 2)).astype(np.float32)  # r is smallest there
+    x = np.concatenate([_spread(), np.linspace(-1e6, 1e6, 200_001).astype(np.float32), wide, multiples])
+    x = x.astype(np.float32)
     found = _run(library, op, Attrs(), x).astype(np.float64)
     assert np.max(np.abs(found - exact(x.astype(np.float64)))) < 2e-7
+    ends = np.array([np.inf, -np.inf, np.nan], np.float32)
+    assert np.isnan(_run(library, op, Attrs(), ends)).all()
+
+
+@pytest.mark.usefixtures("no_reports")
+@pytest.mark.parametrize(("op", "exact"), [("SIN", np.sin), ("COS", np.cos)])
+def test_angles_near_their_zeros_keep_their_digits(
+    library: Library, op: str, exact: Callable[[Any], Any]
+) -> None:
+    """A network of such values alone is compared by its own largest one."""
+    x = (np.arange(1, 2001) * (np.pi / 2)).astype(np.float32)
+    right = exact(x.astype(np.float64))
+    near = np.abs(right) < 1e-3
+    assert near.sum() > 900
+    assert _relative(_run(library, op, Attrs(), x)[near], right[near]) < 2e-7
 
 
 @pytest.mark.usefixtures("no_reports")
