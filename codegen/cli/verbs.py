@@ -99,7 +99,7 @@ def build(
     "inputs",
     multiple=True,
     metavar="X.npz[:CASE]",
-    help="Inputs x0, x1, ... (CASE_x0, ...); of several models NAME=X.npz[:CASE].",
+    help="Inputs x0, x1, ... or by their names (CASE_x0, ...); of several models NAME=X.npz[:CASE].",
 )
 @click.option(
     "--expect",
@@ -191,7 +191,10 @@ def run(
 @click.argument("model", required=False, type=click.Path(path_type=Path))
 @_FOLDER
 @click.option(
-    "--input", "input_", metavar="X.npz[:CASE]", help="Inputs x0, x1, ...; else made up from --seed."
+    "--input",
+    "input_",
+    metavar="X.npz[:CASE]",
+    help="Inputs x0, x1, ... or by name; else made up from --seed.",
 )
 @option(PORT)
 @gdb_flag

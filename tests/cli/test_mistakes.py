@@ -31,6 +31,10 @@ PATHS: list[tuple[str, int, _PIECES]] = [
     ("build net.tflite --app-elf text.txt", 2, ("E270] text.txt: is not a linked ELF file", "not .bin")),
     ("build net.tflite --lock folder", 2, ("'--lock': File 'folder' is a directory", "Figures (stack,")),
     ("build net.tflite --dump-ir file", 2, ("'--dump-ir': Directory 'file' is a file", "--dump-ir: Write")),
+    ("plan net.tflite --dump-ir file/x", 2, ("E206] --dump-ir file/x: cannot be made", "name a folder")),
+    ("plan net.tflite -o folder", 2, ("E206] folder: cannot be written: Is a directory", "name a file")),
+    ("build net.tflite --board host -o file/x", 2, ("E231]", "file is a file, no folder", "lies in no file")),
+    ("plan net.tflite --config text.txt", 2, ("E202] text.txt: not TOML", "correct the file")),
     ("plan net.tflite --svg x.png", 2, ("E206] --svg x.png", "--svg x.svg; other programs turn SVG")),
     ("plan net.tflite --svg net.tflite", 2, ("E218] --svg net.tflite", "which would be lost", "another")),
     ("plan net.tflite --svg no/x.svg", 2, ("E206]", "no/x.svg", "name a file in a folder that is there")),
@@ -72,6 +76,8 @@ BOARDS: list[tuple[str, int, _PIECES]] = [
     ("run net.tflite --board host --steps", 2, ("E229] --steps", "board host", "leave --steps out")),
     ("run net.tflite --board host --cycles", 2, ("E225] --cycles", "board host", "leave --cycles out")),
     ("run net.tflite --board microbit --sandbox", 2, ("E253] microbit", "use mps2-an505 or mps3-an547")),
+    ("run net.tflite --board stm32 --gdb nowhere", 6, ("E608] netduinoplus2", "uart.driver")),
+    ("monitor --port /dev/nope", 2, ("--board, or --baud, says how fast the port is",)),
     ("reset", 2, ("--board says which board it is (`codegen boards`)",)),
     ("reset --board mps2-an386", 6, ("E630] mps2-an386: the board's file names no flash tool", "[flash]")),
     ("monitor", 2, ("--port says where the board is, for example --port /dev/ttyACM0",)),
@@ -120,6 +126,12 @@ VALUES: list[tuple[str, int, _PIECES]] = [
     ("plan net.tflite --dim T", 2, ("E281] --dim T: says no range of a size", "--dim T=10..200")),
     ("plan net.tflite --dim T=1..3", 2, ("E282] --dim T=1..3", "say it: --dim image.1=T beside this one")),
     ("export folder --as cobol", 2, ("'cobol' is not one of 'cmake', 'zephyr'", "--as: Layout")),
+    ("sweep net.tflite --until never", 2, ("'never' is not one of 'plan', 'build'", "--until: The last")),
+    (
+        "run net.tflite --reference nope",
+        2,
+        ("'nope' is not one of 'auto', 'engine'", "--reference:"),
+    ),
     ("explain E999", 2, ("no message has the code 'E999'", "codes are E2")),
 ]
 COMBINATIONS: list[tuple[str, int, _PIECES]] = [

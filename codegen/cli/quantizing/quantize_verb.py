@@ -24,7 +24,7 @@ _LAYERS = 12
     required=True,
     type=click.Path(path_type=Path),
     metavar="FILE.npz",
-    help="Samples: one array an input, called as it, [samples, *shape].",
+    help="Samples: one array an input, called as it or x0, x1, ..., [samples, *shape].",
 )
 @click.option(
     "-o",

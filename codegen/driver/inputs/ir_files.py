@@ -17,8 +17,17 @@ Stage = tuple[str, Module]
 
 
 def observer(folder: Path, imported: Module) -> Callable[[str, Module], None]:
-    """Writes the module as it is imported, then each that it is told of."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Write the module as it is imported, then each that it is told of.
+
+    Raises CodegenError E206 if the folder cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        text, help_ = f"cannot be made: {error.strerror}", "name a folder in one that you may write to"
+        raise CodegenError(
+            Message(code="E206", where=f"--dump-ir {folder}", text=text, help=help_)
+        ) from error
     written = [0]
 
     def observe(stage: str, module: Module) -> None:
