@@ -144,7 +144,7 @@ def test_nothing_is_said_of_what_follows_from_unknown_extents() -> None:
     assert text.startswith(
         'error[E301] graph input 0: tensor 0 "x" has shape [-1, -1, -1, 2]: only the first'
     )
-    assert advice == "help: convert the model with a fixed input shape, or say it with --dim"
+    assert advice == "help: say how large it is: --dim x.1=37 --dim x.2=37, or a range: --dim x.1=10..200"
 
 
 def test_factors_that_no_kernel_applies_are_one_message() -> None:
