@@ -284,6 +284,17 @@ def test_what_surrounds_a_command_is_told_too(
     check(words, code, pieces, capsys.readouterr().err, status)
 
 
+def test_a_limit_that_limits_nothing_is_a_warning(capsys: pytest.CaptureFixture[str]) -> None:
+    """`--pool sram=900M`, where 900 K were meant, was taken without a word."""
+    assert call("plan", "net.tflite", "--board", "stm32", "--pool", "sram=900M") == 0
+    assert capsys.readouterr().err == (
+        "warning[E203] --pool sram=943718400: limits nothing: sram of stm32 has 131,072 bytes\n"
+        "help: give a smaller number; K is 1024 bytes, M is 1024 K\n"
+    )
+    assert call("plan", "net.tflite", "--board", "stm32", "--pool", "sram=100K") == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_there_are_enough_of_them() -> None:
     rows = [*PATHS, *FILES, *BOARDS, *VALUES, *COMBINATIONS, *ARRAYS]
     assert len({row[0] for row in rows}) == len(rows)

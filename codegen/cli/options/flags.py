@@ -126,7 +126,9 @@ def model_flags(
         def wrapped(**values: Any) -> Any:
             context = click.get_current_context()
             try:
-                return verb(options=_options(values, board_default), **values)
+                options = _options(values, board_default)
+                _warn_of_limits(options)
+                return verb(options=options, **values)
             except CodegenError as error:
                 raise explained(error, context) from error
 
@@ -194,6 +196,27 @@ def _options(values: dict[str, Any], board_default: str | None) -> Options:
         stack_bytes=values.pop("stack", None),
         dump_ir=values.pop("dump_ir", None),
         **plain,
+    )
+
+
+def _warn_of_limits(options: Options) -> None:
+    """Warn (E203) of limits that limit nothing: more bytes than the memory has, mostly a wrong unit."""
+    is_of_one_board = "board" in click.get_current_context().params  # `lab` has many
+    if not _is_typed("pool") or not options.board or not is_of_one_board:
+        return
+    from codegen.board import load_board
+    from codegen.cli.console import show_warnings
+
+    sizes = {region.pool_name: region.size_bytes for region in load_board(options.board).regions}
+    show_warnings(
+        Message(
+            code="E203",
+            where=f"--pool {name}={limit}",
+            text=f"limits nothing: {name} of {options.board} has {sizes[name]:,} bytes",
+            help="give a smaller number; K is 1024 bytes, M is 1024 K",
+        )
+        for name, limit in options.pool_limits.items()
+        if limit > sizes.get(name, limit)
     )
 
 
