@@ -304,6 +304,7 @@ def test_files_that_are_no_reports_are_refused(tmp_path: Path, document: dict[st
         file.write_text(text)
         said = _refused(tmp_path)
         assert "E237" in said and told in said and "codegen build -o DIR" in said
+        assert "what an older codegen wrote is made again" in said
     model = model_path(SPEECH)
     assert _refused(model) == (
         f"error[E237] {model}: is a model, no report\n"

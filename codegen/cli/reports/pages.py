@@ -69,7 +69,10 @@ def _check_whole(report: Report) -> None:
 
 
 def _no_report(file: Path, text: str) -> CodegenError:
-    help_ = f"`codegen build -o DIR` writes DIR/{DATA}, `codegen plan --json` prints one"
+    help_ = (
+        f"`codegen build -o DIR` writes DIR/{DATA}, `codegen plan --json` prints one; "
+        "what an older codegen wrote is made again"
+    )
     return CodegenError(Message(code="E237", where=str(file), text=text, help=help_))
 
 
