@@ -43,6 +43,16 @@ def test_onnx_integers_may_be_one_quantum_off_in_one_of_a_hundred(
     assert (not check.wrong) == is_right and check.values == 1
 
 
+def test_layers_that_the_certificate_names_may_be_one_quantum_off_anywhere() -> None:
+    imported, x, y = copied_integers(200, "onnx")
+    notes = {"format": "onnx", "may_differ": 'op 0 QUANTIZE "y": 3 of the 9 sums of an average are halves'}
+    named = replace(imported, module=replace(imported.module, metadata=notes))
+    assert not compare_steps(named, [x], [y + 1], {}).wrong
+    assert compare_steps(named, [x], [y + 2], {}).wrong
+    other = replace(named, module=replace(imported.module, metadata={**notes, "may_differ": 'op 1 X "z": 3'}))
+    assert compare_steps(other, [x], [y + 1], {}).wrong
+
+
 def test_tflite_integers_are_equal() -> None:
     imported, x, y = copied_integers(200, "tflite")
     theirs = y.copy()

@@ -4,6 +4,7 @@ What `run` compares with shared the importer: a file that was imported wrongly g
 """
 
 import json
+import re
 import sys
 from pathlib import Path
 from types import MappingProxyType
@@ -342,3 +343,26 @@ def test_a_network_of_two_engines_is_compared_with_the_one_that_rules_more_rarel
     found = judged(written(two_sums(), "sums.tflite"))
     assert found.reference.engine.startswith(TFLITE_MICRO)
     assert all(one.matches for case in found.comparisons for one in case)
+
+
+def averaged_halves() -> bytes:
+    """DequantizeLinear, AveragePool of 2x2, QuantizeLinear at one scale: a quarter of the sums are halves."""
+    scale, zero = np.float32(0.013), np.int8(3)
+    made = model(
+        node("QuantizeLinear", "x s z", "q"),
+        node("DequantizeLinear", "q s z", "d"),
+        node("AveragePool", "d", "a", kernel_shape=[2, 2], strides=[2, 2]),
+        node("QuantizeLinear", "a s z", "r"),
+        node("DequantizeLinear", "r s z", "y"),
+        x=(1, 8, 16, 16),
+        constants={"s": np.array(scale), "z": np.array(zero)},
+    )
+    return bytes(made.SerializeToString())
+
+
+def test_stated_rounding_is_no_wrong_import(capsys: pytest.CaptureFixture[str]) -> None:
+    """The certificate names averages at halves: they make no run fail, and are said."""
+    assert call("run", written(averaged_halves(), "halves.onnx"), "--board", "host") == 0
+    out = capsys.readouterr().out
+    assert "1 of 1 cases equal to the NumPy reference" in out
+    assert re.search(r"the outputs of onnxruntime \S+ differ by up to 0\.013\d*, by rounding", out)

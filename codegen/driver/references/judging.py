@@ -142,7 +142,11 @@ def _explained(
         return Judged(comparisons=by_engine, reference=used)
     if all(one.matches for each in by_engine for one in each):
         used = ReferenceUsed(
-            kind="engine", engine=engine, values_compared=check.values or None, unjudged=check.unjudged
+            kind="engine",
+            engine=engine,
+            values_by=check.engine,
+            values_compared=check.values or None,
+            unjudged=check.unjudged,
         )
         return Judged(comparisons=by_engine, reference=used)
     assert asked.engine is not None, "an engine has answered"
@@ -154,6 +158,7 @@ def _explained(
     used = ReferenceUsed(
         kind="engine",
         engine=engine,
+        values_by=check.engine,
         values_compared=check.values,
         max_difference=difference,
         unjudged=check.unjudged,

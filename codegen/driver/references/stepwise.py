@@ -59,7 +59,9 @@ def check_import(
         {key.partition(" ")[0] for key in others},
         engines.ROUNDED_OTHERWISE.get(engine.name, ()),
     )
-    return replace(check, wrong=(*check.wrong, *_changed_by_passes(planned, imported, inputs, case)))
+    return replace(
+        check, engine=str(engine), wrong=(*check.wrong, *_changed_by_passes(planned, imported, inputs, case))
+    )
 
 
 def _by_printable_name(answer: EngineAnswer) -> dict[str, list[np.ndarray]]:

@@ -80,6 +80,8 @@ class ReferenceUsed:
     """Why no engine decided; empty where one did, or where nobody wanted one."""
     advice: str = ""
     """How to get an engine."""
+    values_by: str = ""
+    """The engine that showed its values: another one, where the one that answered keeps none."""
     values_compared: int | None = None
     """Values of the imported network that were compared with the engine's, step by step."""
     max_difference: float = 0.0
@@ -91,7 +93,9 @@ class ReferenceUsed:
 
     @property
     def name(self) -> str:
-        """How a sentence calls it."""
+        """What the outputs are equal to, in a sentence."""
+        if self.max_difference:
+            return NUMPY_WORDS  # from the engine's they differ by rounding, which is said below
         return {"engine": self.engine, "numpy": NUMPY_WORDS, "expected": "the expected outputs"}[self.kind]
 
     @property
@@ -110,8 +114,9 @@ class ReferenceUsed:
     def lines(self) -> list[str]:
         """What people read of it."""
         if self.kind == "engine" and self.values_compared is not None:
+            values = counted(self.values_compared, "value")
             return [
-                f"import    {counted(self.values_compared, 'value')} compared with those of {self.engine}, "
+                f"import    {values} compared with those of {self.values_by or self.engine}, "
                 f"each step from the same arguments{self._rounding()}"
             ] + [f"          {each}: another engine rules, not judged" for each in self.unjudged]
         if self.kind == "numpy" and self.reason:
@@ -122,4 +127,4 @@ class ReferenceUsed:
     def _rounding(self) -> str:
         if not self.max_difference:
             return ""
-        return f"; by rounding its outputs differ by up to {self.max_difference:g}"
+        return f"; the outputs of {self.engine} differ by up to {self.max_difference:g}, by rounding"
