@@ -1,5 +1,5 @@
 # make demo   installs what is missing, builds the shipped example for stm32, runs it on QEMU
-# make test   installs the same plus test tools, runs the suite
+# make test   installs the same plus test tools, runs the suite: it needs nothing beside the checkout
 # make help   lists every target
 
 PYTHON ?= python3
@@ -29,7 +29,7 @@ PYSERIAL_LAST = $(call LOCKED,last,--force-reinstall)
 # Where the machine keeps Python from writing bytecode, every command of the suite compiled all of codegen again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-long lint style types docs lock bench engines clean python tools-demo tools-test
+.PHONY: help demo test test-all test-public test-long lint style types docs lock bench engines clean python tools-demo tools-test
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -40,9 +40,17 @@ demo: tools-demo $(VENV)/.demo
 test: tools-test $(VENV)/.test engines
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
+# make test-all   the same, and what is about the public networks (CODEGEN_TESTDATA names their folder)
+test-all: tools-test $(VENV)/.test engines
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --public
+
+# make test-public   what is about the public networks, alone
+test-public: tools-test $(VENV)/.test engines
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal tests/public
+
 # make test-long   every model on every board it fits, and the long sweeps
 test-long: tools-test $(VENV)/.test engines
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --long
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --public --long
 
 # make lint   ruff, import layers, clang-format, pyright
 lint: style types

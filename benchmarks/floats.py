@@ -23,8 +23,8 @@ from codegen.driver.run import complaints, execute  # noqa: E402
 from codegen.errors import CodegenError  # noqa: E402
 from codegen.program.problem import peak_bytes  # noqa: E402
 from codegen.toolchain import LEVELS, Optimize  # noqa: E402
-from tests.e2e.models import build_model, golden_cases  # noqa: E402
-from tests.testdata import model_path  # noqa: E402
+from tests.public.e2e.models import build_model, golden_cases  # noqa: E402
+from tests.public.testdata import model_path  # noqa: E402
 
 BOARDS = ("mps2-an386", "mps3-an547")
 PAIRS = {

@@ -30,7 +30,7 @@ from codegen.program.problem import (  # noqa: E402
     interval_conflicts,
     peak_bytes,
 )
-from tests.testdata import TESTDATA  # noqa: E402
+from tests.public.testdata import TESTDATA  # noqa: E402
 
 POOL = Pool(name="sram", region="SRAM", limit_bytes=1 << 40, alignment=1)
 CAPACITY = 1_048_576

@@ -19,8 +19,8 @@ from codegen.driver.build import plan_model  # noqa: E402
 from codegen.driver.options import Options  # noqa: E402
 from codegen.plan.place.access import access_cost, least_access_cost  # noqa: E402
 from codegen.plan.place.exact import optimal  # noqa: E402
-from tests.e2e.models import INTEGER_MODELS  # noqa: E402
-from tests.testdata import model_path  # noqa: E402
+from tests.public.e2e.models import INTEGER_MODELS  # noqa: E402
+from tests.public.testdata import model_path  # noqa: E402
 
 SHARES = (0.8, 0.5)
 

@@ -31,8 +31,8 @@ from codegen.driver.report.size_gaps import gap
 from codegen.driver.sized_run import complaints_at, run_at
 from codegen.program.size_ranges import Peak, Ranges, breakpoints, looked_at
 from tests.e2e.test_sizes import BATCHED, MORE_BATCHED
+from tests.public.testdata import model_path
 from tests.search.ranges.networks import NETWORKS
-from tests.testdata import model_path
 
 RECORDED = Path(__file__).parent / "results" / "sizes.csv"
 COLUMNS: tuple[str, ...] = (

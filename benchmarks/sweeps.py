@@ -22,8 +22,8 @@ from codegen.board import load_board
 from codegen.driver.options import Options
 from codegen.sweep import Combination, Result, combinations, sweep
 from codegen.sweep.work import result_of
+from tests.public.testdata import model_path
 from tests.sweep.killing import Killing
-from tests.testdata import model_path
 
 _HELLO, _ADD = (model_path(f"tflm/{name}") for name in ("hello_world_int8", "simple_add_model"))
 _ADD_BYTES, _HELLO_BYTES = 32_768, 24

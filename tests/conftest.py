@@ -3,7 +3,7 @@
 import gc
 import importlib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 
 import pytest
@@ -25,6 +25,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--update-golden", action="store_true", help="write golden files from what is rendered now"
     )
     parser.addoption("--long", action="store_true", help="run the long sweeps too")
+    parser.addoption("--public", action="store_true", help="run what needs the public networks too")
     parser.addoption(
         "--kernels",
         default="*",
@@ -46,8 +47,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection(session: pytest.Session) -> None:
     """xdist's processes collect the same tests in the same order. Without bytecode of before, each compiled
     every module: none found what the other was just writing. So every second one begins at the end."""
-    own = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-    if own % 2 == 0 or session.config.args != session.config.getini("testpaths"):
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    if worker % 2 == 0 or session.config.args != session.config.getini("testpaths"):
         return
     for path in sorted((ROOT / "tests").rglob("test_*.py"), reverse=True):
         with suppress(Exception, pytest.skip.Exception):  # whatever is wrong, collecting tells it
@@ -59,21 +60,20 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: Iterable[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Without `--long` leave out long sweeps, and of `covering` combinations all but a few."""
     if config.getoption("--long"):
         return
-    skip = pytest.mark.skip(reason="a long sweep: run with --long")
+    left_out = {item for item in items if "long" in item.keywords}
     combined: dict[str, list[pytest.Function]] = {}
     for item in items:
-        if "long" in item.keywords:
-            item.add_marker(skip)
-        elif "covering" in item.keywords and isinstance(item, pytest.Function):
+        if item not in left_out and "covering" in item.keywords and isinstance(item, pytest.Function):
             combined.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for several in combined.values():
         chosen = covering([_values(item) for item in several])
-        for number, item in enumerate(several):
-            if number not in chosen:
-                item.add_marker(skip)
+        left_out |= {item for number, item in enumerate(several) if number not in chosen}
+    config.hook.pytest_deselected(items=[item for item in items if item in left_out])
+    items[:] = [item for item in items if item not in left_out]
 
 
 def _values(item: pytest.Function) -> set[tuple[str, str]]:

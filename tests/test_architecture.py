@@ -134,6 +134,21 @@ def test_nothing_names_a_machine_or_a_registry() -> None:
     assert not found
 
 
+def test_only_tests_of_the_public_networks_read_them() -> None:
+    """In a clone with nothing beside it 436 tests failed and 89 could not even be collected: they read the
+    index of the public networks, some at import."""
+    words = ("tests.public", "CODEGEN_TESTDATA", "shared/testdata", "../shared")
+    readers = {
+        str(path.relative_to(ROOT)): word
+        for path in _tracked()
+        if path.suffix == ".py" and path.is_relative_to(ROOT / "tests") and path != Path(__file__)
+        if not path.is_relative_to(ROOT / "tests" / "public")
+        for word in words
+        if word in path.read_text(encoding="utf-8")
+    }
+    assert not readers
+
+
 def test_runtime_c_allocates_nothing() -> None:
     calls = re.compile(r"\b(malloc|calloc|realloc|free|alloca|printf|sprintf)\s*\(")
     product = list((ROOT / "runtime_c" / "kernels").rglob("*.[chS]"))

@@ -20,9 +20,9 @@ from codegen import disk
 from codegen.driver.inputs.files import example_model
 from codegen.program.interface import Interface
 from tests.checkout import ROOT
-from tests.testdata import model_path
+from tests.networks import model_path
 
-HELLO, SPEECH = (model_path(f"tflm/{name}") for name in ("hello_world_int8", "micro_speech_quantized"))
+HELLO, SPEECH = (model_path(name) for name in ("dense_chain", "speech"))
 
 
 def _known(value: object) -> object:

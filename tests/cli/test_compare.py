@@ -13,7 +13,7 @@ from codegen.driver.build import build
 from codegen.driver.options import Options
 from codegen.errors import CodegenError
 from codegen.settings import Optimize
-from tests.testdata import model_path
+from tests.networks import model_path
 
 Said = tuple[int, str, str]
 
@@ -26,7 +26,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for level in levels:
         found[level] = tmp_path_factory.mktemp(level) / "out"
         options = Options(board="mps2-an386", optimize=level)
-        build([model_path("mlperf_tiny/ad01_int8")], options, found[level])
+        build([model_path("autoencoder")], options, found[level])
     return found
 
 
@@ -84,7 +84,7 @@ def test_another_model_or_board_is_told_first(
     assert [line.split() for line in said.splitlines()[:4]] == [
         ["not", "the", "same", "before", "after"],
         ["board", "stm32l4r5", "mps2-an386"],
-        ["model", "file", "ad02", "(0123456789ab)", "ad01_int8", f"({sha[:12]})"],
+        ["model", "file", "ad02", "(0123456789ab)", "autoencoder", f"({sha[:12]})"],
         [],
     ]
     _, said, _ = run(other, folders["size"], "--json")

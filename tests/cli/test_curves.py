@@ -12,7 +12,7 @@ from codegen.driver.curve import Curve, plan_curve
 from codegen.driver.inputs.files import example_model
 from tests.cli.test_verbs import call
 from tests.cli.test_verbs import elsewhere as elsewhere
-from tests.testdata import model_path
+from tests.networks import model_path
 
 
 def test_the_curve_is_a_table_a_document_and_a_picture(
@@ -26,7 +26,7 @@ def test_the_curve_is_a_table_a_document_and_a_picture(
         return curves[key]
 
     monkeypatch.setattr(plan_work, "plan_curve", once)
-    model = str(model_path("mlperf_tiny/pretrainedResnet_quant"))
+    model = str(model_path("resnet8"))
     words = ["plan", model, "--pareto", "--board", "host"]
     assert call(*words, "--json") == 0
     document = json.loads(capsys.readouterr().out)

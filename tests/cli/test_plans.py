@@ -18,8 +18,8 @@ from codegen.driver.plan_export import write_tflm
 from codegen.errors import CodegenError
 from codegen.plan.place import problem_files
 from tests.cli.test_verbs import call
+from tests.networks import model_path
 from tests.search.ranges.networks import residual
-from tests.testdata import model_path
 
 
 def _call(*words: str) -> int:
@@ -207,7 +207,7 @@ def test_an_arena_that_is_too_small(tmp_path: Path) -> None:
     assert not target.exists()
 
 
-SMALL = model_path("tflm/hello_world_int8")
+SMALL = model_path("dense_chain_pruned")
 
 
 def plan(*words: str) -> None:
@@ -285,7 +285,7 @@ def _kws(folder: Path, monkeypatch: pytest.MonkeyPatch, place: str, core: int = 
     """kws_ref_model, planned in a folder where `place` is asked for."""
     (folder / "codegen.toml").write_text(PLACE.format(place, core))
     monkeypatch.chdir(folder)
-    return str(model_path("mlperf_tiny/kws_ref_model"))
+    return str(model_path("ds_cnn"))
 
 
 def test_steps_on_core_1_are_named(
@@ -300,7 +300,7 @@ def test_steps_on_core_1_are_named(
     assert rows == ["dw1", "dw3", "dw5", "dw7"]
     assert call("build", model, *BOARD, "-o", "out") == 0
     assert TOLD in capsys.readouterr().out.splitlines()
-    assert "   1 dw1 " in (text := Path("out/kws_ref_model.c").read_text(encoding="utf-8"))
+    assert "   1 dw1 " in (text := Path("out/ds_cnn.c").read_text(encoding="utf-8"))
     assert text.count("  core 1\n") == 4
     assert json.loads(Path("out/report.json").read_text(encoding="utf-8"))["plan"]["core1_steps"] == [
         1,

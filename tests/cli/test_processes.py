@@ -30,7 +30,7 @@ from codegen.errors import ExitCode
 from codegen.program.image import Trace
 from tests.checkout import ROOT
 from tests.cli.test_verbs import call
-from tests.testdata import model_path
+from tests.networks import model_path
 
 _LIST_IMPORTS = """
 import sys
@@ -167,7 +167,7 @@ def test_the_port_may_stand_in_the_environment(
     assert "error[E608] board host runs in this process and has no port" in capsys.readouterr().err
 
 
-HELLO = model_path("tflm/hello_world_int8")
+HELLO = model_path("dense_chain")
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -234,7 +234,7 @@ def test_planning_shows_that_it_works(monkeypatch: pytest.MonkeyPatch) -> None:
     """`plan` of a large network showed nothing for as long as it took."""
     terminal = on_terminal(monkeypatch)
     _called("plan", str(HELLO))
-    assert "plan hello_world_int8" in terminal.shown
+    assert "plan dense_chain" in terminal.shown
 
 
 @pytest.mark.parametrize("flag", ["-q", "--json"])
@@ -262,16 +262,16 @@ def test_every_part_of_long_work_is_counted(tmp_path: Path) -> None:
     measured = execute(built, cases, trace=Trace.RESULTS, progress=hear)
     check_steps(planned, cases[0], measured, progress=hear)
     assert list(dict.fromkeys(name for name, _, _ in told)) == [
-        "import hello_world_int8",
-        "plan hello_world_int8",
-        "plan hello_world_int8, plans weighed:",
+        "import dense_chain",
+        "plan dense_chain",
+        "plan dense_chain, plans weighed:",
         "write C",
         "compile",
         "run",
         "compare with the reference",
         "evaluate the reference",
     ]
-    weighed = counted("plan hello_world_int8, plans weighed:")
+    weighed = counted("plan dense_chain, plans weighed:")
     assert weighed == list(range(1, len(weighed) + 1))
     [files] = {total for name, _, total in told if name == "compile"}
     assert counted("compile") == list(range((files or 0) + 1))

@@ -29,8 +29,8 @@ from codegen.driver.run import execute
 from tests.checkout import ROOT
 from tests.cli.test_verbs import call
 from tests.importers.onnx.drawn import chain
+from tests.networks import model_path
 from tests.search.ranges.networks import residual
-from tests.testdata import model_path
 
 DOCS = ROOT / "docs"
 _KEY = re.compile(r"`([a-z0-9_.\[\]]+)`")
@@ -65,8 +65,8 @@ def _placed(monkeypatch: pytest.MonkeyPatch, folder: Path, *tables: str) -> None
     monkeypatch.chdir(folder)
 
 
-KWS, VWW, AD = (f"mlperf_tiny/{name}" for name in ("kws_ref_model", "vww_96_int8", "ad01_int8"))
-SPEECH = "tflm/micro_speech_quantized"
+KWS, VWW, AD = "ds_cnn", "mobilenet_v1_pruned", "autoencoder"
+SPEECH = "speech"
 
 
 @pytest.mark.qemu
@@ -102,8 +102,8 @@ def test_no_key_is_left_over(
     staged = ("--board", "nucleo-g474re", "--stage", "use", "--optimize", "speed", "--pool", "sram=5300")
     found |= _told(capsys, "plan", str(model_path(SPEECH)), *staged, "--pool", "ccm=0")
     found |= _told(capsys, "plan", str(model_path(AD)), "--board", "mps2-an386", "--pool", "flash=250000")
-    found |= _told(capsys, "run", str(model_path("tflm/hello_world_int8")), "--board", "host")
-    models = [str(model_path(key)) for key in ("tflm/hello_world_int8", SPEECH)]
+    found |= _told(capsys, "run", str(model_path("dense_chain")), "--board", "host")
+    models = [str(model_path(key)) for key in ("dense_chain", SPEECH)]
     several = _told(capsys, "build", *models, "--board", "mps2-an386")
     several = {key.removeprefix("models[].") for key in several}
     names = "|".join(Path(model).stem for model in models)
@@ -129,7 +129,7 @@ def test_no_key_is_left_over(
 
 def test_cycles_of_a_real_board_are_reported(tmp_path: Path) -> None:
     """`run.cycles` was null whatever the counter of a board had said."""
-    built = build([model_path("tflm/hello_world_int8")], Options(board="host"), tmp_path / "out")
+    built = build([model_path("dense_chain")], Options(board="host"), tmp_path / "out")
     program = built.models[0].program
     measured = execute(built, [pattern_case([tensor.type for tensor in program.signature.inputs], 0)])
     [case] = measured.result.cases
@@ -320,7 +320,7 @@ def test_a_file_that_cannot_be_written_says_what_to_try(capsys: pytest.CaptureFi
 
 def test_constants_of_the_callers_lie_in_no_flash(capsys: pytest.CaptureFixture[str]) -> None:
     """They were reported as bytes in flash, with its section, though no image of the model holds them."""
-    model = str(model_path("tflm/micro_speech_quantized"))
+    model = str(model_path("speech"))
     words = ["plan", model, "--board", "mps2-an386", "--constants"]
     assert call(*words, "external", "--json") == 0
     found = json.loads(capsys.readouterr().out)["constants"]
@@ -338,7 +338,7 @@ def test_constants_of_the_callers_lie_in_no_flash(capsys: pytest.CaptureFixture[
 
 def test_copies_of_one_model_are_told_without_its_name(capsys: pytest.CaptureFixture[str]) -> None:
     """`staged    micro_speech_quantized: ... 1 copies an inference` below a headline with the name."""
-    model = str(model_path("tflm/micro_speech_quantized"))
+    model = str(model_path("speech"))
     words = ["--board", "nucleo-g474re", "--stage", "use", "--optimize", "speed", "--pool", "ccm=0"]
     for limit, copies in ((5100, "160 bytes in 1 copy"), (5300, "320 bytes in 2 copies")):
         assert call("plan", model, *words, "--pool", f"sram={limit}") == 0
@@ -348,7 +348,7 @@ def test_copies_of_one_model_are_told_without_its_name(capsys: pytest.CaptureFix
 
 def test_one_compressed_constant_is_one(capsys: pytest.CaptureFixture[str]) -> None:
     """`compressed 1 constants`."""
-    words = ["plan", str(model_path("mlperf_tiny/ad01_int8")), "--board", "mps2-an386", "--optimize", "speed"]
+    words = ["plan", str(model_path("autoencoder")), "--board", "mps2-an386", "--optimize", "speed"]
     for limit, told in ((275_000, "1 constant"), (270_000, "2 constants")):
         assert call(*words, "--pool", f"flash={limit}") == 0
         assert f"\ncompressed {told}, " in capsys.readouterr().out
@@ -359,14 +359,14 @@ def test_the_product_is_written_without_the_test_firmware(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    words = (str(model_path("tflm/micro_speech_quantized")), "--board", "stm32vldiscovery", "-o", "made")
+    words = (str(model_path("speech")), "--board", "stm32vldiscovery", "-o", "made")
     assert call("build", *words) == 0
     told = capsys.readouterr()
     assert told.err.startswith("warning[E405] stack of stm32vldiscovery: lacks ")
     assert "so firmware.elf is left out, the C sources are complete\nhelp: to run it, " in told.err
     assert "written   made/  (C sources, no firmware.elf, report.json)" in told.out
     names = {path.name for path in Path("made").iterdir()}
-    assert "micro_speech_quantized.c" in names and "firmware.elf" not in names
+    assert "speech.c" in names and "firmware.elf" not in names
     report = json.loads(Path("made/report.json").read_text())
     assert [message["code"] for message in report["warnings"]] == ["E405"]
     bound = report["elf"]["stack_bound_bytes"]
@@ -388,7 +388,7 @@ def test_the_product_is_written_without_the_test_firmware(
 @pytest.mark.qemu
 def test_plan_takes_no_stack(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """`plan --stack 1` was taken and ignored: without a compiler nothing is known of the stack."""
-    assert call("plan", str(model_path("tflm/hello_world_int8")), "--stack", "1") == 2
+    assert call("plan", str(model_path("dense_chain")), "--stack", "1") == 2
     assert capsys.readouterr().err.startswith("error[E201] No such option")
     monkeypatch.setenv("CODEGEN_STACK", "1")  # of the project's builds
-    assert call("plan", "-q", str(model_path("tflm/hello_world_int8"))) == 0
+    assert call("plan", "-q", str(model_path("dense_chain"))) == 0

@@ -9,7 +9,7 @@ import pytest
 from codegen import resources
 from codegen.cli import main
 from codegen.driver.inputs.files import example_model
-from tests.testdata import model_path
+from tests.networks import golden, model_path
 
 
 def call(*words: str) -> int:
@@ -33,9 +33,9 @@ def test_run_without_a_model_is_the_example(capsys: pytest.CaptureFixture[str]) 
 
 
 def test_build_writes_a_folder(capsys: pytest.CaptureFixture[str]) -> None:
-    assert call("build", str(model_path("tflm/hello_world_int8")), "--board", "host", "-o", "made") == 0
+    assert call("build", str(model_path("dense_chain")), "--board", "host", "-o", "made") == 0
     names = {path.name for path in Path("made").iterdir()}
-    assert {"hello_world_int8.c", "hello_world_int8.h", "CMakeLists.txt", "report.json"} <= names
+    assert {"dense_chain.c", "dense_chain.h", "CMakeLists.txt", "report.json"} <= names
     report = json.loads(Path("made/report.json").read_text())
     assert report["schema"] == 1
     assert report["model"]["macs"] == 288
@@ -53,9 +53,10 @@ def test_run_counts_the_instructions_of_every_step(capsys: pytest.CaptureFixture
     assert abs(total - document["run"]["instructions"]) < 0.02 * total
 
 
-def test_run_json_is_one_document(capsys: pytest.CaptureFixture[str]) -> None:
-    model = model_path("mlperf_tiny/kws_ref_model")
-    golden = model.parents[2] / "goldens" / "mlperf_tiny" / "kws_ref_model.npz"
+def test_run_json_is_one_document(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = model_path("ds_cnn")
+    arrays = tmp_path / "ds_cnn.npz"
+    np.savez(arrays, allow_pickle=False, **golden("ds_cnn"))
     words = [
         "run",
         str(model),
@@ -63,9 +64,9 @@ def test_run_json_is_one_document(capsys: pytest.CaptureFixture[str]) -> None:
         "host",
         "--json",
         "--input",
-        f"{golden}:b",
+        f"{arrays}:b",
         "--expect",
-        f"{golden}:b",
+        f"{arrays}:b",
     ]
     assert call(*words) == 0
     document = json.loads(capsys.readouterr().out)
@@ -77,7 +78,7 @@ def test_run_json_is_one_document(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_wrong_expectation_is_exit_7(capsys: pytest.CaptureFixture[str]) -> None:
-    model = str(model_path("tflm/hello_world_int8"))
+    model = str(model_path("dense_chain"))
     np.savez("x.npz", x0=np.array([[5]], np.int8))
     np.savez("y.npz", y0=np.array([[127]], np.int8))
     assert call("run", model, "--board", "host", "--input", "x.npz", "--expect", "y.npz") == 7
@@ -87,7 +88,7 @@ def test_wrong_expectation_is_exit_7(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_validate_compares_every_step(capsys: pytest.CaptureFixture[str]) -> None:
-    assert call("validate", str(model_path("mlperf_tiny/kws_ref_model")), "--board", "host") == 0
+    assert call("validate", str(model_path("ds_cnn")), "--board", "host") == 0
     out = capsys.readouterr().out
     assert out.count("equal") >= 12
     assert "op 0 CONV_2D" in out
@@ -95,12 +96,12 @@ def test_validate_compares_every_step(capsys: pytest.CaptureFixture[str]) -> Non
 
 def test_plan_needs_no_toolchain(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
-    assert call("plan", str(model_path("mlperf_tiny/kws_ref_model"))) == 0
+    assert call("plan", str(model_path("ds_cnn"))) == 0
     assert "<- peak" in capsys.readouterr().out
 
 
 def test_plan_says_what_running_steps_twice_costs(capsys: pytest.CaptureFixture[str]) -> None:
-    model = str(model_path("mlperf_tiny/pretrainedResnet_quant"))
+    model = str(model_path("resnet8"))
     Path("codegen.toml").write_text('no-blocks = true\nsharing = "in-place"\n')
     assert call("plan", model, "--board", "host") == 0
     out = capsys.readouterr().out

@@ -30,7 +30,7 @@ from codegen.toolchain import RegionsTooSmall
 from tests.driver.test_inputs import cli, tiny
 from tests.emit import samples
 from tests.emit.variants import on_core_1
-from tests.testdata import model_path
+from tests.networks import model_path
 
 BOARD = load_board("mps2-an386")
 LACKS = Message(code="E410", where="region FLASH", text="lacks bytes")
@@ -39,7 +39,7 @@ LACKS = Message(code="E410", where="region FLASH", text="lacks bytes")
 @pytest.fixture(scope="module")
 def bundle() -> Bundle:
     """`ad01`: 280,912 bytes of constants."""
-    path: Path = model_path("mlperf_tiny/ad01_int8")
+    path: Path = model_path("autoencoder")
     return together([plan_model(path, BOARD, Options(board=BOARD.name)).program])
 
 
@@ -193,7 +193,7 @@ def test_steps_on_core_1_are_of_one_model_at_a_time() -> None:
 def test_steps_on_core_1_take_no_rows_from_the_application() -> None:
     options = Options(board="mps2-an521", stream_input=True)
     board = load_board(options.board)
-    program = plan_model(model_path("mlperf_tiny/vww_96_int8"), board, options).program
+    program = plan_model(model_path("mobilenet_v1"), board, options).program
     check_interface(together([program]))
     [first] = [prim for prim in program.steps.prim_funcs if prim.block is not None and prim.block.streamed]
     with pytest.raises(CodegenError, match=r"E249.*the application's function would be called on core 1"):

@@ -29,7 +29,7 @@ from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import DType, TensorType, VirtualDevice
 from codegen.ir.rules import Place
 from tests.driver.test_array_names import tensors
-from tests.testdata import model_path
+from tests.networks import model_path
 
 INT8 = TensorType(shape=(1, 3), dtype=DType.INT8)
 FLOAT = TensorType(shape=(2,), dtype=DType.FLOAT32)
@@ -185,8 +185,8 @@ def test_a_model_runs_in_a_declared_pool(board: str, tmp_path: Path) -> None:
     others = {"sram": 0, "ccm": 0} if board == "netduinoplus2" else {"sram": 0, "psram": 0}
     limits = {name: size for name, size in others.items() if name != "ccm"}
     options = Options(board=board, pools=(pool,), pool_limits=limits)
-    built = build([model_path("mlperf_tiny/kws_ref_model")], options, tmp_path / "out", emulated=True)
-    address, size_bytes = built.image.symbols["kws_ref_model_spare_pool"]
+    built = build([model_path("ds_cnn")], options, tmp_path / "out", emulated=True)
+    address, size_bytes = built.image.symbols["ds_cnn_spare_pool"]
     assert pool.address <= address and address + size_bytes <= pool.end
     [used] = built.bundle.pools
     assert (used.name, used.region, used.section) == ("spare", "SPARE", ".bss.cg.spare")

@@ -21,11 +21,11 @@ from codegen.ir.rules import Place
 from codegen.plan.models.joint import Groups
 from codegen.program.interface import ConstantsMode, Interface, PoolOwner
 from codegen.program.shortage import DoesNotFit
-from tests.testdata import model_path
+from tests.networks import model_path
 
 FILES = {
-    "kws": model_path("mlperf_tiny/kws_ref_model"),
-    "speech": model_path("tflm/micro_speech_quantized"),
+    "kws": model_path("ds_cnn"),
+    "speech": model_path("speech"),
 }
 GROUPS = (("kws", "speech"),)
 
@@ -110,7 +110,7 @@ def test_models_that_take_turns_are_offered_what_the_largest_needs() -> None:
 
 def test_a_model_that_needs_none_of_a_pool_is_not_named_for_it(tmp_path: Path) -> None:
     """`0 bytes hello_world_int8` was told of a pool that one model of the set alone is too large for."""
-    files = [model_path("tflm/micro_speech_quantized"), model_path("tflm/hello_world_int8")]
+    files = [model_path("speech"), model_path("dense_chain")]
     names = tuple(path.stem for path in files)
     limits = {"dtcm": 1024, "sram": 1024, "bram": 0, "ddr": 0}
     options = Options(board="mps3-an547", stage="off", pool_limits=limits, concurrent=(names,))
@@ -125,7 +125,7 @@ def test_a_model_that_needs_none_of_a_pool_is_not_named_for_it(tmp_path: Path) -
 
 def test_a_model_that_is_short_is_named(tmp_path: Path) -> None:
     """E401 of one model of several left its name out where nothing better could be said of all of them."""
-    files = [model_path("tflm/micro_speech_quantized"), model_path("tflm/hello_world_int8")]
+    files = [model_path("speech"), model_path("dense_chain")]
     board, options = load_board("host"), Options(board="host", pool_limits={"sram": 100})
 
     def planned(name: str, limits: Mapping[str, int]) -> Planned:
@@ -144,7 +144,7 @@ def test_a_model_that_is_short_is_named(tmp_path: Path) -> None:
     assert "for which a plan was found" in message.text
     with pytest.raises(PoolsTooSmall) as built:
         build(files, options, tmp_path / "out")
-    assert [message.where for message in built.value.messages] == ["pool sram, micro_speech_quantized"]
+    assert [message.where for message in built.value.messages] == ["pool sram, speech"]
 
 
 @pytest.mark.parametrize(("groups", "limit", "most"), [((), 100, 5), (GROUPS, 9_000, 10)])
@@ -182,7 +182,7 @@ def test_sets_name_models_of_the_build() -> None:
 def test_one_model_of_a_project_builds_alone(tmp_path: Path) -> None:
     """codegen.toml may declare sets for all of a project's models."""
     options = Options(board="host", concurrent=(("kws", "other"),))
-    built = build([model_path("tflm/hello_world_int8")], options, tmp_path / "out")
+    built = build([model_path("dense_chain")], options, tmp_path / "out")
     assert built.bundle.is_single
 
 
@@ -197,7 +197,7 @@ def test_what_is_for_one_model_is_refused_for_more(tmp_path: Path) -> None:
         [message] = caught.value.messages
         assert (message.code, message.text) == (
             "E260",
-            f"{where}: for one model, not for kws_ref_model, micro_speech_quantized in one firmware",
+            f"{where}: for one model, not for ds_cnn, speech in one firmware",
         )
 
 
@@ -215,7 +215,7 @@ def test_arrays_say_which_model_they_are_for() -> None:
 
 
 def _places(folder: Path, *places: Place) -> None:
-    files = [model_path("tflm/hello_world_int8"), model_path("tflm/micro_speech_quantized")]
+    files = [model_path("dense_chain"), model_path("speech")]
     build(files, Options(board="host", places=places), folder / "out")
 
 
@@ -230,25 +230,25 @@ def test_a_place_of_one_of_several_models(tmp_path: Path) -> None:
     with pytest.raises(CodegenError) as caught:
         _places(tmp_path, _of("LSTM"), _of("SOFTMAX", 2))
     assert [str(message) for message in caught.value.messages] == [
-        "error[E241] codegen.toml, place 1: the model has no operator LSTM (hello_world_int8, "
-        "micro_speech_quantized)\n"
-        "help: hello_world_int8: it has FULLY_CONNECTED (3), numbered from 0 to 2; micro_speech_quantized: "
+        "error[E241] codegen.toml, place 1: the model has no operator LSTM (dense_chain, "
+        "speech)\n"
+        "help: dense_chain: it has FULLY_CONNECTED (3), numbered from 0 to 2; speech: "
         "it has RESHAPE (1), DEPTHWISE_CONV_2D (1), FULLY_CONNECTED (1), SOFTMAX (1), numbered from 0 to 3"
     ]
 
 
 def test_a_place_of_a_named_model_names_it(tmp_path: Path) -> None:
     with pytest.raises(CodegenError) as caught:
-        _places(tmp_path, _of("SOFTMAX", model="hello_world_int8"))
+        _places(tmp_path, _of("SOFTMAX", model="dense_chain"))
     assert str(caught.value) == (
-        "error[E241] hello_world_int8: codegen.toml, place 1: the model has no operator SOFTMAX\n"
+        "error[E241] dense_chain: codegen.toml, place 1: the model has no operator SOFTMAX\n"
         "help: it has FULLY_CONNECTED (3), numbered from 0 to 2"
     )
 
 
 def test_a_rejected_model_of_several_is_named(tmp_path: Path) -> None:
     damaged = tmp_path / "damaged.tflite"
-    damaged.write_bytes(model_path("tflm/hello_world_int8").read_bytes()[:-900])
+    damaged.write_bytes(model_path("dense_chain").read_bytes()[:-900])
     with pytest.raises(CodegenError) as caught:
-        build([model_path("tflm/hello_world_int8"), damaged], Options(board="host"), tmp_path / "out")
+        build([model_path("dense_chain"), damaged], Options(board="host"), tmp_path / "out")
     assert all(str(message.where).startswith("damaged") for message in caught.value.messages)

@@ -30,11 +30,11 @@ from codegen.driver.run import all_complaints, measure
 from codegen.plan.models.joint import together
 from codegen.program.image import CaseResult, ElfSizes, Image, RunResult
 from codegen.program.program import Program
+from tests.networks import model_path
 from tests.plan.growth import calls, chain, wired
-from tests.testdata import model_path
 
-KWS = model_path("mlperf_tiny/kws_ref_model")
-SPEECH = model_path("tflm/micro_speech_quantized")
+KWS = model_path("ds_cnn")
+SPEECH = model_path("speech")
 
 
 def test_no_array_is_larger_than_the_limit(tmp_path: Path) -> None:
@@ -49,13 +49,13 @@ def test_no_array_is_larger_than_the_limit(tmp_path: Path) -> None:
     assert pool.size_bytes == peak
     [told] = json.loads((built.folder / "report.json").read_text())["plan"]["pools"]
     assert (told["size_bytes"], told["peak_bytes"]) == (peak, peak)
-    header = (built.folder / "micro_speech_quantized.h").read_text()
-    assert f"#define MICRO_SPEECH_QUANTIZED_SRAM_POOL_SIZE  {peak}u" in header
+    header = (built.folder / "speech.h").read_text()
+    assert f"#define SPEECH_SRAM_POOL_SIZE  {peak}u" in header
 
 
 def test_no_shared_array_is_larger_than_the_limit(tmp_path: Path) -> None:
     """The last of concurrent models ends where its bytes do."""
-    names = ("kws_ref_model", "micro_speech_quantized")
+    names = ("ds_cnn", "speech")
     options = Options(board="host", optimize="size", concurrent=(names,))
     [free] = build([KWS, SPEECH], options, tmp_path / "free").bundle.pools
     assert free.size_bytes % 16
@@ -113,7 +113,7 @@ CASE = Case(name="zero", inputs=(ZERO,), expected=(ZERO,))
 @pytest.fixture(scope="module")
 def models() -> tuple[Planned, ...]:
     options = Options(board="mps2-an386", planner="greedy_by_size")
-    board, path = load_board(options.board), model_path("tflm/hello_world_int8")
+    board, path = load_board(options.board), model_path("dense_chain")
     return tuple(plan_model(path, board, options, name=name) for name in BOUNDS)
 
 

@@ -37,12 +37,12 @@ from codegen.search import Choices, search
 from codegen.search.steps.schedule import schedule
 from tests.e2e.test_blocks import inception, nas
 from tests.emit.variants import replanned
-from tests.testdata import model_path
+from tests.networks import model_path
 
 # A core for which there are portable kernels only: what is told of plans does not depend on their workspaces.
 BOARD = replace(boards.load_board("lm3s6965evb"), target=Target(cpu="host"))
-KWS = "mlperf_tiny/kws_ref_model"
-RESNET = "mlperf_tiny/pretrainedResnet_quant"
+KWS = "ds_cnn"
+RESNET = "resnet8"
 
 
 def _plan(key: str, **options: Any) -> Program:
@@ -61,7 +61,7 @@ def _search(path: Path, **choices: Any) -> Program:
 
 
 def test_a_peak_at_the_live_bytes_is_closed_by_the_bound() -> None:
-    program = _plan("tflm/hello_world_int8")
+    program = _plan("dense_chain")
     assert closed_by(program) == "bound"
     found = _told(program)
     assert (found["closed_by"], found["blocks"]) == ("bound", [])
@@ -162,7 +162,7 @@ def test_blocks_and_work_are_told() -> None:
         f"ops 0-{len(block['ops']) - 1} row by row in {block['stripes']} stripes"
     )
     assert block["images"] == 1
-    assert work_text(_plan("tflm/hello_world_int8", reduce=False), 288) == (
+    assert work_text(_plan("dense_chain", reduce=False), 288) == (
         "288 multiply-accumulates, none extra; every value whole"
     )
 
@@ -191,7 +191,7 @@ def test_what_is_open_is_not_what_is_told_to_be_known() -> None:
     # Copies of constants may raise a pool that the planner had proved; then nothing else is open.
     options = Options(board="nucleo-f446re", optimize="speed", stage="use", sharing="none")
     one = boards.load_board("nucleo-f446re")
-    staged = plan_model(model_path("tflm/micro_speech_quantized"), one, options).program
+    staged = plan_model(model_path("speech"), one, options).program
     assert staged.constants.staged and len(staged.memory.problem.pools) == 1 and closed_by(staged) is None
     assert "not proved optimal, copies of constants raise the peak (" in proof_text(staged)
 

@@ -14,7 +14,7 @@ from codegen.driver.options import Options
 from codegen.emit.c.spelling import scalar
 from codegen.plan.models.joint import together
 from codegen.toolchain import Optimize, gcc
-from tests.testdata import model_path
+from tests.networks import model_path
 
 BOARD = "mps2-an386"
 RIGHT, WRONG_FIRST, WRONG_SECOND = 0, 1, 2
@@ -98,7 +98,7 @@ class Shop:
 
     def library(self, key: str, optimize: Optimize, case: Case) -> Library:
         """The folder of a shared int8 model of one input and one output, and its archive."""
-        label = f"{key.rsplit('/', 1)[1]}-{optimize}"
+        label = f"{key}-{optimize}"
         name, folder = model_name(model_path(key)), self._place / label
         options = Options(board=BOARD, optimize=optimize)
         program = plan_model(model_path(key), load_board(BOARD), options, name=name, emulated=True).program

@@ -40,8 +40,8 @@ from codegen.settings import Optimize, ScheduleMode
 from tests.checkout import ROOT
 from tests.e2e.models import build_model, golden_cases
 from tests.joining import joined
+from tests.networks import model_path
 from tests.search.chains import random_chain, random_image, segments
-from tests.testdata import model_path
 
 HOST = boards.load_board("host")
 BATCH = 40
@@ -172,14 +172,14 @@ def test_fused_operator_evaluates_its_steps(seed: int) -> None:
 
 BOUNDS = {
     # model: (balanced, size); bytes of the pools without named workspaces
-    "mlperf_tiny/vww_96_int8": (36_896, 36_896),
-    "tflm/person_detect": (22_800, 19_600),
-    "mlperf_tiny/pretrainedResnet_quant": (20_400, 20_400),
-    "mlperf_tiny/pretrainedResnet_large_int8": (46_200, 46_200),
-    "tinyengine/vww": (36_000, 32_600),
+    "mobilenet_v1": (36_896, 36_896),
+    "person_detect": (22_800, 19_600),
+    "resnet8": (20_400, 20_400),
+    "resnet8_wide": (46_200, 46_200),
+    "mobilenet_v2": (36_000, 32_600),
     # Floats: four times what the int8 network takes there, whose blocks they have had since float rows.
-    "mlperf_tiny/vww_96_float": (111_008, 111_008),
-    "mlperf_tiny/pretrainedResnet": (63_488, 55_520),
+    "mobilenet_v1_float": (111_008, 111_008),
+    "resnet8_float": (63_488, 55_520),
 }
 
 
@@ -193,7 +193,7 @@ def _macs(planned: Planned) -> int:
 @pytest.mark.parametrize("optimize", ["balanced", "size"])
 @pytest.mark.parametrize("key", BOUNDS)
 def test_real_models_stay_within_their_bounds(key: str, optimize: Optimize, tmp_path: Path) -> None:
-    options = Options(board="host", optimize=optimize, io_types="int8" if key == "tinyengine/vww" else "file")
+    options = Options(board="host", optimize=optimize, io_types="int8" if key == "mobilenet_v2" else "file")
     built = build_model(key, options, tmp_path / "build")
     program = built.models[0].program
     ends = [
@@ -211,9 +211,8 @@ def test_real_models_stay_within_their_bounds(key: str, optimize: Optimize, tmp_
 
 FLOATS = {
     # float network: the same network of int8
-    "mlperf_tiny/vww_96_float": "mlperf_tiny/vww_96_int8",
-    "mlperf_tiny/pretrainedResnet": "mlperf_tiny/pretrainedResnet_quant",
-    "mlperf_tiny/pretrainedResnet_large_float": "mlperf_tiny/pretrainedResnet_large_int8",
+    "mobilenet_v1_float": "mobilenet_v1",
+    "resnet8_float": "resnet8",
 }
 
 
@@ -233,8 +232,8 @@ def test_floats_need_no_more_than_four_times_the_int8_bytes(key: str, board: str
 
 
 def test_vww_streamed_stays_within_its_bound(tmp_path: Path) -> None:
-    built = build_model("mlperf_tiny/vww_96_int8", Options(board="host", stream_input=True), tmp_path / "b")
-    program, cases = built.models[0].program, golden_cases("mlperf_tiny/vww_96_int8")
+    built = build_model("mobilenet_v1", Options(board="host", stream_input=True), tmp_path / "b")
+    program, cases = built.models[0].program, golden_cases("mobilenet_v1")
     measured = execute(built, cases)
     assert complaints(built.models[0], cases, measured, None) == []
     assert measured.result.cases[0].pool_peaks["sram"] <= 15_400
@@ -244,7 +243,7 @@ def test_vww_streamed_stays_within_its_bound(tmp_path: Path) -> None:
 @pytest.mark.qemu
 @pytest.mark.parametrize("stream", [False, True])
 def test_blocks_on_qemu(stream: bool, tmp_path: Path) -> None:
-    key = "tflm/person_detect"
+    key = "person_detect"
     built = build_model(key, Options(board="mps2-an386", stream_input=stream), tmp_path / "build")
     cases = golden_cases(key)[:3]
     measured = execute(built, cases)

@@ -20,11 +20,11 @@ from codegen.toolchain import HOOK_FUNCTIONS, Optimize, callgraph, elf, gcc
 from tests.e2e.libraries import RIGHT, Library, Shop, run
 from tests.e2e.models import build_model, golden_cases
 from tests.emit import samples
-from tests.testdata import model_path
+from tests.networks import model_path
 
-KWS = "mlperf_tiny/kws_ref_model"
-FLOAT = "mlperf_tiny/pretrainedResnet"
-SMALL = "tflm/hello_world_int8"
+KWS = "ds_cnn"
+FLOAT = "resnet8_float"
+SMALL = "dense_chain"
 needs_cmake = pytest.mark.skipif(
     shutil.which("cmake") is None or shutil.which(f"{gcc.ARM_PREFIX}gcc") is None, reason="tools are missing"
 )
@@ -146,12 +146,12 @@ def test_a_level_that_is_no_flag_is_refused_by_cmake(tmp_path: Path) -> None:
 def test_a_path_with_a_dollar_sign_links(tmp_path: Path) -> None:
     """`cannot open linker script file a$$b/link.ld`: CMake escapes a $ wrongly in a link command."""
     options = Options(board="mps2-an386", optimize="size")
-    built = build_model("tflm/hello_world_int8", options, tmp_path / "out$b c")
+    built = build_model("dense_chain", options, tmp_path / "out$b c")
     assert (made(built, tmp_path / "built$b c") / "firmware.elf").is_file()
 
 
 BOARD = "mps2-an386"
-KWS_KEY = "mlperf_tiny/kws_ref_model"
+KWS_KEY = "ds_cnn"
 PARENT = """
 cmake_minimum_required(VERSION 3.16)
 project(application C)
@@ -215,7 +215,7 @@ def test_three_folders_of_four_models_in_one_tree(tmp_path: Path) -> None:
 
 def folder_of(key: str, place: Path, board_name: str) -> str:
     """What a build of a model for this board writes, below `place`, by the model's name."""
-    name = key.split("/")[1]
+    name = key
     options = Options(board=board_name, optimize="size")
     board = load_board(board_name)
     program = plan_model(model_path(key), board, options, name=name, emulated=True).program
@@ -235,7 +235,7 @@ def bare_metal() -> list[str]:
 def test_flags_of_an_interface_target_reach_c_and_assembly(tmp_path: Path) -> None:
     """They reached neither the kernels nor their assembly; the project's `all` linked the test firmware."""
     flags = load_board(BOARD).target.compiler_flags
-    names = [folder_of(key, tmp_path, BOARD) for key in (KWS_KEY, "mlperf_tiny/ad01_int8")]
+    names = [folder_of(key, tmp_path, BOARD) for key in (KWS_KEY, "autoencoder")]
     tree(tmp_path, [(name, name) for name in names], flags)
     run_command("cmake", "-S", tmp_path, "-B", tmp_path / "build", *bare_metal())
     run_command("cmake", "--build", tmp_path / "build", "-j2")
@@ -279,14 +279,14 @@ def test_the_library_brings_what_its_kernels_call(tmp_path: Path) -> None:
 
 
 BUILDS: tuple[tuple[str, Optimize], ...] = (
-    ("mlperf_tiny/kws_ref_model", "size"),
-    ("mlperf_tiny/vww_96_int8", "balanced"),
-    ("mlperf_tiny/str_ww_ref_model", "size"),
-    ("mlperf_tiny/ad01_int8", "balanced"),
-    ("tflm/micro_speech_quantized", "size"),
-    ("tflm/person_detect", "speed"),
-    ("mlperf_tiny/pretrainedResnet_quant", "size"),
-    ("mlperf_tiny/kws_ref_model", "balanced"),
+    ("ds_cnn", "size"),
+    ("mobilenet_v1", "balanced"),
+    ("separable_1d", "size"),
+    ("autoencoder", "balanced"),
+    ("speech", "size"),
+    ("person_detect", "speed"),
+    ("resnet8", "size"),
+    ("ds_cnn", "balanced"),
 )
 """Convolutions in tiles of two pixels and one alone, of four, fully connected layers, depthwise ones."""
 USUAL = 3

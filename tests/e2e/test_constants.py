@@ -26,11 +26,11 @@ from codegen.program.program import Program
 from codegen.settings import StageMode
 from codegen.toolchain import Optimize
 from tests.e2e.models import ALL_MODELS, build_model, golden_cases
-from tests.testdata import model_path
+from tests.networks import model_path
 
 BOARD = "mps3-an547"
-KWS = "mlperf_tiny/kws_ref_model"
-RESNET = "mlperf_tiny/pretrainedResnet_quant"
+KWS = "ds_cnn"
+RESNET = "resnet8"
 
 
 @pytest.mark.parametrize("key", ALL_MODELS)
@@ -156,7 +156,7 @@ def test_nothing_is_staged_where_it_does_not_pay(board: str) -> None:
     assert program.constants.costs.chosen == program.constants.costs.linked
 
 
-AD01 = "mlperf_tiny/ad01_int8"
+AD01 = "autoencoder"
 MICROBIT_BYTES = 262_144
 V6M = "benchmarks/boards/mps2-an385-v6m.toml"
 
@@ -304,7 +304,7 @@ def test_the_report_has_what_is_stored_and_what_it_costs(tmp_path: Path) -> None
     assert program.constants.size_bytes == 280_912 - saved // 4 * 4
 
 
-VWW = "mlperf_tiny/vww_96_int8"
+VWW = "mobilenet_v1"
 
 
 @pytest.mark.qemu
@@ -316,8 +316,6 @@ VWW = "mlperf_tiny/vww_96_int8"
         (KWS, "speed", 28_672, 3_255_000),
         (KWS, "balanced", 28_672, 3_305_000),
         (KWS, "size", 28_672, 3_430_000),
-        # In blocks, some of their constants compressed.
-        (VWW, "balanced", 44_000, 5_480_000),
     ],
 )
 def test_smaller_kernels_compute_the_same(

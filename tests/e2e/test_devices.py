@@ -55,7 +55,7 @@ def _place(scope: str | None, **what: Any) -> Place:
 @pytest.mark.parametrize("optimize", ["balanced", "size"])
 def test_a_real_model_over_two_memories(optimize: Any, tmp_path: Path) -> None:
     """Large results in SRAM, what depthwise layers read in DTCM: a copy in front of each of the four."""
-    key = "mlperf_tiny/kws_ref_model"
+    key = "ds_cnn"
     places = (
         _place("sram", op="CONV_2D"),
         _place(None, op="DEPTHWISE_CONV_2D", reads="dtcm"),
@@ -162,7 +162,7 @@ def test_a_kernel_that_reaches_some_memories(io: IoMode, tmp_path: Path) -> None
 @pytest.mark.qemu
 def test_every_step_of_a_function_with_copies_is_validated(tmp_path: Path) -> None:
     places = (_place("sram", op="CONV_2D"), _place(None, op="DEPTHWISE_CONV_2D", reads="dtcm"))
-    built = build_model("mlperf_tiny/kws_ref_model", Options(board=BOARD, places=places), tmp_path / "build")
+    built = build_model("ds_cnn", Options(board=BOARD, places=places), tmp_path / "build")
     planned = built.models[0]
     rng = np.random.default_rng(0)
     [tensor] = planned.program.signature.inputs

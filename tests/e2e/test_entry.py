@@ -231,7 +231,7 @@ static cg_status run(void)
 @pytest.mark.parametrize("board", ["mps2-an386", "mps2-an385", "host"])
 def test_two_instances_of_a_real_model_take_turns(board: str, tmp_path: Path) -> None:
     """kws, step by step: the link's case in its pools, another golden case in pools of its own."""
-    key = "mlperf_tiny/kws_ref_model"
+    key = "ds_cnn"
     interface = Interface(entry=EntryMode.STEPS, pools=PoolOwner.CALLER)
     whole = build_model(key, Options(board=board, interface=interface), tmp_path / "whole")
     first, second = golden_cases(key)[:2]

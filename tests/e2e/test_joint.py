@@ -21,15 +21,15 @@ from codegen.plan.models.joint import faults, together
 from codegen.program.interface import EntryMode, Interface
 from codegen.program.program import Program, own_pools
 from tests.e2e.models import golden_cases
-from tests.testdata import model_path
+from tests.networks import model_path
 
 KEYS = (
-    "mlperf_tiny/kws_ref_model",
-    "mlperf_tiny/vww_96_int8",
-    "tflm/micro_speech_quantized",
-    "mlperf_tiny/ad01_int8",
+    "ds_cnn",
+    "mobilenet_v1",
+    "speech",
+    "autoencoder",
 )
-KWS, VWW, SPEECH, AD = (key.split("/")[1] for key in KEYS)
+KWS, VWW, SPEECH, AD = KEYS
 SEQUENCES = 1_000
 CONCURRENT = ((KWS, VWW), (VWW, AD))
 """kws and ad never run at once, nor does micro_speech with any other."""
@@ -143,6 +143,8 @@ def test_the_pool_is_the_largest_plan_and_constants_are_merged(shared: Product) 
         "build",
         "product",
         "warnings",
+        "options",
+        "totals",
     }
     assert report["plan"]["pools"][0]["size_bytes"] == pool.size_bytes
     assert report["constants"]["total_bytes"] == constants.size_bytes

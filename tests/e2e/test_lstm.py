@@ -13,20 +13,14 @@ import numpy as np
 import pytest
 
 from codegen import importers
-from codegen.cli.case_files import model_cases
 from codegen.driver.build import build
-from codegen.driver.inputs.cases import ArraySource, Case, sequence_cases
+from codegen.driver.inputs.cases import ArraySource, sequence_cases
 from codegen.driver.options import Options
-from codegen.driver.run import complaints, execute, execute_all
+from codegen.driver.run import complaints, execute_all
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir.evaluate import evaluate
-from codegen.program.image import Trace
 from tests import engines
-from tests.testdata import golden, model_path
 
-KEY = "tflm/trained_lstm_int8"
-INSTRUCTIONS = 200_000
-"""The most of one inference on a Cortex-M4; tflite-micro with CMSIS-NN takes 576,360."""
 MODELS = 25
 ON_TARGET = {"host": range(0, MODELS, 8), "mps2-an386": (1, 2, 3, 5)}
 PARTS = 2
@@ -168,33 +162,3 @@ def test_generated_layers_give_the_engines_result(board: str, parts: list[Parts]
         used |= {prim.symbol for prim in model.program.steps.prim_funcs if prim.is_call}
     assert used <= {"cg_lstm_s16", "cg_lstm_f32", "cg_lstm_s8", "cg_lstm_s8_dsp"}
     assert board == "host" or "cg_lstm_s8" not in used or "cg_lstm_s8_dsp" in used
-
-
-@pytest.mark.parametrize(
-    "board",
-    [
-        "host",
-        *(
-            pytest.param(board, marks=pytest.mark.qemu)
-            for board in ("mps2-an386", "mps2-an385", "mps3-an547", "mps2-an505")
-        ),
-    ],
-)
-def test_trained_network(board: str, tmp_path: Path) -> None:
-    """Each case begins with fresh state; the measured peak is the planned one."""
-    options, arrays = Options(board=board), tmp_path / "golden.npz"
-    built = build([model_path(KEY)], options, tmp_path / "build", emulated=True)
-    np.savez(arrays, **golden(KEY))  # type: ignore[arg-type]
-    cases: list[Case] = []
-    for name in ("a", "b", "bar0"):
-        source = {built.models[0].program.name: ArraySource(path=arrays, prefix=name)}
-        [own] = model_cases(built, [model_path(KEY)], source, source, options)
-        cases.extend(own)
-    measured = execute(built, cases, trace=Trace.COST)
-    assert complaints(built.models[0], cases, measured, built.image.sizes.stack_bound_bytes) == []
-    if board == "mps2-an386":
-        instructions = measured.result.cases[0].instructions
-        assert instructions is not None and instructions <= INSTRUCTIONS
-        prims = built.models[0].program.steps.prim_funcs
-        assert prims[0].macs == 28 * 4 * 20 * (28 + 20)
-        assert abs(sum(prim.instructions or 0 for prim in prims) / instructions - 1) < 0.02

@@ -1,43 +1,24 @@
-"""Real models, whole path: file to C to machine code, outputs equal to an independent engine's goldens.
+"""Networks, whole path: file to C to machine code, outputs equal to an independent engine's goldens.
 
 In the same run: the measured peak of each pool equals the plan, guards are untouched, both paints give the
 same outputs, the stack stays within its static bound.
-The shared operator models on int16 (weights int8): one program each board, bit-equal to TFLite's goldens.
-
-They are the layers of one speech enhancement network, as its repository ships them.
-Hundreds of generated single-operator models, compiled and run, bit-equal to TFLite's reference kernels.
-
-Many models share one program: a batch is rendered, compiled and run at once.
 """
 
-import functools
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from codegen import board as boards
-from codegen import emit, toolchain
-from codegen.board import load_board
-from codegen.driver.build import Planned, build, plan_model
 from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
-from codegen.driver.report.several import used_pools
-from codegen.driver.run import complaints, execute, measure, request
+from codegen.driver.run import complaints, execute
 from codegen.errors import CodegenError
-from codegen.plan.models.joint import together
 from codegen.program.interface import IoMode
-from codegen.program.problem import BufferKind
 from codegen.toolchain import Optimize
 from tests.e2e.models import ALL_MODELS, EDGED_MODELS, build_model, golden_cases, int8_cases
-from tests.joining import joined
-from tests.opgen import OpCase, cases
-from tests.opgen.sketch import Drawn
-from tests.testdata import index, model_path
 
 MAIN_BOARDS = ("host", "mps2-an386")
 """Both hold every model, so `make test` runs every model on two boards."""
-SMALL_MODELS = ("tflm/hello_world_int8", "tflm/micro_speech_quantized")
+SMALL_MODELS = ("dense_chain", "speech")
 """Two models that fit the smallest board, so every board runs two."""
 OTHER_BOARDS = (
     "netduinoplus2",
@@ -61,7 +42,7 @@ def _pairs() -> list[object]:
             own = list(marks.get(board, (pytest.mark.qemu,)))
             if board not in MAIN_BOARDS and key not in SMALL_MODELS:
                 own.append(pytest.mark.long)
-            pairs.append(pytest.param(key, board, marks=own, id=f"{key.split('/')[1]}-{board}"))
+            pairs.append(pytest.param(key, board, marks=own, id=f"{key}-{board}"))
     return pairs
 
 
@@ -105,14 +86,12 @@ def test_int8_edges(key: str, board: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("optimize", ["size", "speed"])
 def test_other_options_give_the_same_outputs(io: IoMode, optimize: Optimize, tmp_path: Path) -> None:
     options = Options(board="host", io=io, optimize=optimize, keep_inputs=io is IoMode.POOL)
-    _check("mlperf_tiny/kws_ref_model", options, tmp_path, every_case=True)
+    _check("ds_cnn", options, tmp_path, every_case=True)
 
 
 @pytest.mark.covering
 @pytest.mark.parametrize("optimize", ["size", "speed"])
-@pytest.mark.parametrize(
-    "key", ["mlperf_tiny/pretrainedResnet_quant", "tinyengine/vww", "mlperf_tiny/vww_96_float"]
-)
+@pytest.mark.parametrize("key", ["resnet8", "mobilenet_v2", "mobilenet_v1_float"])
 def test_arm_code_is_free_of_warnings_at_every_level(key: str, optimize: Optimize, tmp_path: Path) -> None:
     """gcc runs with -Werror and the whole warning set; -O2 is what the other tests build with."""
     built = build_model(key, Options(board="mps2-an386", optimize=optimize), tmp_path / "build")
@@ -122,153 +101,8 @@ def test_arm_code_is_free_of_warnings_at_every_level(key: str, optimize: Optimiz
 @pytest.mark.parametrize("planner", ["greedy_by_size", "greedy_by_conflicts", "hill_climb"])
 def test_every_planner(planner: str, tmp_path: Path) -> None:
     _check(
-        "mlperf_tiny/pretrainedResnet_quant",
+        "resnet8",
         Options(board="host", planner=planner),
         tmp_path,
         every_case=True,
     )
-
-
-@pytest.mark.parametrize("key", [key for key in ALL_MODELS if index()[key]["tflm_head_bytes"]])
-def test_pools_never_exceed_the_common_engines_arena(key: str) -> None:
-    """TFLM's own planner on the same model (its kernels' scratch included), plus our named workspaces. That
-    what is planned is what is used, `test_model_on_board` measures."""
-    options = Options(board="mps2-an386")
-    program = plan_model(model_path(key), load_board("mps2-an386"), options, emulated=True).program
-    planned = sum(program.memory.peak_bytes(pool) for pool in used_pools(program))
-    workspaces = sum(b.size_bytes for b in program.memory.problem.buffers if b.kind is BufferKind.WORKSPACE)
-    assert planned <= int(index()[key]["tflm_head_bytes"]) + workspaces
-
-
-KEYS = tuple(key for key in sorted(index()) if key.startswith("seanet_"))
-
-
-def op_case(key: str) -> OpCase:
-    """A shared model with its golden cases; other engines' answers (`alt_`) left out."""
-    cases = [case for case in golden_cases(key) if not case.name.startswith("alt")]
-    assert len(cases) >= 4, key
-    drawn = Drawn(model=model_path(key).read_bytes(), inputs=tuple(case.inputs for case in cases))
-    return OpCase(
-        name=key.replace("/", "_"),
-        operator=index()[key]["ops"].split(":")[0],
-        kind=key.split("/")[0],
-        on_targets=True,
-        engine=index()[key]["golden_engine"],
-        draw=lambda: drawn,
-        expected=tuple(case.known_outputs or () for case in cases),
-    )
-
-
-def few(family: str, count: int) -> list[OpCase]:
-    """The smallest models of an operator."""
-    keys = [key for key in KEYS if key.startswith(f"{family}/")]
-    return [op_case(key) for key in sorted(keys, key=_size)[:count]]
-
-
-def _size(key: str) -> int:
-    return int(index()[key]["activation_bytes_sum"])
-
-
-def test_all_of_them_on_the_host(tmp_path: Path) -> None:
-    assert len(KEYS) == 66
-    run_batch([op_case(key) for key in KEYS], "host", tmp_path)
-
-
-@pytest.mark.qemu
-@pytest.mark.parametrize("board", ["mps2-an386", "mps3-an547"])
-def test_some_of_each_on_large_boards(board: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    families = sorted({key.split("/")[0] for key in KEYS})
-    count = 99 if request.config.getoption("--long") else 2
-    run_batch([case for family in families for case in few(family, count)], board, tmp_path)
-
-
-@pytest.mark.qemu
-def test_some_on_a_core_without_long_multiplication(tmp_path: Path) -> None:
-    families = ("seanet_add", "seanet_conv", "seanet_leaky_relu", "seanet_quantize")  # 16 KiB hold four
-    cases = [case for family in families for case in few(family, 1)]
-    run_batch(cases, "microbit", tmp_path)
-
-
-def test_the_boards_are_what_the_tests_take_them_for() -> None:
-    cpus = {board: boards.load_board(board).target.cpu for board in ("microbit", "mps2-an386", "mps3-an547")}
-    assert cpus == {"microbit": "cortex-m0", "mps2-an386": "cortex-m4", "mps3-an547": "cortex-m55"}
-
-
-@pytest.mark.qemu
-def test_loops_counted_by_le_keep_the_tests_behind_them(tmp_path: Path) -> None:
-    """gcc 12 at -Os for Cortex-M55 made `if (n > 0)` behind `for (; n >= 2; n -= 2)` unconditional: windows
-    of single pixels were copied a word too far, and 52 values of this layer came out wrong."""
-    options = Options(board="mps3-an547", optimize="size")
-    cases = [case for case in golden_cases("seanet_conv/conv12") if not case.name.startswith("alt")]
-    built = build([model_path("seanet_conv/conv12")], options, tmp_path / "out", emulated=True)
-    assert built.models[0].program.steps.prim_funcs[0].kernel == "conv2d_s16_dsp"
-    measured = execute(built, cases)
-    assert all(one.matches for each in measured.comparisons for one in each)
-
-
-BATCH = 60
-
-
-@functools.cache
-def _batches() -> list[tuple[OpCase, ...]]:
-    every = tuple(case for case in cases() if case.on_targets)
-    return [every[start : start + BATCH] for start in range(0, len(every), BATCH)]
-
-
-def run_batch(batch: Sequence[OpCase], board_name: str, folder: Path) -> None:
-    """One program of all these models on a board: outputs, peaks and stack as planned."""
-    board = boards.load_board(board_name)
-    options = Options(board=board_name, optimize="size")
-    planned: list[Planned] = []
-    for case in batch:
-        path = folder / f"{case.name}.tflite"
-        path.write_bytes(case.model)
-        planned.append(plan_model(path, board, options, name=case.name, emulated=True))
-    sources = joined(emit.render(together([model.program for model in planned])))
-    emit.write(sources, folder / "build")
-    image = toolchain.build(sources, folder / "build", board, optimize="size")
-    given = [_cases(case) for case in batch]
-    with boards.session(image, board) as target:
-        results = [
-            target.run(request(plan.program, inputs, model=model))
-            for model, (plan, inputs) in enumerate(zip(planned, given, strict=True))
-        ]
-    wrong: list[str] = []
-    for plan, inputs, result in zip(planned, given, results, strict=True):
-        measured = measure(plan, inputs, result)
-        wrong += [str(m) for m in complaints(plan, inputs, measured, image.sizes.stack_bound_bytes)]
-    assert not wrong, "\n".join(wrong[:20])
-
-
-def _cases(case: OpCase) -> list[Case]:
-    return [
-        Case(name=f"{case.name} {i}", inputs=tuple(x), expected=tuple(y))
-        for i, (x, y) in enumerate(zip(case.inputs, case.expected, strict=True))
-    ]
-
-
-def _shares(share: int) -> list[object]:
-    """Of every batch one part of `share` (all operators occur in each), together in programs of `BATCH`; all
-    of them: --long."""
-    batches = _batches()
-    every = tuple(case for number, batch in enumerate(batches) for case in batch[number % share :: share])
-    named = [(f"share{start}", every[start : start + BATCH], ()) for start in range(0, len(every), BATCH)]
-    named += [(str(number), batch, (pytest.mark.long,)) for number, batch in enumerate(batches)]
-    return [pytest.param(batch, id=name, marks=marks) for name, batch, marks in named]
-
-
-@pytest.mark.parametrize("batch", _shares(5))
-def test_batch_on_host(batch: Sequence[OpCase], tmp_path: Path) -> None:
-    run_batch(batch, "host", tmp_path)
-
-
-@pytest.mark.qemu
-@pytest.mark.parametrize("batch", _shares(15))
-def test_batch_on_qemu(batch: Sequence[OpCase], tmp_path: Path) -> None:
-    run_batch(batch, "mps2-an386", tmp_path)
-
-
-def test_there_are_enough_of_them() -> None:
-    every = [case for batch in _batches() for case in batch]
-    assert len(every) >= 500
-    assert len({case.operator for case in every}) >= 21

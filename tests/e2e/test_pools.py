@@ -30,7 +30,7 @@ from tests.board import probe
 from tests.e2e.models import build_model, golden_cases
 from tests.kernels.dsp.depthwise_models import run_all
 from tests.kernels.dsp.test_depthwise_on_target import random_models
-from tests.testdata import model_path
+from tests.networks import model_path
 
 pytestmark = pytest.mark.qemu
 BOARD = "mps3-an547"
@@ -69,9 +69,7 @@ def check(built: Built, key: str) -> None:
     assert {case_pool for case in measured.result.cases for case_pool in case.pool_peaks} == set(found)
 
 
-@pytest.mark.parametrize(
-    ("key", "dtcm"), [("mlperf_tiny/kws_ref_model", 6_000), ("mlperf_tiny/pretrainedResnet_quant", 9_000)]
-)
+@pytest.mark.parametrize(("key", "dtcm"), [("ds_cnn", 6_000), ("resnet8", 9_000)])
 def test_a_limit_sends_buffers_to_the_other_memory(key: str, dtcm: int, tmp_path: Path) -> None:
     options = Options(board=BOARD, planner="optimal", pool_limits={"dtcm": dtcm})
     built = build_model(key, options, tmp_path / "build")
@@ -95,14 +93,14 @@ def test_bases_are_as_aligned_as_the_largest_alignment_in_the_pool(tmp_path: Pat
         ),
         encoding="utf-8",
     )
-    key = "mlperf_tiny/kws_ref_model"
+    key = "ds_cnn"
     options = Options(board=str(board), planner="optimal", pool_limits={"dtcm": 6_000})
     built = build_model(key, options, tmp_path / "build")
     assert boards.load_board(str(board)).pool_alignment_bytes == 16
     assert {address % 256 for address, _ in addresses(built).values()} == {0}
     assert len(addresses(built)) == 2
     check(built, key)
-    assert (built.folder / "kws_ref_model.c").read_text(encoding="utf-8").count("CG_ALIGNED(256)") == 2
+    assert (built.folder / "ds_cnn.c").read_text(encoding="utf-8").count("CG_ALIGNED(256)") == 2
 
 
 def test_two_memories_that_are_too_small_together(tmp_path: Path) -> None:
@@ -110,25 +108,25 @@ def test_two_memories_that_are_too_small_together(tmp_path: Path) -> None:
         board=BOARD, planner="optimal", pool_limits={"dtcm": 3_000, "sram": 3_000, "bram": 0, "ddr": 0}
     )
     with pytest.raises(CodegenError) as caught:
-        build_model("mlperf_tiny/kws_ref_model", options, tmp_path / "build")
+        build_model("ds_cnn", options, tmp_path / "build")
     assert caught.value.exit_code == 4
     assert {message.code for message in caught.value.messages} == {"E401"}
 
 
 FORCED = (
-    ("mps3-an547", "mlperf_tiny/pretrainedResnet_quant", {"dtcm": 6_000, "bram": 0}, {"dtcm", "sram"}),
-    ("mps3-an547", "mlperf_tiny/kws_ref_model", {"dtcm": 1_500, "sram": 4_000, "bram": 0}, {"dtcm", "ddr"}),
-    ("mps3-an547", "tflm/person_detect", {"dtcm": 9_000, "sram": 0, "bram": 9_000}, {"dtcm", "bram", "ddr"}),
+    ("mps3-an547", "resnet8", {"dtcm": 6_000, "bram": 0}, {"dtcm", "sram"}),
+    ("mps3-an547", "ds_cnn", {"dtcm": 1_500, "sram": 4_000, "bram": 0}, {"dtcm", "ddr"}),
+    ("mps3-an547", "person_detect", {"dtcm": 9_000, "sram": 0, "bram": 9_000}, {"dtcm", "bram", "ddr"}),
     (
         "mps2-an505",
-        "mlperf_tiny/kws_ref_model",
+        "ds_cnn",
         {"sram": 1_000, "ssram3": 0, "psram": 0},
         {"sram", "internal"},
     ),
-    ("mps2-an505", "tflm/person_detect", {"sram": 9_300, "internal": 0, "psram": 0}, {"sram", "ssram3"}),
+    ("mps2-an505", "person_detect", {"sram": 9_300, "internal": 0, "psram": 0}, {"sram", "ssram3"}),
     (
         "mps2-an505",
-        "tflm/person_detect",
+        "person_detect",
         {"sram": 3_000, "ssram3": 9_400, "internal": 9_000},
         {"sram", "ssram3", "internal"},
     ),
@@ -186,7 +184,7 @@ def _why_not_emulated(folder: Path) -> str | None:
 
 def test_a_plan_in_ccm_is_built_and_linked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of an STM32F405: `build` uses the memory that the emulator lacks. It is run where QEMU maps it."""
-    key = "mlperf_tiny/pretrainedResnet_quant"
+    key = "resnet8"
     options = Options(board="netduinoplus2", pool_limits={"sram": 6_000})
     built = build([model_path(key)], options, tmp_path / "build", emulated=False)
     check_buffers(built, {"sram", "ccm"})
@@ -205,11 +203,11 @@ def test_a_plan_in_ccm_is_built_and_linked(tmp_path: Path, monkeypatch: pytest.M
 
 BOARDS = ("mps2-an385", "mps2-an386", "mps3-an547")
 MODELS = (
-    "mlperf_tiny/kws_ref_model",
-    "mlperf_tiny/vww_96_int8",
-    "mlperf_tiny/pretrainedResnet_quant",
-    "mlperf_tiny/str_ww_ref_model",
-    "tflm/micro_speech_quantized",
+    "ds_cnn",
+    "mobilenet_v1",
+    "resnet8",
+    "separable_1d",
+    "speech",
 )
 
 

@@ -25,15 +25,15 @@ from codegen.program.problem import Buffer, Placement
 from codegen.program.program import Program
 from tests.e2e.models import ALL_MODELS, build_model, golden_cases
 from tests.emit.variants import moved, resized
-from tests.testdata import model_path
+from tests.networks import model_path
 
 BOARDS = ("mps2-an505", "mps3-an547")
 DEFAULT_MODELS = (
-    "mlperf_tiny/kws_ref_model",
-    "mlperf_tiny/vww_96_int8",
-    "mlperf_tiny/pretrainedResnet_quant",
+    "ds_cnn",
+    "mobilenet_v1",
+    "resnet8",
 )
-RESNET = "mlperf_tiny/pretrainedResnet_quant"
+RESNET = "resnet8"
 """It has residual blocks: buffers that live through steps that must not touch them."""
 
 
@@ -43,7 +43,7 @@ def _pairs() -> list[object]:
             key,
             board,
             marks=() if key in DEFAULT_MODELS else pytest.mark.long,
-            id=f"{key.split('/')[1]}-{board}",
+            id=f"{key}-{board}",
         )
         for board in BOARDS
         for key in ALL_MODELS
@@ -242,7 +242,7 @@ def test_other_boards_cannot(board: str) -> None:
     )
 
 
-KWS = "mlperf_tiny/kws_ref_model"
+KWS = "ds_cnn"
 
 
 def _run(program: Program, key: str, folder: Path) -> RunResult | MemoryFault:
@@ -273,7 +273,7 @@ def _compressed(key: str) -> Program:
     return program
 
 
-@pytest.mark.parametrize("key", [KWS, "mlperf_tiny/ad01_int8"])
+@pytest.mark.parametrize("key", [KWS, "autoencoder"])
 def test_no_report_where_constants_are_decoded(key: str, tmp_path: Path) -> None:
     found = _run(_compressed(key), key, tmp_path)
     assert isinstance(found, RunResult), found

@@ -24,7 +24,7 @@ from codegen.program.program import second_core_steps
 from tests.e2e.models import build_model, golden_cases
 
 BOARD = "mps2-an521"
-KWS = "mlperf_tiny/kws_ref_model"
+KWS = "ds_cnn"
 CORE_1 = VirtualDevice(device_id=1)
 
 
@@ -115,7 +115,7 @@ def test_nothing_is_left_of_core_1_where_no_step_is_there(tmp_path: Path) -> Non
     assert {name for name in built.image.symbols if "core1" in name} <= link
     files = [path.name for path in built.folder.rglob("*") if "core1" in path.name]
     assert files == []
-    assert "core1" not in (built.folder / "kws_ref_model.c").read_text(encoding="utf-8")
+    assert "core1" not in (built.folder / "ds_cnn.c").read_text(encoding="utf-8")
 
 
 # ---- which core it is -------------------------------------------------------------------

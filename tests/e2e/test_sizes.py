@@ -19,8 +19,8 @@ from codegen.program.program import Program
 from codegen.program.size_ranges import breakpoints, looked_at
 from tests import engines
 from tests.checkout import ROOT
+from tests.networks import model_path
 from tests.search.ranges.networks import NETWORKS, Net, Network, narrow, overlapping, rows
-from tests.testdata import model_path
 
 BOARDS = ("host", "mps2-an386", "mps3-an547", "mps2-an385")
 
@@ -150,7 +150,7 @@ def test_however_firmware_calls_it(way: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("board", "way"), [("mps2-an385", "external"), ("mps3-an547", "caller")])
 def test_one_row_is_another_function_than_several(board: str, way: str, tmp_path: Path) -> None:
     """What reads one row without a workspace, by constants of its own or those of several rows."""
-    path = model_path("tflm/hello_world_int8")
+    path = model_path("dense_chain")
     found = ran_file(path, board, ["N=1..8"], tmp_path, random=0, **WAYS[way])
     assert any(prim.elsewhere for prim in found[-1].planned.program.steps.prim_funcs)
 
@@ -209,19 +209,18 @@ def test_blocks_of_a_range_share_the_search_for_the_next_row(tmp_path: Path) -> 
     assert calls == [["shortening_next_stage"] * 2, ["cg_next_stage"]]
 
 
-BATCHED = ("mlperf_tiny/kws_ref_model", "tflm/hello_world_int8", "tflm/hello_world_float")
+BATCHED = ("ds_cnn", "dense_chain", "dense_chain_float")
 MORE_BATCHED = (
-    "mlperf_tiny/ad01_int8",
-    "mlperf_tiny/ad01_fp32",
-    "mlperf_tiny/str_ww_ref_model",
-    "mlperf_tiny/pretrainedResnet",
-    "mlperf_tiny/pretrainedResnet_quant",
-    "mlperf_tiny/pretrainedResnet_large_int8",
-    "mlperf_tiny/pretrainedResnet_large_float",
-    "mlperf_tiny/model_ToyCar_quant_fullint",
-    "mlperf_tiny/vww_96_int8",
-    "mlperf_tiny/vww_96_float",
-    "tflm/simple_add_model",
+    "autoencoder",
+    "autoencoder_float",
+    "separable_1d",
+    "resnet8_float",
+    "resnet8",
+    "resnet8_wide",
+    "autoencoder_edged",
+    "mobilenet_v1",
+    "mobilenet_v1_float",
+    "two_images",
 )
 
 
@@ -233,7 +232,7 @@ def test_models_with_an_open_batch(name: str, tmp_path: Path) -> None:
     path = model_path(name)
     found = ran_file(path, "host", ["N=1..8"], tmp_path, random=8)
     check_engine(path.read_bytes(), found)
-    if name == "mlperf_tiny/kws_ref_model":
+    if name == "ds_cnn":
         check_layers_of_one_image(found[-1].planned.program)
 
 

@@ -24,7 +24,7 @@ from codegen.driver.run import check_steps, complaints, execute, measure, refere
 from codegen.errors import CodegenError
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import Board, DType, Module, Runner
-from codegen.ir.evaluate import evaluate, steps
+from codegen.ir.evaluate import steps
 from codegen.kernels.primfunc import PrimFunc
 from codegen.passes import FoldConstants, RemoveDead, run_passes
 from codegen.passes.reduce import reduce
@@ -40,8 +40,8 @@ from tests.checkout import ROOT
 from tests.e2e.models import build_model, golden_cases
 from tests.emit.variants import replanned
 from tests.joining import joined
+from tests.networks import model_path
 from tests.passes.networks import inputs_of, random_network
-from tests.testdata import model_path
 
 BASE = 4096
 """Where the image lies: far enough from the pool's start for every result below it."""
@@ -237,7 +237,7 @@ MACS = 12_501_632
 
 def measured(options: Options, folder: Path) -> tuple[int, int]:
     """Measured peak in bytes, multiply-accumulates executed."""
-    key = "mlperf_tiny/pretrainedResnet_quant"
+    key = "resnet8"
     built = build_model(key, options, folder)
     program, cases = built.models[0].program, golden_cases(key)
     found = execute(built, cases)
@@ -262,7 +262,7 @@ def test_whole_tensors_in_place(optimize: Optimize, peak: int, most_macs: float,
 
 def test_steps_that_run_again_are_validated(tmp_path: Path) -> None:
     """Their names are in no reference: `validate` stopped with a KeyError."""
-    key, options = "mlperf_tiny/pretrainedResnet_quant", Options(board="host", optimize="size", blocks=False)
+    key, options = "resnet8", Options(board="host", optimize="size", blocks=False)
     built = build_model(key, options, tmp_path / "build")
     case = golden_cases(key)[0]
     checks = check_steps(built.models[0], case, execute(built, [case], trace=Trace.RESULTS))
@@ -279,39 +279,14 @@ def test_recomputed_steps_inside_blocks(tmp_path: Path) -> None:
     assert macs > MACS
 
 
-VWW = "mlperf_tiny/vww_96_int8"
 HOST = boards.load_board("host")
 WANTED = 40
 """Reduced networks that one program holds."""
 
 
-def _peak(planned: Planned) -> int:
-    program = planned.program
-    return sum(program.memory.peaks.values())
-
-
-def test_vww_shrinks_as_far_as_is_known() -> None:
-    """Its 971 rows of zero weights alone leave 3,733,073 multiply-accumulates and 29,286 bytes of weights."""
-    whole = plan_model(model_path(VWW), HOST, Options(board="host", reduce=False))
-    planned = plan_model(model_path(VWW), HOST, Options(board="host"))
-    assert whole.reduction is None
-    assert planned.reduction is not None
-    before, after = planned.reduction.before, planned.reduction.after
-    assert (before.macs, before.weight_bytes) == (7_489_664, 208_112)
-    assert after.macs == sum(prim.macs for prim in planned.program.steps.prim_funcs) <= 3_733_073
-    assert after.weight_bytes <= 29_286
-    assert planned.macs == whole.macs == 7_489_664
-    assert _peak(planned) <= _peak(whole)
-    module = planned.module
-    for case in golden_cases(VWW)[:3]:
-        assert case.known_outputs is not None
-        for got, wanted in zip(evaluate(module, module.main, case.inputs), case.known_outputs, strict=True):
-            assert np.array_equal(got, wanted)
-
-
 def test_constant_neurons_are_those_that_all_inputs_show() -> None:
     """hello_world has one int8 input: its first layer is known from 256 inferences."""
-    planned = plan_model(model_path("tflm/hello_world_int8"), HOST, Options(board="host"))
+    planned = plan_model(model_path("dense_chain_pruned"), HOST, Options(board="host"))
     whole = planned.reference
     first = [next(steps(whole, whole.main, [np.full((1, 1), x, np.int8)])) for x in range(-128, 128)]
     values = np.concatenate([value for _, value in first])
@@ -320,7 +295,7 @@ def test_constant_neurons_are_those_that_all_inputs_show() -> None:
     assert left == tuple(np.flatnonzero(values.min(axis=0) != values.max(axis=0)))
 
 
-@pytest.mark.parametrize("shrunk", ["tflm/hello_world_int8", "tflm/person_detect"])
+@pytest.mark.parametrize("shrunk", ["dense_chain_pruned", "person_detect"])
 def test_validated_steps_are_those_of_the_whole_network(shrunk: str, tmp_path: Path) -> None:
     built = build_model(shrunk, Options(board="host"), tmp_path / "build")
     (planned,) = built.models

@@ -2,7 +2,6 @@
 `run --sequence`: inferences one after another, state kept, each compared; on the host and on targets.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +22,6 @@ from codegen.program.image import Trace
 from codegen.program.interface import ConstantsMode, EntryMode, Interface, PoolOwner
 from tests.e2e.streaming import CLASSES, FEATURES, FRAMES, STATES, streaming
 from tests.e2e.test_entry import built, cases, check, planned
-from tests.testdata import golden, model_path
 
 STATIC = Interface()
 STEPS = Interface(entry=EntryMode.STEPS)
@@ -282,23 +280,6 @@ def test_products_that_lose_or_keep_state_wrongly_are_found(board: str, edit: st
     wrong = [message.where for message in found if message.code == "E701"]
     first = 1 if edit == "forget" else 0
     assert wrong and wrong[0] and wrong[0].startswith(f"case seq, row {first}, ")
-
-
-@pytest.mark.parametrize("board", ["host", pytest.param("mps2-an386", marks=pytest.mark.qemu)])
-def test_the_sequences_of_the_test_data(
-    board: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    """`seq_x0` and `seq_y0` of a model, as another engine recorded them without a reset in between."""
-    given, step = tmp_path / "given.npz", 1 if board == "host" else 16  # some of them, through the link
-    arrays = golden("tflm/hello_world_int8")
-    np.savez(given, seq_x0=arrays["seq_x0"][::step], seq_y0=arrays["seq_y0"][::step])
-    words = ["run", str(model_path("tflm/hello_world_int8")), "--board", board, "--sequence", "--json"]
-    with pytest.raises(SystemExit) as left:
-        main([*words, "--input", f"{given}:seq", "--expect", f"{given}:seq"])
-    assert left.value.code in (0, None)
-    run = json.loads(capsys.readouterr().out)["run"]
-    assert run["sequence"] and run["cases"] == 256 // step
-    assert run["outputs"][0]["matches"]
 
 
 def test_a_sequence_of_a_model_with_state_on_the_command_line(

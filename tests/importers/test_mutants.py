@@ -25,13 +25,14 @@ from hypothesis import strategies as st
 from codegen.importers import limits
 from codegen.importers.printable_names import identifiers
 from codegen.importers.tflite.writing.writer import ModelBuilder
+from tests import opgen
 from tests.checkout import ROOT
 from tests.engines import available
 from tests.importers.fuzz.compared import verdicts
 from tests.importers.fuzz.mutants import Mutant, draw
 from tests.importers.hostile import shared_tables
 from tests.importers.samples import Patch, everything, one_op, outcome, written
-from tests.testdata import model_path
+from tests.networks import drawn
 
 MUST_BE_REFUSED = {
     "one PAD to 128 MB": "E305",
@@ -139,17 +140,16 @@ def test_what_the_engines_own_types_do_not_hold_is_no_fault_of_ours(story: str) 
     assert [verdict.what for _, verdict in verdicts([mutant])] == ["ran", "engines overflow"]
 
 
-SMALL = [
-    "tflm/simple_add_model",
-    "tflm/hello_world_int8",
-    "seanet_strided_slice/strided_slice0",
-    "seanet_conv/conv0",
-]
+SMALL = {
+    "everything": everything(),
+    "two_images": drawn("two_images").model,
+    "dense_chain": drawn("dense_chain").model,
+    "strided_slice": next(case.model for case in opgen.cases() if case.operator == "STRIDED_SLICE"),
+    "conv_int16": next(
+        case.model for case in opgen.cases() if case.operator == "CONV_2D" and "int16" in case.name
+    ),
+}
 WORDS = [0, 1, 2, 3, 4, 8, 12, 16, 255, 256, 65535, 65536, 10**6, 2**30, 2**31 - 1, -1, -2, -(2**31)]
-
-
-def _model(key: str) -> bytes:
-    return everything() if key == "everything" else model_path(key).read_bytes()
 
 
 def _bit(data: bytearray, rng: random.Random) -> None:
@@ -175,9 +175,9 @@ MUTATIONS = {"bit": _bit, "word": _word, "random_word": _random_word, "copied_wo
 
 
 @pytest.mark.parametrize("mutation", sorted(MUTATIONS))
-@pytest.mark.parametrize("key", ["everything", *SMALL])
+@pytest.mark.parametrize("key", SMALL)
 def test_mutated_files(key: str, mutation: str) -> None:
-    original, rng = _model(key), random.Random(f"{key} {mutation}")
+    original, rng = SMALL[key], random.Random(f"{key} {mutation}")
     seen: Counter[str] = Counter()
     for _ in range(200):
         data = bytearray(original)
@@ -188,9 +188,9 @@ def test_mutated_files(key: str, mutation: str) -> None:
     assert len(seen) > 1  # some mutations hit something that matters
 
 
-@pytest.mark.parametrize("key", ["tflm/simple_add_model", "seanet_strided_slice/strided_slice0"])
+@pytest.mark.parametrize("key", ["two_images", "strided_slice"])
 def test_file_cut_at_every_byte(key: str) -> None:
-    data = _model(key)
+    data = SMALL[key]
     refused = Counter(outcome(data[:length]) for length in range(len(data)))
     # The last bytes are the smallest vtable or padding of a buffer nobody reads: few cuts may pass.
     assert refused["ok"] <= 16

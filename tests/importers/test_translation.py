@@ -7,12 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codegen.importers import load
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import ConstRef, DType, Quantization, ops
 from codegen.ir.evaluate import evaluate
 from tests.importers.samples import EVERYTHING_OPS, Patch, complaint, everything, imported, one_op, step
-from tests.testdata import model_path
 
 
 def _zeros(*shape: int) -> np.ndarray:
@@ -262,14 +260,6 @@ def test_strided_slice_that_drops_an_axis(extent: int, index: int) -> None:
     assert attrs == ops.StridedSliceAttrs(
         begins=(index % extent, 0), strides=(1, 1), counts=(1, 2), shape=(2,)
     )
-
-
-def test_per_channel_bias_has_one_axis_whatever_the_file_says() -> None:
-    """person_detect gives its biases of one dimension the quantised dimension 3."""
-    module = load(model_path("tflm/person_detect"))
-    biases = [let.call.args[2] for let in module.main.body if len(let.call.args) == 3]
-    axes = {bias.type.quantization.axis for bias in biases if bias is not None and bias.type.quantization}
-    assert axes == {0}
 
 
 def splitting(name: str, shape: tuple[int, ...], parts: list[tuple[int, ...]], *constants: object) -> bytes:

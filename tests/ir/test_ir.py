@@ -18,7 +18,7 @@ from codegen.ir.c_names import identifier, unique
 from codegen.ir.ops.base import fixed_point as fp
 from codegen.ir.text import parse_module, print_module
 from tests.ir.strategies import modules
-from tests.testdata import model_path
+from tests.networks import model_path
 
 INT32 = st.integers(fp.INT32_MIN, fp.INT32_MAX)
 MULTIPLIER = st.integers(1 << 30, fp.INT32_MAX)
@@ -202,7 +202,7 @@ def test_any_module_reads_back(module: Module) -> None:
     assert print_module(parse_module(text)) == text
 
 
-@pytest.mark.parametrize("key", ["mlperf_tiny/kws_ref_model", "tinyengine/vww", "mlperf_tiny/ad01_fp32"])
+@pytest.mark.parametrize("key", ["ds_cnn", "mobilenet_v2", "autoencoder_float"])
 def test_real_models_read_back(key: str) -> None:
     module = importers.load(model_path(key))
     assert parse_module(print_module(module)) == module

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.testdata import model_path
+from tests.networks import model_path
 
 pytest_plugins = ["pytester"]
 TEST = """
@@ -32,7 +32,7 @@ TEST = """
 
 @pytest.mark.qemu
 def test_a_users_test(pytester: pytest.Pytester) -> None:
-    model = str(model_path("tflm/hello_world_int8"))
+    model = str(model_path("dense_chain"))
     pytester.makepyfile(textwrap.dedent(TEST).format(model=model))
     pytester.runpytest_inprocess("--codegen-board", "microbit").assert_outcomes(passed=1)
 

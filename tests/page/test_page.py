@@ -24,9 +24,9 @@ from codegen.plan.models.joint import together
 from codegen.report_file import typed
 from tests.checkout import ROOT
 from tests.cli.test_verbs import call
+from tests.networks import model_path
 from tests.page.browser import Browser
 from tests.page.looking import check_for_everybody, keep, roles
-from tests.testdata import model_path
 
 _PLACE = re.compile(r"[^.\[\]]+")
 _NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?(?!\w)")
@@ -36,7 +36,7 @@ _NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?(?!\w)")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A network of the MLPerf benchmarks, run on QEMU with --report: its folder has report.json and page."""
     made = tmp_path_factory.mktemp("page") / "kws"
-    model = str(model_path("mlperf_tiny/kws_ref_model"))
+    model = str(model_path("ds_cnn"))
     assert call("run", model, "--board", "mps2-an386", "--report", "-q", "-o", str(made)) == 0
     return made
 
@@ -148,7 +148,7 @@ def test_the_example_of_the_docs_is_a_page_of_today(started: Browser) -> None:
 
 def test_several_models_share_pools(started: Browser, tmp_path: Path) -> None:
     options = Options(board="stm32")
-    models = ("tflm/hello_world_int8", "tflm/simple_add_model")
+    models = ("dense_chain", "two_images")
     planned = [plan_model(model_path(key), planning_board(options), options) for key in models]
     documents = [report(each.program, "stm32", each.macs) for each in planned]
     document = json.loads(to_json(joint_report(together([each.program for each in planned]), documents)))

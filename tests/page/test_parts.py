@@ -25,9 +25,9 @@ from codegen.page.treemap import Rect, squarified
 from codegen.page.words import Reasons, writer
 from codegen.report_file import Buffer, CurvePoint, Report, Shared, typed
 from tests.cli.test_verbs import call
-from tests.testdata import model_path
+from tests.networks import model_path
 
-SPEECH = "tflm/micro_speech_quantized"
+SPEECH = "speech"
 
 
 @pytest.fixture(scope="module")
@@ -198,14 +198,14 @@ def test_a_trace_adds_up(document: dict[str, Any]) -> None:
 def test_a_planned_sum_takes_time_too() -> None:
     """Without a run and without multiply-accumulates a trace had a step of no length: it showed MACs."""
     options = Options(board="stm32")
-    planned = plan_model(model_path("tflm/simple_add_model"), planning_board(options), options)
+    planned = plan_model(model_path("two_images"), planning_board(options), options)
     document = json.loads(to_json(report(planned.program, "stm32", planned.macs)))
     events: list[dict[str, Any]] = json.loads(trace(document))["traceEvents"]
     [step] = [event for event in events if event["ph"] == "X"]
     [predicted] = [each["instructions_predicted"] for each in document["steps"]]
     assert predicted > 0 and step["dur"] == pytest.approx(predicted / 1000)
     names = {event["args"]["name"] for event in events if event["ph"] == "M"}
-    assert names == {"simple_add_model (instructions_predicted)", "core 0"}
+    assert names == {"two_images (instructions_predicted)", "core 0"}
 
 
 def _check_form(events: list[dict[str, Any]]) -> None:
@@ -234,7 +234,7 @@ def _check_form(events: list[dict[str, Any]]) -> None:
                 assert event["s"] in ("g", "p", "t")
 
 
-@pytest.mark.parametrize("key", [SPEECH, "mlperf_tiny/kws_ref_model"])
+@pytest.mark.parametrize("key", [SPEECH, "ds_cnn"])
 def test_an_overlay_names_results_as_the_file_does(key: str) -> None:
     """Keras joins the names of layers that are one: 258 letters here. Those over 200 were cut, and Model
     Explorer found none of these nodes."""

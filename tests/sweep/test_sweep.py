@@ -23,10 +23,10 @@ from codegen.sweep import Combination, Result, Until, best, combinations, limits
 from codegen.sweep.combination_results import Store
 from codegen.sweep.sweeping import _results  # pyright: ignore[reportPrivateUsage]
 from codegen.sweep.work import result_of
+from tests.networks import model_path
 from tests.sweep.killing import Killing
-from tests.testdata import model_path
 
-HELLO = model_path("tflm/hello_world_int8")
+HELLO = model_path("dense_chain")
 BOARDS = ("mps2-an386", "microbit", "host")
 
 

@@ -9,7 +9,7 @@ from codegen.board import load_board
 from codegen.cli import main
 from codegen.errors import CodegenError
 from codegen.toolchain import FreeRange, left_by, taken_ranges
-from tests.testdata import model_path
+from tests.networks import model_path
 
 BOARD = load_board("netduinoplus2")
 """SRAM of 128 KiB at 0x20000000, CCM of 64 KiB at 0x10000000, FLASH at 0x08000000."""
@@ -137,7 +137,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
 
 def _plan(*words: str) -> int:
     with pytest.raises(SystemExit) as ended:
-        main(["plan", str(model_path("mlperf_tiny/kws_ref_model")), *words])
+        main(["plan", str(model_path("ds_cnn")), *words])
     return int(ended.value.code or 0)
 
 

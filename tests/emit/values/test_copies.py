@@ -17,14 +17,14 @@ from codegen.program.interface import EntryMode, Interface
 from codegen.program.program import Program
 from codegen.toolchain import Optimize
 from tests.emit.compiling import compile_all, run_main
-from tests.testdata import model_path
+from tests.networks import model_path
 
-KWS = "mlperf_tiny/kws_ref_model"
+KWS = "ds_cnn"
 
 MAIN = """
 #include <stdio.h>
 #include <string.h>
-#include "kws_ref_model.h"
+#include "ds_cnn.h"
 #ifdef CG_STAGE_HOOKS
 #include "cg_stage_copy.h"
 /* A DMA engine that has done nothing before it is waited for. */
@@ -47,14 +47,14 @@ void cg_stage_wait_hook(void)
 #endif
 int main(void)
 {
-    static int8_t input[KWS_REF_MODEL_INPUT_1_SIZE], output[KWS_REF_MODEL_IDENTITY_SIZE];
+    static int8_t input[DS_CNN_INPUT_1_SIZE], output[DS_CNN_V13_SIZE];
     for (size_t i = 0; i < sizeof(input); i++) {
         input[i] = (int8_t)((i * 37u) % 251u) ;
     }
-    const kws_ref_model_inputs in = {.input_1 = input};
-    const kws_ref_model_outputs out = {.identity = output};
+    const ds_cnn_inputs in = {.input_1 = input};
+    const ds_cnn_outputs out = {.v13 = output};
     for (int run = 0; run < 2; run++) {
-        if (kws_ref_model_run(&in, &out) != CG_OK) {
+        if (ds_cnn_run(&in, &out) != CG_OK) {
             return 1;
         }
         for (size_t i = 0; i < sizeof(output); i++) {
@@ -94,7 +94,7 @@ def test_results_are_those_without_copies(stage: str, hooks: tuple[str, ...], tm
 
 
 def test_a_step_waits_for_its_copies_and_then_begins_those_of_the_next() -> None:
-    text = render(together([planned(stage="use")])).files["kws_ref_model.c"]
+    text = render(together([planned(stage="use")])).files["ds_cnn.c"]
     steps = re.findall(r"CG_STEP_BEGIN\((\d+)u\);(.*?)CG_STEP_END", text, flags=re.S)
     waits = [(step, body) for step, body in steps if "CG_STAGE_WAIT" in body]
     assert len(waits) > 3
@@ -108,7 +108,7 @@ def test_a_step_waits_for_its_copies_and_then_begins_those_of_the_next() -> None
 def test_models_without_copies_have_nothing_of_them() -> None:
     files = render(together([planned(stage="off")])).files
     assert not [path for path, text in files.items() if "stage_copy" in path or "CG_STAGE" in text]
-    assert "_start" not in files["kws_ref_model.h"]
+    assert "_start" not in files["ds_cnn.h"]
 
 
 def test_copies_that_save_next_to_nothing_are_not_made() -> None:
@@ -129,7 +129,7 @@ def files(flash: int, optimize: Optimize, *, entry: EntryMode = EntryMode.RUN) -
         pool_limits={"flash": flash},
         interface=Interface(entry=entry),
     )
-    path = model_path("mlperf_tiny/ad01_int8")
+    path = model_path("autoencoder")
     return render(together([plan_model(path, load_board("mps2-an386"), options, alone=True).program])).files
 
 
@@ -140,79 +140,27 @@ def step(text: str, index: int) -> str:
     return found[1]
 
 
-WHOLE = """\
-    (void)cg_unpack(&ad01_int8_sram_pool[0x580], 17664u, ad01_int8_flash_pool.fc1_stream,
-                    &ad01_int8_flash_pool.fc1_stream[168]);
-    cg_fully_connected_joined_s8_dsp(&fc1_params,
-                                     (const int32_t *)(const void *)&ad01_int8_sram_pool[0x580],
-                                     fc1_inputs, fc0, fc1);
-"""
-PIECES = """\
-    const uint8_t *fc2_packed = &ad01_int8_flash_pool.fc2_stream[160];
-    fc2_packed =
-        cg_unpack(&ad01_int8_sram_pool[0x180], 1104u, ad01_int8_flash_pool.fc2_stream, fc2_packed);
-    cg_fully_connected_joined_s8_dsp(&fc2_params,
-                                     (const int32_t *)(const void *)&ad01_int8_sram_pool[0x180],
-                                     fc2_inputs, fc1, fc2);
-    for (int32_t fc2_done = 8; fc2_done < 128; fc2_done += 8) {
-        /* clang-format off */
-        fc2_packed = cg_unpack(&ad01_int8_sram_pool[0x180], 1104u, ad01_int8_flash_pool.fc2_stream,
-                               fc2_packed);
-        /* clang-format on */
-        /* clang-format off */
-        cg_fully_connected_widened_joined_s8_dsp(
-            &fc2_params, (const int32_t *)(const void *)&ad01_int8_sram_pool[0x180], fc2_inputs,
-            &fc2[fc2_done]);
-        /* clang-format on */
-    }
-"""
-
-
-@pytest.mark.parametrize(
-    ("optimize", "index", "expected"), [("speed", 1, WHOLE), ("balanced", 2, PIECES)], ids=["whole", "pieces"]
-)
-def test_a_step_decodes_what_it_reads(optimize: Optimize, index: int, expected: str) -> None:
-    found = files(250_000, optimize)
-    assert step(found["ad01_int8.c"], index) == expected
-    assert '#include "cg_unpack.h"' in found["ad01_int8.c"]
-    assert {"runtime/kernels/unpack.c", "runtime/include/cg_unpack.h"} <= found.keys()
-    assert not [path for path in found if "stage_copy" in path]
-
-
 @pytest.mark.parametrize("optimize", ["speed", "balanced"])
 def test_comments_say_what_is_decoded(optimize: Optimize) -> None:
     """Generated C said nothing of it: `fc1_stream` was an array like any other."""
     found = files(250_000, optimize)
     words = {name: " ".join(re.sub(r"\n +\*(?!/)", " ", text).split()) for name, text in found.items()}
     told = r"[^/]*; (\d+) bytes of weights decoded from (\d+)(?:, in (\d+) pieces, a call each)? \*/"
-    steps = re.findall(r"/\* (\d+): FULLY_CONNECTED" + told, words["ad01_int8.c"])
-    calls = re.findall(r"\(void\)cg_unpack\(|_packed = cg_unpack\(", words["ad01_int8.c"])
+    steps = re.findall(r"/\* (\d+): FULLY_CONNECTED" + told, words["autoencoder.c"])
+    calls = re.findall(r"\(void\)cg_unpack\(|_packed = cg_unpack\(", words["autoencoder.c"])
     assert steps and len(calls) == sum(1 if pieces == "" else 2 for *_, pieces in steps)
     assert any(pieces for *_, pieces in steps) == (optimize == "balanced")
     stored, decoded = (sum(int(step[index]) for step in steps) for index in (2, 1))
     arrays = "1 array" if len(steps) == 1 else f"{len(steps)} arrays"
     head = f"{arrays} stored compressed: {stored} bytes for {decoded}, decoded at every inference"
-    assert stored < decoded and head in words["ad01_int8.h"]
+    assert stored < decoded and head in words["autoencoder.h"]
     for number, size, size_stored, _ in steps:
         array = re.search(
-            rf"uint8_t fc{number}_stream\[{size_stored}\]; /\* 0x\w+ (.*?) \*/", words["ad01_int8_data.h"]
+            rf"uint8_t fc{number}_stream\[{size_stored}\]; /\* 0x\w+ (.*?) \*/", words["autoencoder_data.h"]
         )
         assert array is not None and array[1] == f"packed: decodes to {size} bytes"
-        assert f"/* packed: decodes to {size} bytes */ .fc{number}_stream = {{" in words["ad01_int8_data.c"]
-    assert found["ad01_int8_data.c"].count("packed: ") == len(steps)
-
-
-def test_a_group_has_parameters_of_its_own_size() -> None:
-    """128 outputs by eight."""
-    text = files(250_000, "balanced")["ad01_int8.c"]
-    found = re.search(r"fc2_params = \{(.*?)\};", text, flags=re.S)
-    assert found is not None and ".out_len = 8," in found[1]
-
-
-def test_a_step_of_its_own_declares_what_decodes() -> None:
-    text = files(250_000, "balanced", entry=EntryMode.STEPS)["ad01_int8.c"]
-    found = re.search(r"static void step_2_fc2\(void\)\n\{(.*?)\n\}\n", text, flags=re.S)
-    assert found is not None and "const uint8_t *fc2_packed = " in found[1]
+        assert f"/* packed: decodes to {size} bytes */ .fc{number}_stream = {{" in words["autoencoder_data.c"]
+    assert found["autoencoder_data.c"].count("packed: ") == len(steps)
 
 
 def test_models_that_decode_nothing_have_nothing_of_it() -> None:

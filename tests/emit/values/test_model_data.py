@@ -20,8 +20,8 @@ from codegen.program.problem import Pool
 from tests.emit import samples
 from tests.emit.compiling import compile_all, run_main
 from tests.emit.variants import changed
+from tests.networks import model_path
 from tests.plan.growth import calls
-from tests.testdata import model_path
 
 FLASH = Pool(name="flash", region="FLASH", limit_bytes=1 << 20, section=".rodata.cg.flash")
 
@@ -82,8 +82,8 @@ def test_everyone_reads_their_values(level: str, aliasing: str, tmp_path: Path) 
 def test_every_table_of_weights_says_its_layout(board: str) -> None:
     """Whoever opened <model>_data.c saw numbers, and not which weight was where."""
     options = Options(board=board, planner="greedy_by_size", schedule="file", compress="off", stage="off")
-    program = plan_model(model_path("mlperf_tiny/kws_ref_model"), load_board(board), options).program
-    text = render(together([program])).files["kws_ref_model_data.c"]
+    program = plan_model(model_path("ds_cnn"), load_board(board), options).program
+    text = render(together([program])).files["ds_cnn_data.c"]
     tables = re.findall(r"(.*)\n    \.(\w+) = \{\n", text)
     assert len(tables) >= 10
     assert not [name for before, name in tables if not re.fullmatch(r"    /\* \S.*\S \*/", before)]

@@ -7,14 +7,9 @@ from functools import cache
 from tests import opgen
 from tests.importers.fuzz.mutations import mutant
 from tests.importers.samples import everything
-from tests.testdata import model_path
+from tests.networks import drawn
 
-_SHARED = (
-    "tflm/simple_add_model",
-    "tflm/hello_world_int8",
-    "seanet_strided_slice/strided_slice0",
-    "seanet_conv/conv0",
-)
+_NETWORKS = ("two_images", "dense_chain")
 _MAX_BYTES = 6000
 _EACH = 7
 """Every so many of the generated models are changed."""
@@ -38,11 +33,11 @@ class Mutant:
 
 @cache
 def bases() -> tuple[tuple[str, bytes], ...]:
-    """Sound models: one of every operator, shared ones, generated ones."""
-    shared = [(key, model_path(key).read_bytes()) for key in _SHARED]
+    """Sound models: one of every operator, small networks, generated ones."""
+    networks = [(name, drawn(name).model) for name in _NETWORKS]
     generated = [(case.name, case.model) for case in opgen.cases()[::_EACH]]
     small = [(name, data) for name, data in generated if len(data) <= _MAX_BYTES]
-    return (*(("everything", everything()),) * (1 + len(small) // 10), *shared, *small)
+    return (*(("everything", everything()),) * (1 + len(small) // 10), *networks, *small)
 
 
 def draw(seed: int, number: int) -> Mutant:

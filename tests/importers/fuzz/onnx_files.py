@@ -11,12 +11,10 @@ from onnx import helper, numpy_helper
 from tests.importers.fuzz.beside import OUTSIDE, external, outside
 from tests.importers.fuzz.mutants import BOARDS, Mutant
 from tests.importers.fuzz.protobuf import filled_field, in_bytes, new_field, of_kind
-from tests.importers.onnx import drawn, recurrences
+from tests.importers.onnx import drawn, official, recurrences
 from tests.importers.onnx.models import model, node
-from tests.testdata import index, model_path
 
 _MAX_BYTES = 3000
-_FAMILIES = ("onnx_node", "onnx2c", "onnx2c_ops")
 
 
 _RECURRENT = (0, 2, 3, 6, 8, 10, 19, 30)
@@ -24,19 +22,22 @@ _RECURRENT = (0, 2, 3, 6, 8, 10, 19, 30)
 in 2 s of processor time where the machine was busy, and counted as bad."""
 
 _SEARCHED = (
-    "onnx_node/conv_with_autopad_same",
-    "onnx_node/conv_with_strides_no_padding",
-    "onnx2c/benchmarks_benchmark_conv_fits_128k",
+    "test_conv_with_autopad_same",
+    "test_conv_with_strides_no_padding",
 )
 """Convolutions by weights that are inputs. They are imported as fast, but the search for an order of their 70
 steps takes 1.2 to 1.8 s until its own count ends it: a mutant would be counted as bad as well."""
 
+_LOOPS = "test_linear_attention"
+"""Loops of attention over 8 words: they are planned in 1 to 3 s."""
+
 
 @cache
 def bases() -> tuple[tuple[str, bytes], ...]:
-    """Sound models: shared small ones, quantised layers, recurrent ones."""
-    shared = [key for key, row in index().items() if row["family"] in _FAMILIES and key not in _SEARCHED]
-    read = [(key, model_path(key).read_bytes()) for key in shared]
+    """Sound models: small official node tests, quantised layers, recurrent ones."""
+    tests = official.collected(*official.all_modules())
+    chosen = [each for each in tests if each.name not in _SEARCHED and not each.name.startswith(_LOOPS)]
+    read = [(test.name, test.model.SerializeToString()) for test in chosen]
     integers = [(f"integers {seed}", drawn.network(seed).qdq) for seed in range(40)]
     recurrent = [(f"recurrent {seed}", recurrences.drawn(seed).qdq) for seed in _RECURRENT]
     small = [(name, data) for name, data in read if len(data) <= _MAX_BYTES]

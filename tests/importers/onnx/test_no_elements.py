@@ -23,9 +23,8 @@ from tests.importers.onnx import official
 from tests.importers.onnx.engine import answers, each_answer
 from tests.importers.onnx.models import complaint, node
 from tests.importers.onnx.official import NodeTest, onnx
-from tests.importers.onnx.shared import cases
 
-SHARED = (
+OFFICIAL = (
     "reduce_max_empty_set",
     "reduce_sum_square_empty_set",
     "slice_start_out_of_bounds",
@@ -106,11 +105,12 @@ def test_it_runs(board: str, tmp_path: Path) -> None:
 
 @pytest.mark.qemu
 @pytest.mark.parametrize("board", ["host", "mps2-an386"])
-def test_shared_models_of_them_run(board: str, tmp_path: Path) -> None:
+def test_official_tests_of_them_run(board: str, tmp_path: Path) -> None:
     """Reductions of nothing; a slice beyond the end and a split of nothing, which leave no output at all."""
-    found = [official.outcome(test) for name in SHARED for test in cases(f"onnx_node/{name}")]
-    right = [each.test.operator for each in official.on_board(found, tmp_path, board) if each.is_right]
-    assert right == [f"onnx_node/{name}" for name in SHARED]
+    tests = {test.name: test for test in official.collected(*official.all_modules())}
+    found = [official.outcome(tests[f"test_{name}"]) for name in OFFICIAL]
+    right = [each.test.name for each in official.on_board(found, tmp_path, board) if each.is_right]
+    assert right == [f"test_{name}" for name in OFFICIAL]
     assert [len(each.test.taken) for each in found] == [1, 1, 0, 0]
 
 

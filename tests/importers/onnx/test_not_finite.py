@@ -8,7 +8,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from codegen.errors import CodegenError
-from codegen.importers.onnx.graph import import_onnx
+from codegen.importers.onnx import import_onnx
 from codegen.importers.reporting import Refused, whole_number
 
 

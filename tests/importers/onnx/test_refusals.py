@@ -12,8 +12,8 @@ from codegen.errors import CodegenError
 from codegen.importers.limits import byte_limits
 from codegen.importers.onnx import import_onnx
 from codegen.ir.verify import verify
+from tests.importers.fuzz import onnx_files
 from tests.importers.onnx.models import complaint, imported, model, node
-from tests.testdata import index, model_path
 
 OPS = "help: `codegen ops` lists the node types that are imported"
 
@@ -288,11 +288,7 @@ def test_constants_that_grow_are_stopped(tmp_path: Path) -> None:
 def test_mutants_are_imported_or_refused() -> None:
     """Bytes changed at random: a message or a module that holds, never a traceback."""
     rng = random.Random(17)
-    files = [
-        model_path(key).read_bytes()
-        for key, row in sorted(index().items())
-        if row["file"].endswith(".onnx") and int(row["bytes"]) < 30_000
-    ]
+    files = [data for _, data in onnx_files.bases()]
     refused = 0
     for _ in range(1_500):
         data = bytearray(rng.choice(files))

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 
 import codegen
@@ -14,10 +15,12 @@ from codegen.plan.place import problem_files
 from tests.cli.test_verbs import call
 from tests.e2e.models import golden_cases
 from tests.importers.onnx.drawn import chain
+from tests.importers.onnx.engine import answers
 from tests.importers.onnx.integers import RECORD
-from tests.testdata import model_path
+from tests.importers.onnx.twins import plain
+from tests.networks import model_path
 
-SPEECH, DIGITS = "tflm/micro_speech_quantized", "onnx2c/mnist_pytorch"
+SPEECH = "speech"
 
 
 @pytest.fixture
@@ -28,19 +31,27 @@ def chain_file(tmp_path: Path) -> Path:
 
 
 @pytest.mark.qemu
-def test_models_of_both_formats_in_one_firmware(chain_file: Path) -> None:
+def test_models_of_both_formats_in_one_firmware(chain_file: Path, tmp_path: Path) -> None:
     """Integers of `.tflite` and `.onnx`, and floats of `.onnx`, in shared pools and one boot. The chain has
     every kernel of integer networks; onnxruntime gives its real numbers, TFLite the words, bit by bit."""
     net, wanted = chain(), np.load(RECORD)["chain"]
     module = verify(import_onnx(net.qdq, "chain.onnx"))
     ours = [evaluate(module, module.main, [given["x"]])[0] for given in net.inputs]
     np.testing.assert_array_equal(np.stack(ours), wanted)
-    cases = {key.partition("/")[2]: golden_cases(key)[:2] for key in (SPEECH, DIGITS)}
+    reals = tmp_path / "reals.onnx"
+    reals.write_bytes(plain("float32")[1])
+    image = np.random.default_rng(2).random((2, 1, 24, 24, 1)).astype(np.float32)
+    engine = answers([(onnx.load_model(str(reals)), {"image": data}) for data in image])
+    cases = {SPEECH: golden_cases(SPEECH)[:2]}
+    cases["reals"] = tuple(
+        codegen.Case(name=f"r{number}", inputs=(data,), expected=(outputs[0],))
+        for number, (data, outputs) in enumerate(zip(image, engine, strict=True))
+    )
     cases["chain"] = tuple(
         codegen.Case(name=f"c{number}", inputs=(given["x"],), expected=(wanted[number],))
         for number, given in enumerate(net.inputs)
     )
-    paths = [chain_file, model_path(SPEECH), model_path(DIGITS)]
+    paths = [chain_file, model_path(SPEECH), reals]
     report = codegen.run(paths, codegen.Options(board="mps2-an386"), cases=cases)
     assert report.plan is not None and report.models is not None
     [pool] = report.plan.pools

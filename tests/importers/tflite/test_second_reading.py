@@ -17,13 +17,18 @@ from codegen.importers.tflite.file import flatbuffer
 from codegen.importers.tflite.file.reader import FileModel, FileOperator, FileTensor, read
 from codegen.importers.tflite.writing import writer_options
 from codegen.importers.tflite.writing.writer import ModelBuilder
+from tests import opgen
 from tests.engines import TFLITE_RUNTIME, ReadOperator, available, read_operators
 from tests.importers.samples import Patch, complaint, everything, imported, one_op, schema_word
 from tests.importers.tflite.second_reading import OPTION_TABLES, second_reading
-from tests.testdata import index, model_path
+from tests.networks import NAMES, drawn
 
 needs_engine = pytest.mark.skipif(TFLITE_RUNTIME not in available(), reason="tflite-runtime is not installed")
-FILES = [key for key in index() if model_path(key).suffix == ".tflite"]
+FILES = {
+    **{name: drawn(name).model for name in NAMES},
+    **{case.name: case.model for case in opgen.cases()[::3] if case.operator != "GELU"},
+}
+"""GELU has options that the second reading does not know."""
 NONE: Mapping[str, Any] = {}
 TYPE_NAMES = {code: name for name, code in writer_options.TENSOR_TYPES.items()}
 
@@ -179,22 +184,22 @@ def written_back(model: FileModel) -> bytes:
     return builder.build()
 
 
-def _compared(left: Any, right: Any, where: str = "") -> Iterator[str]:
+def differences(left: Any, right: Any, where: str = "") -> Iterator[str]:
     """Every leaf in which two readings differ, of the words that the left one has."""
     if isinstance(left, dict):
         for word, value in cast(dict[str, Any], left).items():
-            yield from _compared(value, right[word], f"{where}.{word}")
+            yield from differences(value, right[word], f"{where}.{word}")
     elif isinstance(left, list) and left and isinstance(left[0], dict):
         items = cast(list[Any], left)
         if len(items) != len(right):
             yield f"{where}: {len(items)} and {len(right)}"
         for number, (one, other) in enumerate(zip(items, right, strict=False)):
-            yield from _compared(one, other, f"{where}[{number}]")
+            yield from differences(one, other, f"{where}[{number}]")
     elif left != right:
         yield f"{where}: {left!r} and {right!r}"
 
 
-def _of_what_the_writer_says(found: dict[str, Any]) -> dict[str, Any]:
+def what_the_writer_says(found: dict[str, Any]) -> dict[str, Any]:
     """Only what the writer can say: options of kinds that it has, no entry points, an axis that there is."""
     del found["entry_subgraphs"]
     for tensor in found["tensors"]:
@@ -206,20 +211,20 @@ def _of_what_the_writer_says(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_every_file_is_read_as_a_second_reading_has_it() -> None:
-    assert len(FILES) >= 92
+    assert len(FILES) >= 200
     assert set(OPTION_TABLES) == set(flatbuffer.OPTIONS)
-    for key in FILES:
-        data = model_path(key).read_bytes()
-        assert list(_compared(was_read(read(data, key)), said(data), key)) == []
+    for key, data in FILES.items():
+        assert list(differences(was_read(read(data, key)), said(data), key)) == []
 
 
 def test_what_was_read_of_every_file_is_written_back() -> None:
     """Options by their schema accessors, quantisation, data: the new file says what the first said."""
     options = 0
-    for key in FILES:
-        data = model_path(key).read_bytes()
-        wanted = _of_what_the_writer_says(said(data))
-        assert list(_compared(wanted, said(written_back(read(data, key))), key)) == []
+    for key, data in FILES.items():
+        if "int4" in key:  # packed, which the reader leaves as it is
+            continue
+        wanted = what_the_writer_says(said(data))
+        assert list(differences(wanted, said(written_back(read(data, key))), key)) == []
         options += sum("options" in operator for operator in wanted["operators"])
     assert options > 200
 
@@ -227,16 +232,14 @@ def test_what_was_read_of_every_file_is_written_back() -> None:
 @needs_engine
 def test_the_reference_engine_reads_the_same_operators() -> None:
     """Names, inputs and outputs by tflite-runtime's own reader, of every file that it opens."""
-    files = {key: model_path(key).read_bytes() for key in FILES}
-    answers = read_operators(list(files.values()))
-    refused = [key for key, answer in zip(files, answers, strict=True) if answer is None]
-    assert refused == ["tflm/person_detect"]  # axis 3 of a bias of one dimension
-    for (key, data), answer in zip(files.items(), answers, strict=True):
+    answers = read_operators(list(FILES.values()))
+    assert sum(answer is not None for answer in answers) >= 200
+    for (key, data), answer in zip(FILES.items(), answers, strict=True):
         if answer is not None:
-            assert _as_engine(data) == answer, key
+            assert as_engine(data) == answer, key
 
 
-def _as_engine(data: bytes) -> tuple[ReadOperator, ...]:
+def as_engine(data: bytes) -> tuple[ReadOperator, ...]:
     return tuple(
         ReadOperator(name=op.custom_name or op.name, inputs=op.inputs, outputs=op.outputs)
         for op in read(data, "m").operators
@@ -300,7 +303,7 @@ def test_the_engine_agrees_on_files_with_one_field_only() -> None:
     files = [_in_fields(_vendor_file(name), **way) for name in VENDORS for way in WAYS]
     files += [_in_fields(everything(), **way) for way in WAYS]
     for data, answer in zip(files, read_operators(files), strict=True):
-        assert answer == _as_engine(data)
+        assert answer == as_engine(data)
 
 
 def _with_options_behind(data: bytes, options: bytes) -> bytes:
@@ -320,5 +323,5 @@ def test_options_behind_the_flatbuffer_are_read() -> None:
     """Large options lie behind the tables, as large buffers do; such an operator seemed to have none."""
     data = _with_options_behind(one_op("CUSTOM", (1, 4), (1, 4), custom_code="Mine"), b"behind")
     assert read(data, "m").operators[0].custom_options == b"behind"
-    assert list(_compared(was_read(read(data, "m")), said(data))) == []
+    assert list(differences(was_read(read(data, "m")), said(data))) == []
     assert "a custom operator's options would lie at bytes" in complaint(data[:-1])

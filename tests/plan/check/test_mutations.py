@@ -27,10 +27,10 @@ from codegen.search.kernels.selection import select
 from tests.e2e.models import ALL_MODELS, EDGED_MODELS
 from tests.emit import samples
 from tests.emit.variants import on_core_1
+from tests.networks import model_path
 from tests.plan.check import mutants
 from tests.plan.check.execution import Case
 from tests.roomy import roomy_board
-from tests.testdata import model_path
 
 ENOUGH = 1000
 SHARE = 3

@@ -5,7 +5,6 @@ What the planner spends on bare problems grows with their conflicts.
 for the bound alone.
 """
 
-import csv
 import itertools
 import re
 from dataclasses import replace
@@ -20,7 +19,6 @@ from codegen.plan.check.validate import violations
 from codegen.plan.place import planners
 from codegen.plan.place.bounds import covered_bytes, largest_overlap, least_end, lower_bound
 from codegen.plan.place.exact import optimal
-from codegen.plan.place.problem_files import read_problem
 from codegen.program.problem import (
     Buffer,
     Conflict,
@@ -35,9 +33,7 @@ from codegen.program.shortage import DoesNotFit
 from tests.plan.build import POOL, buffer, problem
 from tests.plan.growth import calls, one_lifetime, staircase
 from tests.plan.place.exact.instances import needs_c
-from tests.testdata import TESTDATA
 
-INSTANCES = TESTDATA.parent / "instances"
 NAMES = tuple(planners.BUILTIN)
 
 
@@ -328,24 +324,6 @@ def test_nothing_to_place(name: str) -> None:
     plan = planners.find(name)(problem())
     assert dict(plan.placements) == {}
     assert plan.lower_bounds == {"sram": 0}
-
-
-def test_public_instances() -> None:
-    """The 52 real models: bounds as published beside them, and the hill climb reaches at least 50."""
-    with (INSTANCES / "index.csv").open(newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["instance"].startswith("model.")]
-    assert len(rows) == 52
-    reached = 0
-    for row in rows:
-        found = read_problem(INSTANCES / f"{row['instance']}.csv", [POOL])
-        plans: list[MemoryPlan] = [planners.find(name)(found) for name in NAMES]
-        for plan in plans:
-            assert violations(found, plan) == []
-            assert plan.lower_bounds["sram"] == int(row["lower_bound"])
-        peak = peak_bytes(found, plans[-1], "sram")
-        assert peak <= int(row["tflm_greedy"])
-        reached += peak == int(row["lower_bound"])
-    assert reached >= 50
 
 
 @given(

@@ -1,4 +1,4 @@
-"""Problems as files: round trips, public instances, malformed files."""
+"""Problems as files: round trips, malformed files."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +10,7 @@ from codegen.errors import CodegenError
 from codegen.plan.place.problem_files import from_csv, from_json, read_problem, to_csv, to_json
 from codegen.program.problem import BufferKind, Conflict, Limits, Problem
 from tests.plan.build import POOL, buffer, problem
-from tests.plan.place.test_planners import INSTANCES, problems
+from tests.plan.place.test_planners import problems
 
 
 @given(problems(overlaps=True))
@@ -35,12 +35,6 @@ def test_csv_round_trip() -> None:
         problem(buffer("a", 4, 0, 2, 16), buffer("b", 6, 1, 3)),
     ):
         assert from_csv(to_csv(found), [POOL], limits=found.limits) == found
-
-
-def test_public_instances_round_trip() -> None:
-    for name in ("model.kws_ref_model.ws.a16", "mm.D"):
-        path = INSTANCES / f"{name}.csv"
-        assert to_csv(read_problem(path)) == path.read_text()
 
 
 def test_csv_leaves_permitted_overlaps_out() -> None:

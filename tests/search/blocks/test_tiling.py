@@ -31,9 +31,9 @@ from codegen.search.blocks.tiling import Tiler
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.selection import select
 from codegen.search.steps.schedule import Lifetimes
+from tests.networks import model_path
 from tests.plan.growth import wired
 from tests.search.chains import METADATA, random_chain, segments
-from tests.testdata import model_path
 
 HOST = boards.load_board("host")
 POOL = Pool(name="ram", region="RAM", limit_bytes=1 << 28, alignment=1)
@@ -146,7 +146,7 @@ def _peak(program: Program) -> int:
     return sum(program.memory.peaks.values())
 
 
-RESNET = "mlperf_tiny/pretrainedResnet_quant"
+RESNET = "resnet8"
 
 
 def _blocks(program: Program) -> int:

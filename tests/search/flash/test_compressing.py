@@ -36,11 +36,11 @@ from codegen.search.flash.compressing import linked
 from codegen.search.flash.constant_pools import FIRMWARE_BYTES, constant_pools, placed
 from codegen.search.kernels.binding import Binder
 from tests.importers.onnx.models import model, node
+from tests.networks import model_path
 from tests.plan.build import prim, var
-from tests.testdata import model_path
 
-AD01 = "mlperf_tiny/ad01_int8"
-RESNET = "mlperf_tiny/pretrainedResnet_quant"
+AD01 = "autoencoder"
+RESNET = "resnet8"
 PLAIN_BYTES = 280_912
 PEAK_BYTES = 1_920
 
@@ -386,7 +386,7 @@ def test_reads_are_those_of_the_weights_over_the_pixels_of_a_tile() -> None:
 def test_kernels_on_helium_read_a_weight_for_several_pixels(op: str, kernel: str, pixels: int) -> None:
     """They were taken to read every weight for every pixel, so staging seemed to pay where it did not: three
     pixels of a product, or a stripe of one row (5 columns here) of a depthwise layer, share a reading."""
-    module = importers.load(model_path("mlperf_tiny/kws_ref_model"))
+    module = importers.load(model_path("ds_cnn"))
     let = [let for let in module.main.body if let.call.op.name == op][-1]
     assert let.var.type.shape[2] == 5
     binder = Binder({id_: each.data for id_, each in module.constants.items()}, AN547.target)

@@ -24,8 +24,8 @@ from codegen.search.kernels.costs import cheapest, cost
 from codegen.search.kernels.cycle_costs import CycleCosts, KernelCycles, layer_counts, recorded
 from codegen.search.kernels.selection import select
 from tests.checkout import ROOT
+from tests.networks import model_path
 from tests.search.chains import Chain
-from tests.testdata import model_path
 
 PART = load_memory_model("stm32l4r5")
 MADE_UP = KernelCycles(
@@ -144,7 +144,7 @@ def test_kws_is_chosen_by_cycles_as_predicted(tmp_path: Path):
     driver do not fit the cache of 1 KiB, so they take 1.6 times the cycles."""
     board = ROOT / "benchmarks" / "boards" / "mps2-an386-l4r5.toml"
     options = Options(board=str(board), optimize="speed", memory_model=PART.name)
-    built = build([model_path("mlperf_tiny/kws_ref_model")], options, tmp_path / "b", emulated=True)
+    built = build([model_path("ds_cnn")], options, tmp_path / "b", emulated=True)
     program = built.models[0].program
     assert "--memory-model stm32l4r5" in program.metadata["options"]
     case = pattern_case([tensor.type for tensor in program.signature.inputs], 0)

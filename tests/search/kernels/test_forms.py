@@ -20,7 +20,7 @@ from codegen.search.kernels.binding import Binder, step_key
 from codegen.search.kernels.costs import assumed_instructions, worth_of_flash
 from codegen.search.kernels.selection import flash_bytes, select, sparing
 from codegen.settings import Optimize
-from tests.testdata import model_path
+from tests.networks import model_path
 
 
 def _on_helium(key: str, optimize: Optimize, **options: Any) -> Program:
@@ -36,9 +36,7 @@ def test_a_byte_of_flash_is_worth_no_more_than_two_shares() -> None:
     assert worth_of_flash("balanced", 218_000, 60_000) == pytest.approx(7.27, abs=0.01)
     assert worth_of_flash("size", 218_000, 60_000) == 200
     assert worth_of_flash("speed", 218_000, 60_000) == 0
-    balanced, speed = (
-        _on_helium("mlperf_tiny/str_ww_ref_model", level).steps.prim_funcs for level in ("balanced", "speed")
-    )
+    balanced, speed = (_on_helium("separable_1d", level).steps.prim_funcs for level in ("balanced", "speed"))
     assert sum(map(assumed_instructions, balanced)) <= 1.03 * sum(map(assumed_instructions, speed))
 
 
@@ -58,10 +56,10 @@ def _constant_bytes(steps: Sequence[PrimFunc]) -> int:
 @pytest.mark.parametrize(
     ("board", "key"),
     [
-        ("mps3-an547", "mlperf_tiny/pretrainedResnet_quant"),
-        ("mps3-an547", "mlperf_tiny/kws_ref_model"),
-        ("mps2-an386", "mlperf_tiny/pretrainedResnet_quant"),
-        ("mps2-an386", "tflm/person_detect"),
+        ("mps3-an547", "resnet8"),
+        ("mps3-an547", "ds_cnn"),
+        ("mps2-an386", "resnet8"),
+        ("mps2-an386", "person_detect"),
     ],
 )
 def test_size_takes_no_fast_form_that_adds_to_flash(board: str, key: str) -> None:
@@ -100,7 +98,7 @@ def test_a_form_that_size_spares_counts_where_a_limit_is_missed() -> None:
     budgets: list[int | None] = []
     for level in ("balanced", "size"):
         with pytest.raises(DoesNotFit) as caught:
-            _on_helium("mlperf_tiny/pretrainedResnet_quant", level, pool_limits=limits)
+            _on_helium("resnet8", level, pool_limits=limits)
         budgets.append(caught.value.shortages[0].budget_bytes)
     assert budgets[0] == budgets[1]
 
@@ -108,6 +106,6 @@ def test_a_form_that_size_spares_counts_where_a_limit_is_missed() -> None:
 def test_the_best_first_move_is_not_always_the_first_of_the_best() -> None:
     """kws at `size` on Helium took the kernel of one channel that cores without vectors have, to save code
     which its 1x1 layers would have shared: 154,000 instructions more for 612 bytes."""
-    kernels = {prim.kernel for prim in _on_helium("mlperf_tiny/kws_ref_model", "size").steps.prim_funcs}
+    kernels = {prim.kernel for prim in _on_helium("ds_cnn", "size").steps.prim_funcs}
     assert kernels & {"conv_2d_s8_mve_windows", "conv_2d_s8_mve_windows_reverse"}
     assert "conv2d_mono_s8_dsp" not in kernels

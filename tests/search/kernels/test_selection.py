@@ -32,9 +32,9 @@ from codegen.search.kernels.selection import select, used_code_bytes
 from codegen.settings import Optimize
 from tests.importers.onnx.models import imported, node
 from tests.importers.onnx.models import model as onnx_model
+from tests.networks import model_path
 from tests.roomy import roomy_board
 from tests.search.chains import Chain
-from tests.testdata import model_path
 
 
 def bound(instructions: int | None, kernel: str) -> PrimFunc:
@@ -87,7 +87,7 @@ class _Counted(Kernel):
 
 
 def _first_convolution() -> tuple[Binder, Let]:
-    module = importers.load(model_path("mlperf_tiny/pretrainedResnet_quant"))
+    module = importers.load(model_path("resnet8"))
     data = {id_: constant.data for id_, constant in module.constants.items()}
     let = next(let for let in module.main.body if let.call.op.name == "CONV_2D")
     return Binder(data, BOARD.target), let
@@ -122,7 +122,7 @@ def test_a_search_that_selects_twice_binds_once(monkeypatch: pytest.MonkeyPatch)
         return bind(self, spied, let, name)
 
     monkeypatch.setattr(Binder, "bind", counted)
-    module = importers.load(model_path("tflm/person_detect"))
+    module = importers.load(model_path("person_detect"))
     search(module, BOARD, Choices(planner="optimal", optimize="size"), name="model")
     assert len(bound) > 100
     assert len(bound) == len(set(bound))
@@ -145,7 +145,7 @@ class _Spy(Kernel):
 
 def test_a_kernel_that_binds_a_step_as_another_is_excluded_with_it() -> None:
     """Layers of one output have no joined stream: the joined kernel binds them as the plain one."""
-    model = importers.load(model_path("tflm/hello_world_int8"))
+    model = importers.load(model_path("dense_chain"))
     data = {id_: constant.data for id_, constant in model.constants.items()}
     binder, let = Binder(data, load_board("mps2-an386").target), model.main.body[-1]
     bound = {kernel: binder.bind(kernel, let, "last").kernel for kernel in binder.able(let)}
@@ -218,7 +218,7 @@ def test_a_cap_below_every_kernel_permits_the_smallest() -> None:
     }
 
 
-KWS = "mlperf_tiny/kws_ref_model"
+KWS = "ds_cnn"
 ROOMY = roomy_board("SRAM")
 
 
@@ -245,7 +245,7 @@ def test_kws_replaces_in_every_depthwise_step(optimize: Optimize) -> None:
 
 def test_nothing_is_replaced_where_the_peak_lies_elsewhere() -> None:
     """vww's peak is its first convolution, the image of a depthwise step is never beside it."""
-    assert in_place(planned("mlperf_tiny/vww_96_int8", Options(optimize="size"))) == []
+    assert in_place(planned("mobilenet_v1", Options(optimize="size"))) == []
 
 
 def test_a_callers_io_is_not_touched() -> None:
@@ -280,16 +280,14 @@ def _peak(planned: Planned) -> int:
     return sum(program.memory.peaks.values())
 
 
-@pytest.mark.parametrize(
-    ("key", "most_bytes"), [("tflm/micro_speech_quantized", 4_593), ("mlperf_tiny/str_ww_ref_model", 3_700)]
-)
+@pytest.mark.parametrize(("key", "most_bytes"), [("speech", 4_593), ("separable_1d", 3_700)])
 def test_size_takes_lean_kernels(key: str, most_bytes: int):
     """A tenth, or less, above the bytes of the values alone, 4,176 and 3,648, with all workspaces."""
     assert _peak(_planned(key, "size")) <= most_bytes
     assert _peak(_planned(key, "balanced")) > most_bytes
 
 
-@pytest.mark.parametrize("key", ["tflm/micro_speech_quantized", "mlperf_tiny/kws_ref_model"])
+@pytest.mark.parametrize("key", ["speech", "ds_cnn"])
 def test_those_of_size_run_at_most_half_as_many_instructions_more(key: str):
     lean_steps, fast_steps = (_planned(key, level).program.steps.prim_funcs for level in ("size", "speed"))
     compared = 0
@@ -302,13 +300,13 @@ def test_those_of_size_run_at_most_half_as_many_instructions_more(key: str):
 
 
 def test_a_limit_takes_lean_kernels():
-    assert _peak(_planned("mlperf_tiny/kws_ref_model", "balanced")) > 8_192
-    assert _peak(_planned("mlperf_tiny/kws_ref_model", "balanced", 8_192)) <= 8_192
+    assert _peak(_planned("ds_cnn", "balanced")) > 8_192
+    assert _peak(_planned("ds_cnn", "balanced", 8_192)) <= 8_192
 
 
 def test_the_smallest_budget_that_is_named_knows_of_lean_kernels():
     """Below 8,064 bytes the message named 8,512, which 8,064 bytes had already done without."""
-    key = "mlperf_tiny/kws_ref_model"
+    key = "ds_cnn"
     with pytest.raises(DoesNotFit) as caught:
         _planned(key, "balanced", 8_000)
     [short] = caught.value.shortages
@@ -318,7 +316,7 @@ def test_the_smallest_budget_that_is_named_knows_of_lean_kernels():
 
 
 def test_lean_alternatives_need_fewer_bytes_and_steps_that_have_the_least_keep_their_kernel():
-    key, board = "mlperf_tiny/kws_ref_model", load_board("netduinoplus2")
+    key, board = "ds_cnn", load_board("netduinoplus2")
     steps = _planned(key, "speed").program.steps.prim_funcs
     module = passes.run_passes(importers.load(model_path(key)), pipeline(Options(optimize="speed")))
     binder = Binder({id_: constant.data for id_, constant in module.constants.items()}, board.target)
@@ -343,9 +341,7 @@ def test_lean_alternatives_need_fewer_bytes_and_steps_that_have_the_least_keep_t
     assert kept and all(_workspaces(prim) == 0 for prim in kept)
 
 
-@pytest.mark.parametrize(
-    ("key", "most_bytes"), [("tflm/hello_world_int8", 48), ("mlperf_tiny/kws_ref_model", 8_256)]
-)
+@pytest.mark.parametrize(("key", "most_bytes"), [("dense_chain", 48), ("ds_cnn", 8_256)])
 def test_size_pays_no_more_code_for_ram_than_it_says(key: str, most_bytes: int):
     """hello_world took 772 bytes of code more for 20 bytes of RAM: another kernel for one of three layers."""
     size, balanced = (_planned(key, level) for level in ("size", "balanced"))
@@ -357,7 +353,7 @@ def test_size_pays_no_more_code_for_ram_than_it_says(key: str, most_bytes: int):
 def test_speed_takes_kernels_in_place_that_are_faster() -> None:
     """kws on Helium: depthwise layers in place ran 64,000 instructions, those that `speed` took 69,844: for a
     tenth of the RAM alone it looked at kernels in place."""
-    board, path = load_board("mps3-an547"), model_path("mlperf_tiny/kws_ref_model")
+    board, path = load_board("mps3-an547"), model_path("ds_cnn")
     program = plan_model(path, board, Options(board=board.name, optimize="speed"), emulated=True).program
     kernels = [
         prim.kernel for prim in program.steps.prim_funcs if prim.let.call.op.name == "DEPTHWISE_CONV_2D"

@@ -23,20 +23,20 @@ from codegen.search.kernels.costs import cost
 from codegen.search.kernels.in_place import directed
 from codegen.search.kernels.selection import SLOWER_PERCENT, used_code_bytes, with_shared_code
 from codegen.settings import SharingMode
+from tests.networks import model_path
 from tests.plan.build import live, placed, prim, var
 from tests.search.kernels.test_selection import bound
 from tests.search.steps.test_recompute import BOARD
-from tests.testdata import model_path
 
 # Largest sum of live bytes when nothing overlaps, of the networks as they are in their files; elementwise
 # results in place change none of them.
 PEAKS = {
-    "mlperf_tiny/kws_ref_model": 16_000,
-    "mlperf_tiny/vww_96_int8": 55_296,
-    "tflm/person_detect": 55_296,
-    "mlperf_tiny/pretrainedResnet_quant": 49_152,
-    "mlperf_tiny/pretrainedResnet_large_int8": 122_880,
-    "mlperf_tiny/str_ww_ref_model": 6_656,
+    "ds_cnn": 16_000,
+    "mobilenet_v1": 55_296,
+    "person_detect": 55_296,
+    "resnet8": 49_152,
+    "resnet8_wide": 122_880,
+    "separable_1d": 6_656,
 }
 
 
@@ -66,14 +66,14 @@ def test_peaks_without_overlap(key: str, sharing: SharingMode) -> None:
 
 
 def test_overlap_is_what_makes_the_difference() -> None:
-    program = planned("mlperf_tiny/pretrainedResnet_quant", "overlap")
+    program = planned("resnet8", "overlap")
     assert program.memory.peak_bytes("sram") < 49_152
     assert not apart(program)
 
 
 @pytest.mark.parametrize("io", IoMode)
 def test_in_place_takes_the_very_bytes(io: IoMode) -> None:
-    program = planned("mlperf_tiny/pretrainedResnet_quant", "in-place", io)
+    program = planned("resnet8", "in-place", io)
     replacing = [prim for prim in program.steps.prim_funcs if prim.in_place is not None]
     assert [prim.name for prim in replacing if prim.let.call.op.name == "ADD"] == ["add3", "add7", "add11"]
     assert all(prim.sharing == () and prim.reverse is None for prim in program.steps.prim_funcs)
@@ -82,28 +82,28 @@ def test_in_place_takes_the_very_bytes(io: IoMode) -> None:
 def test_none_replaces_nothing() -> None:
     for optimize in ("balanced", "size"):
         options = Options(optimize=optimize, blocks=False, sharing="none")
-        program = plan_model(model_path("mlperf_tiny/kws_ref_model"), BOARD, options).program
+        program = plan_model(model_path("ds_cnn"), BOARD, options).program
         assert all(prim.in_place is None for prim in program.steps.prim_funcs)
         assert program.memory.peak_bytes("sram") == 16_000
 
 
 def test_blocks_lie_apart_too() -> None:
     options = Options(sharing="none")
-    program = plan_model(model_path("mlperf_tiny/pretrainedResnet_quant"), BOARD, options).program
+    program = plan_model(model_path("resnet8"), BOARD, options).program
     assert any(prim.block for prim in program.steps.prim_funcs)
     assert apart(program)
 
 
 def test_no_blocks_at_all() -> None:
     options = Options(optimize="size", blocks=False)
-    program = plan_model(model_path("mlperf_tiny/vww_96_int8"), BOARD, options).program
+    program = plan_model(model_path("mobilenet_v1"), BOARD, options).program
     assert all(prim.block is None for prim in program.steps.prim_funcs)
 
 
 def test_streaming_without_blocks_is_refused() -> None:
     options = Options(blocks=False, stream_input=True)
     with pytest.raises(CodegenError) as caught:
-        plan_model(model_path("mlperf_tiny/vww_96_int8"), BOARD, options)
+        plan_model(model_path("mobilenet_v1"), BOARD, options)
     assert str(caught.value) == (
         "error[E217] --stream-input: rows that arrive one by one need blocks, which --no-blocks excludes\n"
         "help: leave out --no-blocks; or leave out --stream-input: the input then lies in RAM whole"
@@ -114,7 +114,7 @@ def test_all_that_keeps_an_input_from_streaming_is_said_at_once() -> None:
     """--keep-inputs was answered by a help about images and --io-types, and hid what else was wrong."""
     options = Options(blocks=False, stream_input=True, keep_inputs=True)
     with pytest.raises(CodegenError) as caught:
-        plan_model(model_path("mlperf_tiny/vww_96_int8"), BOARD, options)
+        plan_model(model_path("mobilenet_v1"), BOARD, options)
     first, second = caught.value.messages
     assert str(first) == (
         "error[E217] --stream-input: --keep-inputs keeps the bytes of an input that has none\n"

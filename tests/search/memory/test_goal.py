@@ -27,14 +27,14 @@ from codegen.search.kernels import in_place
 from codegen.search.memory.candidates import NEAR_PERCENT
 from codegen.search.memory.goal import EXTRA_PERCENT
 from codegen.settings import Optimize
+from tests.networks import model_path
 from tests.plan.mobile import Block, mobile
 from tests.search.chains import random_chain
-from tests.testdata import model_path
 
 HOST = boards.load_board("host")
 STM32 = boards.load_board("stm32")
-RESNET = "mlperf_tiny/pretrainedResnet_quant"
-KWS = "mlperf_tiny/kws_ref_model"
+RESNET = "resnet8"
+KWS = "ds_cnn"
 
 
 def _plan(key: str, **options: Any) -> Program:
@@ -163,7 +163,7 @@ def test_what_does_not_fit_is_told_to_the_byte() -> None:
 
 @pytest.mark.covering
 @pytest.mark.parametrize("optimize", ["speed", "balanced", "size"])
-@pytest.mark.parametrize("key", [RESNET, KWS, "mlperf_tiny/ad01_int8"])
+@pytest.mark.parametrize("key", [RESNET, KWS, "autoencoder"])
 def test_the_smallest_budget_is_accepted_and_none_below(key: str, optimize: str) -> None:
     budget = _missed(key, HOST, pool_limits={"sram": 500}, optimize=optimize).shortages[0].budget_bytes
     assert budget is not None
@@ -201,7 +201,7 @@ def test_a_budget_of_one_of_two_pools_is_accepted_too() -> None:
 
 @pytest.mark.covering
 @pytest.mark.parametrize("board", ["lm3s6965evb", "microbit", "mps2-an500"])
-@pytest.mark.parametrize("key", [KWS, "tflm/micro_speech_quantized"])
+@pytest.mark.parametrize("key", [KWS, "speech"])
 def test_the_smallest_budget_is_no_larger_than_that_of_portable_kernels(key: str, board: str) -> None:
     """8,512 bytes were said to be the least for kws on Cortex-M3, and 8,064 were accepted when tried: kernels
     with workspaces were given up only where a limit was missed, not while the least was looked for."""
@@ -268,7 +268,7 @@ def test_a_streamed_input_that_does_not_fit_is_an_error_with_a_budget() -> None:
 
 def test_no_limit_is_offered_that_the_board_cannot_grant() -> None:
     """microbit has 14,080 bytes for a model; `--pool sram=27749` was offered, which changed nothing."""
-    (message,) = _missed("mlperf_tiny/vww_96_int8", boards.load_board("microbit")).messages
+    (message,) = _missed("mobilenet_v1", boards.load_board("microbit")).messages
     assert message.help == "try a board with that many bytes, a smaller model"
     assert message.text.splitlines()[-2:] == [
         "  the smallest budget for which a plan was found is 27749 bytes",

@@ -12,10 +12,10 @@ from codegen.search import Choices, search
 from codegen.search.memory import wider_turns
 from codegen.settings import Optimize
 from tests.kernels.dsp.conv_layers import module_of, shaped_layer
-from tests.testdata import model_path
+from tests.networks import model_path
 
 BOARD = boards.load_board("mps2-an386")
-RESNET = "mlperf_tiny/pretrainedResnet_quant"
+RESNET = "resnet8"
 LEAST = 18_176
 """What `balanced` needs of it: a row of each layer a turn."""
 

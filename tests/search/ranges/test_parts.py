@@ -30,7 +30,7 @@ from codegen.search.ranges.buffer_order import BEYOND, least_distances, orders_o
 from codegen.search.ranges.members import Member
 from codegen.search.ranges.offsets import Offsets
 from codegen.search.ranges.parts import RangeCut
-from tests.testdata import model_path
+from tests.networks import model_path
 
 POOL = Pool(name="ram", region="RAM", limit_bytes=1 << 30, alignment=1)
 Drawn = tuple[Sequence[tuple[int, int, int]], Sequence[tuple[int, int]], Sequence[int], int]
@@ -217,7 +217,7 @@ def test_parts_are_compared_by_cycles_where_a_memory_model_is_named(
     predicted = range_parts._work  # pyright: ignore[reportPrivateUsage]
     monkeypatch.setattr(range_parts, "_work", work)
     options = Options(board="netduinoplus2", dims=parsed(["N=1..4"]), memory_model="stm32l4r5")
-    model = model_path("mlperf_tiny/ad01_int8")
+    model = model_path("autoencoder")
     plan_model(model, option_board("netduinoplus2", ()), options, emulated=True)
     prims = [prim for each in compared for prim in each.prim_funcs if prim.instructions]
     assert prims

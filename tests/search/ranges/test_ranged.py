@@ -25,6 +25,7 @@ from codegen.program.size_ranges import breakpoints, looked_at, named_values, nu
 from codegen.search.ranges import block_members, parts
 from codegen.search.ranges import ranged as ranged_sizes
 from codegen.settings import StageMode
+from tests.networks import model_path
 from tests.search.ranges.networks import (
     NETWORKS,
     Net,
@@ -36,7 +37,6 @@ from tests.search.ranges.networks import (
     residual,
     rows,
 )
-from tests.testdata import model_path
 
 POOL = "sram"
 
@@ -224,7 +224,7 @@ def test_no_order_of_a_range_leaves_its_pools(
 def test_parameters_of_layers_of_a_batch_say_one_image(board: str, tmp_path: Path) -> None:
     """Sums said how many elements all images have, so each row of them made its parameters anew: 320 bytes of
     code on mps2-an385."""
-    data = model_path("mlperf_tiny/pretrainedResnet_quant").read_bytes()
+    data = model_path("resnet8").read_bytes()
     program = planned(Network("resnet", data, (), {}), tmp_path, board, "N=2..3")
     [block] = [prim for prim in program.steps.prim_funcs if prim.block is not None]
     assert block.block is not None
@@ -358,7 +358,7 @@ def test_channels_that_are_constant_at_some_sizes_only_are_told(tmp_path: Path) 
 def test_a_batch_from_one_on_takes_the_kernels_of_several_rows(board: str, tmp_path: Path) -> None:
     """They leave one row to others, and were left out of the whole range for it: with portable kernels
     instead N=8 took 3.6 times the instructions on mps2-an385, and on mps2-an386 it was E308."""
-    path = model_path("tflm/hello_world_int8")
+    path = model_path("dense_chain")
     program, alone = (planned_file(path, board, words) for words in ("N=1..8", "N=8..8"))
     assert program.ranges is not None and program.ranges.proved
     assert [prim.kernel for prim in program.steps.prim_funcs] == [p.kernel for p in alone.steps.prim_funcs]
@@ -377,7 +377,7 @@ def test_small_batches_run_other_functions_where_these_need_less(
     board: str, functions: list[str], stop: int, tmp_path: Path
 ) -> None:
     """One row took the workspace of four: 144 bytes on mps2-an385, where its own build takes 20."""
-    path = model_path("tflm/hello_world_int8")
+    path = model_path("dense_chain")
     program = planned_file(path, board, "N=1..8")
     ranges = program.ranges
     assert ranges is not None and ranges.proved

@@ -26,14 +26,14 @@ from codegen.search.memory.candidates import within
 from codegen.search.steps.recompute import Need, Variant, variants
 from codegen.search.steps.schedule import schedule
 from codegen.settings import Optimize
+from tests.networks import model_path
 from tests.plan.growth import calls
 from tests.roomy import roomy_board
 from tests.search.chains import random_chain
-from tests.testdata import model_path
 
 HOST = boards.load_board("host")
 POOL = Pool(name="ram", region="RAM", limit_bytes=1 << 28, alignment=1)
-RESNET = "mlperf_tiny/pretrainedResnet_quant"
+RESNET = "resnet8"
 MACS = 12_501_632
 """Of the file's graph."""
 FIRST_CONV_MACS = 32 * 32 * 16 * 3 * 3 * 3

@@ -21,9 +21,9 @@ from codegen.plan.place.exact import native, optimal, squeeze
 from codegen.plan.place.exact.conflict_graph import Graph
 from codegen.plan.place.exact.native import Handover
 from codegen.plan.place.exact.reference import PYTHON_PRICE, Search
-from codegen.plan.place.problem_files import read_problem
 from codegen.program.problem import Conflict, Limits, Pool, Problem, interval_conflicts, plain
 from codegen.program.shortage import DoesNotFit
+from tests.networks import model_path
 from tests.plan.place.exact.instances import (
     POOL,
     SMALL,
@@ -39,9 +39,6 @@ from tests.plan.place.exact.instances import (
     small,
     whole,
 )
-from tests.testdata import TESTDATA, model_path
-
-INSTANCES = TESTDATA.parent / "instances"
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -174,18 +171,6 @@ def test_too_small_a_pool_is_an_error() -> None:
     assert short.missing_bytes == 4
 
 
-@pytest.mark.parametrize("name", ["mm.A", "mm.C", "mm.G", "syn.nas6.rand", "syn.inc9.rand", "syn.nas36.opt"])
-def test_shared_instances_are_placed_at_their_bound(name: str) -> None:
-    path = INSTANCES / f"{name}.csv"
-    if not path.exists() or native.library() is None:
-        pytest.skip("needs the shared instances and a C compiler")
-    problem = read_problem(path, pools=(POOL,))
-    plan = optimal(problem)
-    assert violations(problem, plan) == []
-    assert plan.proved_optimal
-    assert peak(problem, plan) == lower_bound(problem).bytes
-
-
 def _hard(seed: int) -> tuple[Graph, int]:
     problem = (odd, chain, rectangles)[seed % 3](40, random.Random(seed))
     return whole(problem), lower_bound(problem).bytes + seed // 4
@@ -229,7 +214,7 @@ def test_without_c_it_goes_on_in_python_at_its_price(monkeypatch: pytest.MonkeyP
     assert search.price == (PYTHON_PRICE if search.effort >= 50 else 1)
 
 
-@pytest.mark.parametrize("key", ["mlperf_tiny/kws_ref_model", "mlperf_tiny/pretrainedResnet_quant"])
+@pytest.mark.parametrize("key", ["ds_cnn", "resnet8"])
 def test_nobody_waits_for_a_compiler_where_the_first_run_answers(
     key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,8 +11,8 @@ from codegen.driver.options import Options
 from codegen.errors import CodegenError
 from codegen.program.program import Program
 from tests.e2e.mlperf_runner import results, terminal_of
-from tests.e2e.models import golden_cases
-from tests.testdata import model_path
+from tests.public.e2e.models import golden_cases
+from tests.public.testdata import model_path
 
 BOARD = "mps2-an386"
 MODELS = {

@@ -9,8 +9,8 @@ from codegen.errors import CodegenError
 from codegen.importers import load
 from codegen.ir.verify import verify
 from tests.importers.onnx import official
-from tests.importers.onnx.shared import KEYS, cases
-from tests.testdata import golden, index, model_path
+from tests.public.importers.onnx.shared import KEYS, cases
+from tests.public.testdata import golden, index, model_path
 
 LARGE_MACS = 5_000_000
 """Evaluated in the long tests only."""

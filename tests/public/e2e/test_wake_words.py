@@ -24,7 +24,7 @@ from codegen.ir import Module
 from codegen.ir.formulas import constant_of
 from codegen.program.image import Trace
 from codegen.program.interface import IoMode
-from tests.testdata import golden, model_path
+from tests.public.testdata import golden, model_path
 
 RAM_BYTES = {
     "v2_okay_nabu": 5_200,

@@ -15,7 +15,7 @@ from tests.cli.test_verbs import call
 from tests.opgen.families import EACH
 from tests.opgen.matrix import KINDS, models
 from tests.opgen.wanted import CONVERSIONS, OTHER_WEIGHTS, wanted
-from tests.testdata import TESTDATA
+from tests.public.testdata import TESTDATA
 
 _TABLE = TESTDATA.parent / "operators.md"
 _NAME = re.compile(r"\b(?!TFLM)(?:[A-Z][A-Z0-9_]+|Signal\w+|DetectionPostProcess)\b")

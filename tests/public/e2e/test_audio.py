@@ -19,7 +19,7 @@ from codegen.errors import CodegenError
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.program.image import Trace
 from tests.opgen.families.signal import flexible
-from tests.testdata import golden, model_path
+from tests.public.testdata import golden, model_path
 
 KEY, WAKE_WORD = "tflm/audio_preprocessor_int8", "wake_word/v2_okay_nabu"
 INSTRUCTIONS = 80_000

@@ -10,7 +10,7 @@ import numpy as np
 
 from tests.importers.onnx.official import NodeTest, bound, onnx
 from tests.importers.onnx.official_models import LIGHT_LIMIT, asked, fix
-from tests.testdata import golden, index, model_path
+from tests.public.testdata import golden, index, model_path
 
 KEYS = sorted(
     key
