@@ -28,7 +28,7 @@ def board_file(folder: Path, driver: str = "rtt") -> str:
     for old, new in (
         ('driver = "stm32"', f'driver = "{driver}"'),
         ("reserved_bytes = 4096", "reserved_bytes = 8192"),
-        ('aliases = ["stm32"]\n', ""),
+        ('aliases = ["stm32", "stm32f4"]\n', ""),
         (f'name = "{MACHINE}"', 'name = "memory-link"'),
     ):
         assert old in text
