@@ -32,12 +32,14 @@ class Loaded:
         self.tensors = tensors
 
 
-def with_empty_inputs(inputs: Sequence[np.ndarray], shapes: Sequence[Sequence[object]]) -> Arrays:
+def with_empty_inputs(
+    inputs: Sequence[np.ndarray], shapes: Sequence[Sequence[object]], types: Sequence[Any]
+) -> Arrays:
     """One array for each input of the model: those without elements, which nobody sent, among the others."""
     sent = iter(inputs)
     arrays = [
-        np.zeros([int(str(extent)) for extent in shape], np.float32) if 0 in shape else next(sent, None)
-        for shape in shapes
+        np.zeros([int(str(extent)) for extent in shape], type_) if 0 in shape else next(sent, None)
+        for shape, type_ in zip(shapes, types, strict=True)
     ]
     there = [data for data in arrays if data is not None]
     if len(there) != len(arrays) or next(sent, None) is not None:
@@ -60,7 +62,8 @@ def load_tflite(module_name: str) -> Callable[[bytes, bool], Loaded]:
         ins, outs = interpreter.get_input_details(), interpreter.get_output_details()
 
         def run(inputs: Sequence[np.ndarray]) -> Arrays:
-            every = with_empty_inputs(inputs, [tuple(detail["shape"]) for detail in ins])
+            shapes, types = ([detail[key] for detail in ins] for key in ("shape", "dtype"))
+            every = with_empty_inputs(inputs, [tuple(shape) for shape in shapes], types)
             sized = [(detail, data) for detail, data in zip(ins, every, strict=True) if data.size]
             if any(data.shape != tuple(detail["shape"]) for detail, data in sized):
                 for detail, data in sized:
@@ -104,6 +107,9 @@ def load_tflite_micro(model: bytes, keeps_all: bool) -> Loaded:
     return Loaded(run, list)
 
 
+_FLOATS = {"float": "float32", "double": "float64"}
+
+
 def load_onnxruntime(model: bytes, keeps_all: bool) -> Loaded:
     """Loader of onnxruntime: no graph optimisation, one thread. The outputs of `model` are all its values
     where they are to be kept; the file's own come first, as many as the metadata `outputs` say."""
@@ -119,7 +125,8 @@ def load_onnxruntime(model: bytes, keeps_all: bool) -> Loaded:
     kept: Arrays = []
 
     def run(inputs: Sequence[np.ndarray]) -> Arrays:
-        every = with_empty_inputs(inputs, [tuple(each.shape) for each in ins])
+        types = [_FLOATS.get(each.type[7:-1], each.type[7:-1]) for each in ins]  # tensor(int64)
+        every = with_empty_inputs(inputs, [tuple(each.shape) for each in ins], types)
         kept[:] = session.run(None, dict(zip((each.name for each in ins), every, strict=True)))
         return kept[:own]
 

@@ -345,6 +345,21 @@ def test_a_network_of_two_engines_is_compared_with_the_one_that_rules_more_rarel
     assert all(one.matches for case in found.comparisons for one in case)
 
 
+def test_scalars_are_scalars_for_the_engine() -> None:
+    """An input of rank 0 was sent with rank 1, and its output was said to have a wrong shape."""
+    found = judged(written(bytes(model(node("Neg", "x", "y"), x=()).SerializeToString()), "scalar.onnx"))
+    assert found.reference.kind == "engine" and not found.reference.faults
+
+
+def test_inputs_without_elements_are_the_engines_own() -> None:
+    """Nobody gives them, and the engine wants them all the same, in their type."""
+    made = model(node("ReduceSum", "x axes", "y", keepdims=1), x=(1, 4), opset=18)
+    made.graph.input.append(helper.make_tensor_value_info("axes", TensorProto.INT64, [0]))
+    found = judged(written(bytes(made.SerializeToString()), "empty.onnx"))
+    assert found.reference.kind == "engine", found.reference.reason
+    assert not found.reference.faults
+
+
 def averaged_halves() -> bytes:
     """DequantizeLinear, AveragePool of 2x2, QuantizeLinear at one scale: a quarter of the sums are halves."""
     scale, zero = np.float32(0.013), np.int8(3)

@@ -162,7 +162,7 @@ def file_inputs(
     """The inputs of a case as the file has them: int8 of `--io-types` are its floats again."""
     tensors = planned.program.signature.inputs
     return tuple(
-        np.ascontiguousarray(data) if type_.dtype is tensor.type.dtype else _real(data, tensor.type)
+        np.array(data, order="C") if type_.dtype is tensor.type.dtype else _real(data, tensor.type)
         for data, tensor, type_ in zip(case.inputs, tensors, types[0], strict=True)
     )
 

@@ -1,7 +1,7 @@
 """Compares the imported network with an engine step by step, each step from the engine's own arguments.
 
 So a difference is of that step alone: it does not grow with those before, and the first wrong step is named.
-Floats agree within the bounds of `run`. Integers are equal, except where rounding permits one quantum:
+Floats agree within 1e-4 of the step's largest. Integers are equal, except where rounding permits one quantum:
 after floats that the engine does not show, in layers that the certificate names (`rounding.may_differ`),
 and in at most one of a hundred elements of another ONNX layer, which onnxruntime sums in float32.
 """
@@ -19,6 +19,8 @@ from codegen.ir.evaluate import evaluate_let
 _BOUNDED = frozenset({"LOGISTIC", "LOG_SOFTMAX", "SOFTMAX", "TANH"})
 _LAST_PLACE_OF_ONE = 2.0**-23
 """Results of functions up to 1 are no closer than that: far below, engines approximate them otherwise."""
+_STEP_TOLERANCE = 1e-4
+"""Of float32, relative to the step's largest: long sums in another order. Wrong imports are far beyond."""
 _ROUNDED_SHARE = 0.01
 """Share of an ONNX layer's integers that may be one quantum off."""
 
@@ -92,7 +94,7 @@ class _Walk:
         if not is_judged:
             return
         self.compared += 1
-        comparison = compare(data, theirs)
+        comparison = compare(data, theirs, _STEP_TOLERANCE)
         if not comparison.matches and not self._is_rounding(let, comparison, data, drifts=drifts):
             self.wrong.append(WrongStep(where=let.where, comparison=comparison, elements=data.size))
 

@@ -27,10 +27,10 @@ class Comparison:
     """Of the measured bytes."""
 
 
-def compare(measured: np.ndarray, expected: np.ndarray) -> Comparison:
+def compare(measured: np.ndarray, expected: np.ndarray, tolerance: float = FLOAT_TOLERANCE) -> Comparison:
     """Compare two arrays of equal shape and dtype; NaN equals NaN only at the same place.
 
-    Raises ValueError if shapes or dtypes differ.
+    `tolerance`: of float32, relative to the largest. Raises ValueError if shapes or dtypes differ.
     """
     if measured.shape != expected.shape or measured.dtype != expected.dtype:
         raise ValueError(f"{measured.dtype}{measured.shape} against {expected.dtype}{expected.shape}")
@@ -43,7 +43,7 @@ def compare(measured: np.ndarray, expected: np.ndarray) -> Comparison:
     difference = np.where(np.isnan(difference), np.inf, difference)
     if measured.dtype == np.float32:
         finite = np.abs(right[np.isfinite(right)])
-        allowed = FLOAT_TOLERANCE * float(finite.max(initial=0.0))
+        allowed = tolerance * float(finite.max(initial=0.0))
         wrong = difference > allowed
     else:
         wrong = ~same
