@@ -1,5 +1,6 @@
 """Planning alone: of a model without a toolchain, or of a bare allocation problem."""
 
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from codegen.driver.report.single import SCHEMA
 from codegen.errors import CodegenError, Message, counted
 from codegen.ir import Board, Region
 from codegen.plan.check import validate
+from codegen.plan.clock import Clock
 from codegen.plan.place import planners, problem_files
 from codegen.plan.place.access import access_cost
 from codegen.plan.place.budgets import Budgets, shortage, smallest_budgets
@@ -77,8 +79,17 @@ def plan_problem(path: Path, options: Options) -> tuple[Problem, MemoryPlan]:
     limit = options.pool_limits.get("ram", _ROOM)
     pools = (Pool(name="ram", region="RAM", limit_bytes=limit, alignment=1),)
     limits = Limits(seed=options.seed, deadline_seconds=options.deadline_seconds)
+    begun = time.monotonic()
     problem = problem_files.read_problem(path, pools, limits)
-    planner = planners.find(options.planner)
+    seconds = options.deadline_seconds
+    # The checks of the plan take about as long as reading did.
+    clock = Clock(None if seconds is None else max(seconds - 2 * (time.monotonic() - begun), 0.0))
+    named = planners.find(options.planner)
+
+    def planner(problem: Problem) -> MemoryPlan:
+        """The planner that was named, with what is left of the time."""
+        return named(replace(problem, limits=replace(limits, deadline_seconds=clock.left())))
+
     try:
         plan = planner(problem)
     except DoesNotFit as error:

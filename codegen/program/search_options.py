@@ -9,6 +9,7 @@ from codegen.program.interface import IoMode
 from codegen.settings import (
     CODE,
     SEARCH,
+    TARGET,
     CompressMode,
     Optimize,
     ScheduleMode,
@@ -40,6 +41,16 @@ class SearchOptions:
         metadata=flagged(SEARCH, "See `codegen planners`.", metavar="NAME", blamed=("E210",), decides=False),
     )
     pool_limits: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    only: str | None = field(
+        default=None,
+        metadata=flagged(
+            TARGET,
+            "Values lie in these pools of the board alone: what does not fit there is an error (E401), and "
+            "goes to no other memory.",
+            metavar="POOL[,POOL...]",
+            blamed=("E215",),
+        ),
+    )
     io: IoMode = field(
         default=IoMode.POOL,
         metadata=flagged(CODE, "Inputs and outputs live in the plan, or belong to the caller."),

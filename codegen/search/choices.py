@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from codegen.errors import CodegenError, Message
-from codegen.ir import Board, Function, MemoryModel
+from codegen.ir import Board, Function, MemoryModel, Region
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.clock import Clock
 from codegen.program.interface import Edge
@@ -25,7 +25,8 @@ def board_pools(
 
     `emulated`: leave out regions the emulator lacks. `state_bytes`: what the state of several models
     takes, of which none shares a byte with another; it gets a pool of its own, the last, in the region of
-    the first. Raises CodegenError E215 for a limit on a pool that the board does not have.
+    the first. Raises CodegenError E215 for a limit on a pool that the board does not have, or for one in
+    `only` that holds no values.
     """
     regions = [region for region in board.regions if region.writable and (region.emulated or not emulated)]
     names = [region.pool_name for region in regions]
@@ -38,7 +39,7 @@ def board_pools(
         guess = f"did you mean {near[0]}? " if near else ""
         raise CodegenError(Message(code="E215", text=text, help=f"{guess}its pools are {', '.join(names)}"))
     pools: list[Pool] = []
-    for region in regions:
+    for region in _only_named(options, board, regions):
         reserved = board.reserved_bytes if region.name == board.data_region else 0
         room = region.end - region.start - reserved
         pools.append(
@@ -54,6 +55,20 @@ def board_pools(
             )
         )
     return tuple(pools) if not state_bytes else _with_state(pools, state_bytes)
+
+
+def _only_named(options: SearchOptions, board: Board, regions: Sequence[Region]) -> Sequence[Region]:
+    """Those of `regions` whose pools `--only` names; all without it. Raises CodegenError E215."""
+    if options.only is None:
+        return regions
+    named = [name.strip() for name in options.only.split(",")]
+    usable = [region.pool_name for region in regions]
+    unknown = [name for name in named if name not in usable]
+    if unknown:
+        text = f"{board.name} has no pool of values that is called {', '.join(map(repr, unknown))}"
+        help_ = f"its pools of values are {', '.join(usable)}"
+        raise CodegenError(Message(code="E215", where=f"--only {options.only}", text=text, help=help_))
+    return [region for region in regions if region.pool_name in named]
 
 
 def _with_state(pools: Sequence[Pool], state_bytes: int) -> tuple[Pool, ...]:

@@ -22,6 +22,7 @@ from codegen.cli.summary import (
     show_names,
     show_ranges,
     show_runs,
+    show_spilled,
     show_steps,
 )
 from codegen.documents import to_json
@@ -83,6 +84,8 @@ def _build(
             text, target, target / PAGE, stage
         )
     show_warnings(built.warnings)
+    for planned in built.models:
+        show_spilled(planned.program, quiet)
     if as_json:
         click.echo(text, nl=False)
     elif not quiet:
@@ -154,6 +157,8 @@ def run(
     with build_folder(folder) as target, progress(quiet or as_json) as stage:
         built = build_models(paths, options, target, emulated=port is None, progress=stage)
         show_warnings(built.changed)  # left_out ends the run as an error
+        for planned in built.models:
+            show_spilled(planned.program, quiet)
         built = real.prepared(built, port, stage)
         cases = model_cases(built, paths, given, wanted, options, sequence=sequence)
         trace = Trace.COST if as_json or as_page or steps or folder is not None else Trace.NONE

@@ -17,6 +17,7 @@ from codegen.cli.summary import (
     show_plan,
     show_problem,
     show_ranges,
+    show_spilled,
 )
 from codegen.documents import to_json
 from codegen.driver.application import within_application
@@ -53,6 +54,7 @@ def plan(
             document = report(planned.program, options.board, planned.macs, reduction=planned.reduction)
             if as_page:
                 document = with_curve(document, [path], options, stage)
+        show_spilled(planned.program, quiet)
         written = outputs.of_program(path, planned.program, options) + outputs.of_document(document)
         show = partial(show_plan, planned)
     if as_page:

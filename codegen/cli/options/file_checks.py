@@ -24,6 +24,9 @@ def check_problem(path: Path, options: Options) -> None:
     if _is_given("board"):
         help_ = "leave it out; --pool ram=BYTES limits a CSV's pool, a JSON problem states its pools itself"
         messages.add("E219", f"{path.name} is a bare problem, of no board", where="--board", help=help_)
+    if _is_given("only"):
+        help_ = "leave it out; a CSV's pool is ram, a JSON problem states its pools itself"
+        messages.add("E219", f"{path.name} is a bare problem, of no board", where="--only", help=help_)
     if _is_given("pool"):
         is_csv = path.suffix == ".csv"
         names = {*options.pool_limits, *(pool.name for pool in options.pools)}
