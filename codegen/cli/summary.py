@@ -11,7 +11,6 @@ from codegen.cli.speed import show_costs, show_speed
 from codegen.driver.build import Built, Planned
 from codegen.driver.curve import Curve
 from codegen.driver.inputs.cases import Case
-from codegen.driver.inputs.models import ModelName
 from codegen.driver.options import Options
 from codegen.driver.planning import problem_proof
 from codegen.driver.report.certificate import order_text, proof_text, ways_text, work_text
@@ -76,32 +75,6 @@ def show_lines(lines: Sequence[str]) -> None:
     """Lines as they are."""
     for line in lines:
         click.echo(line)
-
-
-def show_names(names: Sequence[ModelName], quiet: bool) -> None:
-    """Which models are not called as their files, and why, on stderr."""
-    for each in names:
-        if each.note and not quiet:
-            click.echo(f"note: {each.note}", err=True)
-
-
-def show_spilled(program: Program, quiet: bool) -> None:
-    """A note, on stderr, where a limited pool is not all that is used: values went to another memory."""
-    pools = program.memory.problem.pools
-    limited = [pool for pool in pools if pool.room_bytes is not None and pool.limit_bytes < pool.room_bytes]
-    other = [
-        f"{program.memory.peaks[pool.name]:,} bytes of {pool.name}"
-        for pool in pools
-        if pool not in limited and program.memory.peaks.get(pool.name)
-    ]
-    if limited and other and not quiet:
-        names = [pool.name for pool in limited]
-        limits = " and ".join(f"{pool.name} is limited to {pool.limit_bytes:,} bytes" for pool in limited)
-        click.echo(
-            f"note: {limits}; the plan takes {' and '.join(other)} too. `--only {','.join(names)}` keeps "
-            "values out of other memories.",
-            err=True,
-        )
 
 
 def show_ranges(ranges: "Sequence[FreeRange]") -> None:

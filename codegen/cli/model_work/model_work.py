@@ -11,6 +11,7 @@ from codegen import board as catalogue
 from codegen.cli.boards.tool_flags import RealBoard
 from codegen.cli.case_files import by_model, check_arrays, model_cases
 from codegen.cli.console import progress, show_warnings
+from codegen.cli.model_work.notes import show_names, show_spilled
 from codegen.cli.model_work.sized_verbs import Way, run_sizes, validate_sizes
 from codegen.cli.options.file_checks import keep_inputs
 from codegen.cli.options.watching import on_change
@@ -19,10 +20,8 @@ from codegen.cli.speed import check_counted
 from codegen.cli.summary import (
     show_build,
     show_lines,
-    show_names,
     show_ranges,
     show_runs,
-    show_spilled,
     show_steps,
 )
 from codegen.documents import to_json

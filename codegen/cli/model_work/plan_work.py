@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING
 import click
 
 from codegen.cli.console import progress
+from codegen.cli.model_work.notes import show_names, show_spilled
 from codegen.cli.options.file_checks import is_problem
 from codegen.cli.plan_files import PlanFiles
 from codegen.cli.reports.pages import PAGE, with_curve, write_page
 from codegen.cli.summary import (
     show_curve,
     show_lines,
-    show_names,
     show_plan,
     show_problem,
     show_ranges,
-    show_spilled,
 )
 from codegen.documents import to_json
 from codegen.driver.application import within_application
