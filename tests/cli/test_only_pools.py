@@ -65,7 +65,12 @@ def test_all_questions_about_a_problem_share_one_deadline(
         return greedy(problem)
 
     monkeypatch.setattr("time.monotonic", lambda: now[0])
-    monkeypatch.setattr(planners, "find", lambda name: slow)
+
+    def find(name: str) -> planners.Planner:
+        del name
+        return slow
+
+    monkeypatch.setattr(planners, "find", find)
     rows = [f"b{i},{i % 3},{i % 3 + 2},{100 + i}" for i in range(9)]
     (tmp_path / "p.csv").write_text("\n".join(["id,lower,upper,size", *rows]) + "\n")
     with pytest.raises(Exception, match="E401"):
