@@ -97,7 +97,7 @@ class Shop:
         subprocess.run(command, cwd=place, check=True, capture_output=True, text=True)
 
     def library(self, key: str, optimize: Optimize, case: Case) -> Library:
-        """The folder of a shared int8 model of one input and one output, and its archive."""
+        """The folder of an int8 network of one input and one output, and its archive."""
         label = f"{key}-{optimize}"
         name, folder = model_name(model_path(key)), self._place / label
         options = Options(board=BOARD, optimize=optimize)
