@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "cg_fixed_point.h"
+
 /*
  * sin(x + quarters pi / 2): absolute error below 2e-7 for every finite x; NaN for the others.
  *
@@ -43,8 +45,8 @@ static inline float cg_sine_f32(float x, int32_t quarters)
             part[i] = (uint32_t)((pair << shift) >> 32);
         }
         const uint64_t product = ((uint64_t)(mantissa * part[0]) << 32) +
-                                 ((uint64_t)mantissa * part[1]) +
-                                 (((uint64_t)mantissa * part[2]) >> 32);
+                                 cg_product_u32(mantissa, part[1]) +
+                                 (cg_product_u32(mantissa, part[2]) >> 32);
         const uint32_t n = (uint32_t)((product + (UINT64_C(1) << 61)) >> 62);
         const int64_t rest = (int64_t)(product - ((uint64_t)n << 62));
         const int is_negative = (bits >> 31) != 0u;
