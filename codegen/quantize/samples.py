@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from codegen.driver.inputs.cases import ArraySource, uneven_rows
+from codegen.driver.inputs.array_shapes import layout_advice, uneven_rows
+from codegen.driver.inputs.cases import ArraySource
 from codegen.errors import Messages, listed
 
 LABELS = "labels"
@@ -65,6 +66,8 @@ def read_samples(path: Path, inputs: Sequence[ModelInput]) -> Samples:
         elif (rows := _rows(data, each)) is None:
             text = f'array "{each.name}" is {data.dtype}{list(data.shape)}, the input {each}'
             help_ = f"it is [samples, {', '.join(map(str, _wanted(each)))}] of {each.dtype}"
+            if guess := layout_advice(data.shape, (1, *_wanted(each)), each.name):
+                help_ += f"; {guess}"
             messages.add("E222", text, where=where, help=help_)
         elif not rows.size or not np.isfinite(rows).all():
             text = "is empty" if not rows.size else "holds values that are not finite"

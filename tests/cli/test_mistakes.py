@@ -165,7 +165,21 @@ ARRAYS: list[tuple[str, int, _PIECES]] = [
     ("--input one.npy", 2, ("E220] one.npy", "one array without a name", "x0=numpy.load('one.npy')")),
     ("--input folder", 2, ("E220] folder: cannot read arrays: Is a directory", "path of an .npz")),
     ("--input none.npz", 2, ("E221] none.npz: no array x0 for input 0", "it holds no array")),
-    ("--input shape.npz", 2, ("E222] shape.npz: array x0 is int8[2, 2], input 0 is int8[1,8,8,1]", "stored")),
+    (
+        "--input shape.npz",
+        2,
+        ("E222] shape.npz: array x0 is int8[2, 2], input 0 is int8[1,8,8,1]", "axes in"),
+    ),
+    (
+        "--input samples.npz",
+        2,
+        (
+            "E222] samples.npz: array x0 is int8[100, 8, 8, 1], input 0 is int8[1,8,8,1]",
+            "it holds 100 samples: run one of them, `x0[:1]`, or all as a sequence with `--sequence`",
+        ),
+    ),
+    ("--input two.npz", 2, ("E221] two.npz: array x1 is no input of the model", "has 1 input: leave it")),
+    ("--input two.npz:b --sequence", 2, ("array b_x1 is no input of the model", "1 input: leave it out")),
     ("--input float.npz", 2, ("E222] float.npz: array x0 is float64", "the model's own element type")),
     ("--input named.npz", 2, ("E221] named.npz: no array x0", "it holds picture", "too: image")),
     ("--input shape.npz:b", 2, ("E221] shape.npz: no array b_x0", "it holds x0")),
@@ -205,6 +219,10 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "none.npz": {},
         "shape.npz": {"x0": np.zeros((2, 2), np.int8)},
         "float.npz": {"x0": np.zeros((1, 8, 8, 1))},
+        "samples.npz": {"x0": np.zeros((100, 8, 8, 1), np.int8)},
+        "two.npz": {
+            f"{case}x{index}": np.zeros((1, 8, 8, 1), np.int8) for case in ("", "b_") for index in (0, 1)
+        },
         "named.npz": {"picture": np.zeros((1, 8, 8, 1), np.int8)},
     }
     for name, held in arrays.items():

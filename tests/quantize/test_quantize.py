@@ -147,6 +147,10 @@ REFUSED: dict[str, tuple[dict[str, np.ndarray], str]] = {
         {"x": np.ones((2, 4, 4, 2), np.float32)},
         'array "x" is float32[2, 4, 4, 2], the input float32[1, 2, 4, 4]',
     ),
+    "layout": (
+        {"x": np.ones((5, 4, 4, 2), np.float32)},
+        "it looks like NHWC, the model takes NCHW: x.transpose(0, 3, 1, 2)",
+    ),
     "type": ({"x": np.ones((2, 2, 4, 4))}, "help: it is [samples, 2, 4, 4] of float32"),
     "empty": ({"x": np.ones((0, 2, 4, 4), np.float32)}, 'array "x" is empty'),
     "not finite": ({"x": np.full((2, 2, 4, 4), np.nan, np.float32)}, "holds values that are not finite"),

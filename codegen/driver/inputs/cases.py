@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from codegen.driver.inputs.array_shapes import add_surplus, fits_in_rows, fitted, layout_advice, uneven_rows
 from codegen.driver.inputs.planned import Planned
 from codegen.errors import CodegenError, Message, Messages, counted
 from codegen.ir import DType, TensorType, Var
@@ -70,13 +71,15 @@ class ArraySource:
             key, type_ = self._key(arrays, letter, index, tensor), tensor.type
             data = arrays.get(key)
             if data is not None:
+                whose = f"{what} {index}"
                 found.append(
-                    _fitted(data, type_, f"array {key}", f"{what} {index}", str(self.path), messages)
+                    fitted(data, type_, key, whose, str(self.path), messages, sequence=letter == "x")
                 )
                 continue
             if index not in optional:
                 self._add_missing(arrays, key, f"{what} {index}", messages, tensor.origin)
             found.append(None)
+        self._add_surplus(arrays, letter, tensors, what, messages)
         messages.raise_if_any()
         return tuple(found)
 
@@ -111,13 +114,15 @@ class ArraySource:
                     self._add_missing(arrays, key, f"{what} {index}", messages, tensor.origin)
                 found.append(None)
                 continue
-            rows = len(data) if data.ndim else 0
-            if not rows or data.size != rows * type_.elements or data.dtype != type_.dtype.numpy:
-                text = f"array {key} is {data.dtype}{list(data.shape)}, not rows of {what} {index}, {type_}"
-                help_ = "row k of an array is what the k-th inference of the sequence takes or gives"
-                messages.add("E222", text, where=str(self.path), help=help_)
-            else:
-                found.append(data.reshape(rows, *type_.shape))
+            if fits_in_rows(data, type_):
+                found.append(data.reshape(len(data), *type_.shape))
+                continue
+            text = f"array {key} is {data.dtype}{list(data.shape)}, not rows of {what} {index}, {type_}"
+            help_ = "row k of an array is what the k-th inference of the sequence takes or gives"
+            if guess := layout_advice(data.shape, type_.shape, key):
+                help_ += f"; {guess}"
+            messages.add("E222", text, where=str(self.path), help=help_)
+        self._add_surplus(arrays, letter, tensors, what, messages)
         counts = {len(each) for each in found if each is not None}
         if len(counts) > 1:
             rows = " and ".join(map(str, sorted(counts)))
@@ -145,6 +150,12 @@ class ArraySource:
         if name:
             help_ += f"; the array may be called as the model's tensor too: {self._behind_prefix(name)}"
         messages.add("E221", f"no array {key} for {what}", where=str(self.path), help=help_)
+
+    def _add_surplus(
+        self, arrays: Collection[str], letter: str, tensors: Sequence[IoTensor], what: str, messages: Messages
+    ) -> None:
+        names = [self._behind_prefix(name) for each in tensors for name in (each.origin, each.field)]
+        add_surplus(arrays, self._behind_prefix(letter), len(tensors), names, what, str(self.path), messages)
 
     def _one_array(self) -> Message:
         """E220 for an .npy file, which holds one array without a name."""
@@ -197,27 +208,9 @@ def _all_fitted(
         messages.add(code, text, where=where, help=f"give one array for each {what}, in the model's order")
         return ()
     return tuple(
-        None if data is None else _fitted(data, type_, "an array", f"{what} {index}", where, messages)
+        None if data is None else fitted(data, type_, "", f"{what} {index}", where, messages)
         for index, (data, type_) in enumerate(zip(arrays, types, strict=True))
     )
-
-
-def _fitted(
-    data: np.ndarray, type_: TensorType, name: str, what: str, where: str, messages: Messages
-) -> np.ndarray | None:
-    """An array in the shape of `type_`; None if it has other values, which goes to `messages` (E222)."""
-    if data.size == type_.elements and data.dtype == type_.dtype.numpy:
-        return data.reshape(type_.shape)
-    text = f"{name} is {data.dtype}{list(data.shape)}, {what} is {type_}"
-    help_ = "arrays hold the stored (quantised) values in the model's own element type"
-    messages.add("E222", text, where=where, help=help_)
-    return None
-
-
-def uneven_rows(text: str, path: Path) -> Message:
-    """What is wrong (E222) with arrays of a sequence that are not equally long."""
-    help_ = "row k of every array is what the k-th inference takes or gives: all have as many"
-    return Message(code="E222", text=text, where=str(path), help=help_)
 
 
 def pattern_case(types: Sequence[TensorType], seed: int) -> Case:
