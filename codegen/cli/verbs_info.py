@@ -3,17 +3,19 @@
 Each imports what it tells of: `codegen boards` needs no kernel.
 """
 
+import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import click
 
 from codegen import board as catalogue
+from codegen.board.catalog.board_names import short_title
 from codegen.board.flash.commands import load_commands, tools_for
 from codegen.cli.console import table
 from codegen.cli.verb_table import VERBS
 from codegen.documents import to_json
-from codegen.errors import ExitCode
+from codegen.errors import CodegenError, ExitCode
 from codegen.ir import Board, Cache, Region, Runner
 
 _OF_DOUBLES = "Add, Sub, Mul, Div, Sum, Max, Min, Clip, comparisons, Cast, and what moves elements"
@@ -36,16 +38,33 @@ def ops(as_json: bool) -> int:
         for name, op in imported.items()
     }
     if as_json:
-        click.echo(
-            to_json({"schema": 1, "ops": found, "imported_as": dict(imported), "onnx": node_types()}),
-            nl=False,
-        )
+        onnx = {"onnx": node_types(), "onnx_functions": _function_types()[0]}
+        click.echo(to_json({"schema": 1, "ops": found, "imported_as": dict(imported), **onnx}), nl=False)
     else:
         rows = [[name, _becomes(name, imported[name]) + ", ".join(found[name])] for name in found]
         table("", ["operator", "kernels"], rows)
-        click.echo(f"ONNX node types, in float32: {', '.join(node_types())}")
-        click.echo(f"In float64: {_OF_DOUBLES}")
+        functions, unknown = _function_types()
+        _wrap(f"ONNX node types, in float32: {', '.join(node_types())}")
+        _wrap(f"By ONNX's own functions, of those node types: {unknown or ', '.join(functions)}")
+        _wrap(f"In float64: {_OF_DOUBLES}")
     return ExitCode.OK
+
+
+def _function_types() -> tuple[Sequence[str], str]:
+    """ONNX node types imported as functions, or why they are unknown here."""
+    from codegen.importers import function_types
+
+    try:
+        return function_types(), ""
+    except CodegenError as error:
+        return (), error.messages[0].text
+
+
+def _wrap(text: str) -> None:
+    """A paragraph on stdout, in lines of 80 columns."""
+    click.echo(
+        textwrap.fill(text, 80, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    )
 
 
 def _becomes(name: str, op: str | None) -> str:
@@ -114,7 +133,7 @@ def _list(known: Sequence[Board]) -> None:
 
 
 def _row(board: Board) -> list[str]:
-    names = [board.chip or board.title.partition(" (")[0], *board.aliases]
+    names = [board.chip or short_title(board), *board.aliases]
     return [
         board.name,
         board.target.cpu.removeprefix("cortex-"),

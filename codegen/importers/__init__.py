@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from codegen.importers.dispatch import load, load_with_tensors, model_bytes, signatures
     from codegen.importers.file_tensors import Imported, NamedTensor
     from codegen.importers.graph_inputs import Extents, InputSignature
-    from codegen.importers.onnx import node_types
+    from codegen.importers.onnx import function_types, node_types
     from codegen.importers.tflite import CONTROL_OPS, STATE_OPS, imported_ops
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "Imported",
     "InputSignature",
     "NamedTensor",
+    "function_types",
     "imported_ops",
     "load",
     "load_with_tensors",

@@ -76,6 +76,7 @@ def cmake_steps(package: Package, folder: str) -> Sequence[str]:
         f"cmake -S {folder}/example -B {folder}/example/build{toolchain.format('../toolchain.cmake')}",
         f"cmake --build {folder}/example/build",
         *([found] if package.is_portable else _on_qemu(package, f"{found}.elf")),
+        *_not_for_flash(package),
     ]
 
 
@@ -84,6 +85,16 @@ def _on_qemu(package: Package, image: str) -> list[str]:
     machine = package.product.board.qemu_machine
     words = "-display none -monitor none -serial none -semihosting"
     return [] if machine is None else [f"qemu-system-arm -M {machine} {words} -kernel {image}"]
+
+
+def _not_for_flash(package: Package) -> list[str]:
+    """A comment of the shell in place of a command that runs the example, where QEMU has no such board."""
+    if package.is_portable or package.product.board.qemu_machine is not None:
+        return []
+    return [
+        f"# QEMU does not emulate {package.board}, and the example is for a debugger (semihosting, no boot "
+        "code): it cannot be flashed onto the board as it is."
+    ]
 
 
 def zephyr(package: Package) -> PackageFiles:

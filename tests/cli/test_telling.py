@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 
+from codegen.board import load_board
 from codegen.cli.boards.doctor_verb import summary, verdict
 from codegen.cli.console import table_with_tail
 from codegen.cli.explaining import entries
@@ -83,6 +84,28 @@ def test_a_board_that_was_asked_for_decides_about_flashing(monkeypatch: pytest.M
     assert verdict([*machine(), tool]) == "You can build, run and flash."
     tool = finding(Topic.FLASH, "flash tool pyocd", ok=False)
     assert verdict([*machine(), tool]).endswith("you cannot flash, because flash tool pyocd is missing.")
+
+
+def test_a_board_that_nothing_can_run_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`doctor --board rpi-pico` said "You can build and run", of a board without emulator and port."""
+    without_tools(monkeypatch)
+    tool, pico = finding(Topic.FLASH, "flash tool uf2"), load_board("rpi-pico")
+    everything = [*machine(), tool]
+    assert verdict(everything, pico) == (
+        "You can build and flash; you cannot run on rpi-pico, because QEMU does not emulate it and no port "
+        "is given (--port)."
+    )
+    port = finding(Topic.PORT, "port /dev/ttyACM0")
+    assert verdict([*everything, port], pico) == "You can build, run on rpi-pico and flash."
+    port = finding(Topic.PORT, "port /dev/ttyACM0", ok=False)
+    assert verdict([*everything, port], pico).endswith(
+        "you cannot run on rpi-pico, because port /dev/ttyACM0: port /dev/ttyACM0 1.2."
+    )
+    assert verdict([*machine("gcc", "newlib"), tool], pico) == (
+        "You can flash; you cannot build or run on rpi-pico, because newlib is missing."
+    )
+    assert verdict(everything, load_board("nrf5340-dk")).endswith("and there is no driver for its UART.")
+    assert verdict(everything, load_board("microbit")) == "You can build, run and flash."
 
 
 def test_a_topic_is_a_line_and_a_command_where_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:

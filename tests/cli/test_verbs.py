@@ -1,5 +1,6 @@
 """Verbs as a user meets them: output, exit codes, messages; never a traceback for a user's mistake."""
 
+import csv
 import json
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from codegen import resources
 from codegen.cli import main
 from codegen.driver.inputs.files import example_model
+from tests.checkout import ROOT
 from tests.networks import golden, model_path
 
 
@@ -240,6 +242,24 @@ def test_ops_lists_all_that_is_imported(capsys: pytest.CaptureFixture[str]) -> N
     assert document["ops"]["SQUEEZE"] == document["ops"]["RESHAPE"] == ["reshape_view"]
     assert call("ops") == 0
     assert "as RESHAPE: reshape_view" in capsys.readouterr().out
+
+
+def test_ops_lists_each_onnx_node_type_that_imports(capsys: pytest.CaptureFixture[str]) -> None:
+    """Gelu, Celu and others, which import as ONNX's own functions, were missing; all stood in one line."""
+    assert call("ops", "--json") == 0
+    document = json.loads(capsys.readouterr().out)
+    imported = {*document["onnx"], *document["onnx_functions"]}
+    with (ROOT / "benchmarks" / "results" / "onnx_nodes.csv").open() as file:
+        passing = {row["operator"] for row in csv.DictReader(file) if row["result"] == "passes"}
+    assert passing - {"function"} <= {name.rpartition(".")[2] for name in imported}
+    assert {name.rpartition(".")[2] for name in document["onnx_functions"]} <= passing
+    assert {"Gelu", "Celu", "Loop", "SequenceAt", "If"} <= imported
+    assert not {"Bernoulli", "SequenceMap", "NonMaxSuppression"} & imported
+    assert call("ops") == 0
+    listed = capsys.readouterr().out.partition("ONNX node types")[2]
+    assert all(len(line) <= 80 for line in listed.splitlines())
+    words = set(listed.replace(",", " ").split())
+    assert imported <= words
 
 
 def test_boards_are_listed_by_how_they_run_and_in_detail(capsys: pytest.CaptureFixture[str]) -> None:

@@ -162,3 +162,19 @@ def test_flags_of_another_core_are_one_message_a_file(form: str, two: Path, tmp_
         first_line, _, rest = told[name].partition("error: ")[2].partition("\n")
         assert "DSP kernels: compile with the core's flags (README.md), as -mcpu=cortex-m4" in first_line
         assert "error: " not in rest or name.endswith(".c"), told[name]
+
+
+@pytest.mark.skipif(shutil.which("arm-none-eabi-gcc") is None, reason="tools are missing")
+@pytest.mark.parametrize("board", ["rpi-pico", "rpi-pico2"])
+def test_an_example_that_does_not_start_on_the_board_says_so(
+    board: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A Pico's boot ROM looks for a second stage or a block; the example has none, and `next` was silent."""
+    model = ROOT / "examples" / "two_models" / "tone.tflite"
+    assert codegen("build", model, "--board", board, "-o", tmp_path / "built", "-q") == 0
+    steps = next_steps(tmp_path / "built", tmp_path / "package", capsys)
+    assert steps[-1] == (
+        f"# QEMU does not emulate {board}, and the example is for a debugger (semihosting, no boot "
+        "code): it cannot be flashed onto the board as it is."
+    )
+    assert steps[-1] in (tmp_path / "package" / "README.md").read_text()

@@ -1,4 +1,4 @@
-"""Words that people type for a board: its name, an alias, its chip, or a part that no board file is for."""
+"""Words that people type for a board: name, alias, title, chip, or a part that no board file is for."""
 
 import difflib
 import re
@@ -77,14 +77,19 @@ def plain(word: str) -> str:
     return _SEPARATORS.sub("", word.lower())
 
 
+def short_title(board: Board) -> str:
+    """The board's title without the parenthesis about its chip: `Raspberry Pi Pico`."""
+    return board.title.partition(" (")[0]
+
+
 def board_called(word: str, boards: Sequence[Board]) -> Board | None:
-    """The board of this name, alias or chip; None if there is none.
+    """The board of this name, alias, title or chip; None if there is none.
 
     Raises CodegenError E250 if several boards have such a chip.
     """
     wanted = plain(word)
     for board in boards:
-        if wanted in map(plain, (board.name, *board.aliases)):
+        if wanted in map(plain, (board.name, *board.aliases, short_title(board))):
             return board
     alike = [board for board in boards if _is_chip(wanted, plain(board.chip))]
     if len(alike) > 1:
@@ -113,7 +118,8 @@ def no_board(word: str, boards: Sequence[Board]) -> Message:
             if nearest is None:
                 raise ValueError(f"parts.toml: there is no board {part.nearest}")
             return Message(code="E250", text=f"{text}: {part.text}", help=part.advice(nearest))
-    by_plain = {plain(name): name for name in (*names, *(board.chip for board in boards if board.chip))}
+    by_plain = {plain(short_title(board)): board.name for board in boards}
+    by_plain |= {plain(name): name for name in (*names, *(board.chip for board in boards if board.chip))}
     near = difflib.get_close_matches(wanted, by_plain, n=1, cutoff=_NEAR)
     known = f"known boards: {', '.join(names)}"
     if near:

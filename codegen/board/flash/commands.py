@@ -31,6 +31,8 @@ class Commands:
     probes: str | None = None
     """The command that lists the probes the tool sees."""
     install: str | None = None
+    note: str | None = None
+    """A comment of the shell in front of the commands, where they have a guess in them."""
 
     @property
     def lines(self) -> list[str]:
@@ -185,7 +187,16 @@ def rendered(
         script=(scripted, "".join(f"{line.format(**values)}\n" for line in script)) if script else None,
         probes=tool.probes,
         install=tool.install,
+        note=_place_note(board, tool),
     )
+
+
+def _place_note(board: Board, tool: Tool) -> str | None:
+    """The name of the drive that a tool copies to, where it is not mounted and its place a guess."""
+    board_id = name_of(board, tool) or ""
+    if not tool.needs_drive or mounted_drive(board_id) is not None:
+        return None
+    return f"# copy to where the drive {board_id} is mounted (for instance {usual_place(board_id)})"
 
 
 def _check_probe(tool: Tool, probe: str) -> None:

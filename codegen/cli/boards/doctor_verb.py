@@ -11,6 +11,7 @@ from codegen.cli.boards.tool_flags import BAUD, REAL_PORT
 from codegen.cli.verb_table import VERBS
 from codegen.documents import to_json
 from codegen.errors import ExitCode, listed
+from codegen.ir import Board, Runner
 from codegen.toolchain.finding import Finding, Topic
 
 _TITLES = {
@@ -39,9 +40,8 @@ def doctor(name: str | None, port: str | None, baud: int | None, verbose: bool, 
     from codegen.cli.boards.board_doctor import board_findings
 
     findings = toolchain.doctor(catalogue.boards())
-    asked: list[Finding] = []
-    if name is not None:
-        asked = board_findings(catalogue.load_board(name), port, baud)
+    board = None if name is None else catalogue.load_board(name)
+    asked = [] if board is None else board_findings(board, port, baud)
     everything = (*findings, *asked)
     if as_json:
         click.echo(to_json({"schema": 1, "findings": [_document(each) for each in everything]}), nl=False)
@@ -52,7 +52,7 @@ def doctor(name: str | None, port: str | None, baud: int | None, verbose: bool, 
             click.echo(line)
         show_findings(asked)
     if not as_json:
-        click.echo(f"\n{verdict(everything)}")
+        click.echo(f"\n{verdict(everything, board)}")
     needed = [finding for finding in everything if not finding.ok and not finding.optional]
     return ExitCode.TOOLCHAIN if needed else ExitCode.OK
 
@@ -102,14 +102,20 @@ def flash_tools_here() -> list[str]:
     return [tool.name for tool in TOOLS.values() if not tool.needs_drive and shutil.which(tool.program)]
 
 
-def verdict(findings: Sequence[Finding]) -> str:
-    """What works on this machine and what does not, because of what."""
+def verdict(findings: Sequence[Finding], board: Board | None = None) -> str:
+    """A sentence: verbs that work on this machine, with `board` if one is given, and why others do not."""
     lacking = {
         topic: [each.name for each in _blamed([one for one in findings if one.topic is topic])]
         for topic in Topic
     }
     build = lacking[Topic.PYTHON] + lacking[Topic.ARM]
-    reasons = {"build": _reason(build), "run": _reason(build + lacking[Topic.QEMU])}
+    if board is not None and board.runner is Runner.NONE:
+        reasons = {
+            "build": _reason(build),
+            f"run on {board.name}": _reason(build) or no_port_reason(findings, board),
+        }
+    else:
+        reasons = {"build": _reason(build), "run": _reason(build + lacking[Topic.QEMU])}
     if any(finding.topic is Topic.FLASH for finding in findings):
         reasons["flash"] = _reason(lacking[Topic.FLASH])
     else:
@@ -127,9 +133,19 @@ def verdict(findings: Sequence[Finding]) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
+def no_port_reason(findings: Sequence[Finding], board: Board) -> str:
+    """Why a board that QEMU does not emulate cannot run anything now; empty if its port answers."""
+    ports = [finding for finding in findings if finding.topic is Topic.PORT]
+    refused = [f"{finding.name}: {finding.detail}" for finding in ports if not finding.ok]
+    if ports:
+        return "; ".join(refused)
+    link = "no port is given (--port)" if board.uart else "there is no driver for its UART"
+    return f"QEMU does not emulate it and {link}"
+
+
 def _said(verb: str, able: Sequence[str]) -> str:
     """The verb, and where another board can be built for, for which boards it is not."""
-    return f"{verb} for Cortex-M boards" if _HOST_ONLY in able and verb != "flash" else verb
+    return f"{verb} for Cortex-M boards" if _HOST_ONLY in able and verb in ("build", "run") else verb
 
 
 def _reason(names: Sequence[str]) -> str:

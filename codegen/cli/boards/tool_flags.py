@@ -64,7 +64,9 @@ class RealBoard:
 
 
 def show_commands(commands: Commands) -> None:
-    """Exact commands, a line each, on stdout."""
+    """Exact commands, a line each, on stdout; in front of a guess a comment."""
+    if commands.note is not None:
+        click.echo(commands.note)
     for line in commands.lines:
         click.echo(line)
 

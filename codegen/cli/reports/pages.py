@@ -73,6 +73,8 @@ def _no_report(file: Path, text: str) -> CodegenError:
         f"`codegen build -o DIR` writes DIR/{DATA}, `codegen plan --json` prints one; "
         "what an older codegen wrote is made again"
     )
+    if file.name != DATA and (file.parent / DATA).is_file():
+        help_ = f"give the folder that it lies in: {file.parent}"
     return CodegenError(Message(code="E237", where=str(file), text=text, help=help_))
 
 

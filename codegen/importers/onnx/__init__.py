@@ -3,6 +3,6 @@
 from codegen.importers.onnx.file.beside import whole
 from codegen.importers.onnx.file.reader import graph_inputs
 from codegen.importers.onnx.file_import import import_onnx, import_with_tensors
-from codegen.importers.onnx.node_types import node_types
+from codegen.importers.onnx.node_types import function_types, node_types
 
-__all__ = ["graph_inputs", "import_onnx", "import_with_tensors", "node_types", "whole"]
+__all__ = ["function_types", "graph_inputs", "import_onnx", "import_with_tensors", "node_types", "whole"]

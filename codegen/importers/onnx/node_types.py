@@ -10,6 +10,7 @@ from codegen.importers.onnx.integer import NODES
 from codegen.importers.onnx.layouts import Stored, Value
 from codegen.importers.onnx.node_site import Site
 from codegen.importers.onnx.plain_scales import PLAIN
+from codegen.importers.onnx.rewriting.functions import defined_types
 from codegen.ir.ops import Attrs, SoftmaxAttrs
 
 Translator = Callable[[Site], Value | tuple[Value, ...]]
@@ -124,8 +125,12 @@ NEVER: Mapping[str, tuple[str, str]] = MappingProxyType(
             "it reads files of images",
             "let the model begin with pixels, and decode in the application",
         ),
-        **dict.fromkeys(("Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform"), _RANDOM),
-        "RandomUniformLike": _RANDOM,
+        **dict.fromkeys(("Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike"), _RANDOM),
+        **dict.fromkeys(("RandomUniform", "RandomUniformLike"), _RANDOM),
+        "SequenceMap": (
+            "a loop carries its sequence, and sizes are planned before",
+            "write its body out for each tensor",
+        ),
         **dict.fromkeys(("RegexFullMatch", "StringConcat", "StringNormalizer", "StringSplit"), _TEXT),
         "TfIdfVectorizer": _TEXT,
         "ai.onnx.preview.training.Gradient": (
@@ -144,8 +149,16 @@ _INTEGER = (
 
 
 def node_types() -> tuple[str, ...]:
-    """ONNX's names of what is imported."""
+    """ONNX's names of the node types that are translated."""
     return tuple(sorted({*TRANSLATORS, *REPEATED, *SEQUENCES, "If"}))
+
+
+def function_types() -> tuple[str, ...]:
+    """Other node types that are imported: as the function of translated nodes by which ONNX defines them.
+
+    Raises CodegenError E313 without the `onnx` package, which has the functions.
+    """
+    return tuple(sorted({*defined_types()} - {*node_types(), *NEVER}))
 
 
 def full_name(node: FileNode) -> str:

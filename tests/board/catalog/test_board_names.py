@@ -8,6 +8,7 @@ import pytest
 from codegen.board import boards, load_board
 from codegen.board.catalog.board_names import PORTABLE, absent_parts, board_called, plain
 from codegen.errors import CodegenError, ExitCode
+from codegen.ir import Board
 from codegen.packages.package_forms import FORMS
 
 
@@ -32,6 +33,8 @@ def refusal(word: str) -> str:
         ("nrf52840", "nrf52840-dk"),
         ("nucleo_f446re", "nucleo-f446re"),
         ("Nucleo H743ZI", "nucleo-h743zi"),
+        ("raspberry pi pico", "rpi-pico"),
+        ("Raspberry Pi Pico 2", "rpi-pico2"),
     ],
 )
 def test_a_board_is_found_by_what_people_type(word: str, name: str) -> None:
@@ -41,6 +44,28 @@ def test_a_board_is_found_by_what_people_type(word: str, name: str) -> None:
 @pytest.mark.parametrize("chip", sorted({board.chip for board in boards() if board.chip}))
 def test_every_chip_finds_its_board(chip: str) -> None:
     assert load_board(chip).chip == chip
+
+
+@pytest.mark.parametrize("board", boards(), ids=lambda board: board.name)
+def test_every_title_finds_its_board(board: Board) -> None:
+    """`--board "raspberry pi pico"` was told that no board file is for it, and to take rpi-pico."""
+    assert load_board(board.title.split(" (")[0]) == board
+
+
+def test_a_slip_in_a_title_gets_the_name() -> None:
+    assert refusal("raspbery pi pico") == (
+        "error[E250] there is no board 'raspbery pi pico'\n"
+        "help: did you mean rpi-pico? `codegen boards` lists all; or give the path of a board file (.toml)"
+    )
+
+
+def test_another_board_of_a_chip_is_told_whose_file_there_is() -> None:
+    assert refusal("raspberry pi pico w") == (
+        "error[E250] there is no board 'raspberry pi pico w': it has an RP2040, and the board file of that "
+        "chip is for a Raspberry Pi Pico\n"
+        "help: `--board rpi-pico`, Raspberry Pi Pico (RP2040, Cortex-M0+, 133 MHz), gives code for such a "
+        "core; a copy of its file with the memories of your part is a board of your own (docs/boards.md)"
+    )
 
 
 def test_names_of_boards_are_apart() -> None:

@@ -63,11 +63,30 @@ def test_dry_run_needs_no_tool(
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
     monkeypatch.setattr(drives.getpass, "getuser", lambda: "me")
     assert call("flash", str(out), "--dry-run") == 0
-    assert capsys.readouterr().out == f"cp {out}/firmware.uf2 /media/me/RPI-RP2\nsync\n"
+    assert capsys.readouterr().out == (
+        "# copy to where the drive RPI-RP2 is mounted (for instance /media/me/RPI-RP2)\n"
+        f"cp {out}/firmware.uf2 /media/me/RPI-RP2\nsync\n"
+    ), "a guessed place looked like a fact"
+    (mounts / "INFO_UF2.TXT").write_text(INFO)
+    assert call("flash", str(out), "--dry-run", "--tool", "uf2") == 0
+    assert capsys.readouterr().out == f"cp {out}/firmware.uf2 '{mounts}'\nsync\n"
     assert call("flash", str(out), "--dry-run", "--tool", "pyocd") == 0
     assert capsys.readouterr().out.startswith("pyocd load ")
     assert call("reset", "--board", "nucleo-f446re", "--dry-run") == 0
     assert capsys.readouterr().out.strip() != ""
+
+
+def test_a_file_of_the_build_is_answered_with_its_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`flash out/firmware.uf2` was told that it "is no report of codegen: it is not text"."""
+    out = tmp_path / "out"
+    build(example_model(), out, Options(board="rpi-pico"))
+    assert call("flash", str(out / "firmware.uf2"), "--dry-run") == 2
+    assert capsys.readouterr().err == (
+        f"error[E237] {out}/firmware.uf2: is no report of codegen: it is not text: byte 7 is not UTF-8\n"
+        f"help: give the folder that it lies in: {out}\n"
+    )
 
 
 def test_a_mounted_drive_comes_before_tools_that_are_installed(mounts: Path, tmp_path: Path) -> None:

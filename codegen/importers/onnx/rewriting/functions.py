@@ -144,6 +144,16 @@ def defined(node: FileNode, opset: int, values: Callable[[], Sequence[Value | No
     return replace(found, defaults={**found.defaults, **defaults})
 
 
+def defined_types() -> tuple[str, ...]:
+    """Node types that ONNX defines by a function in its newest opset; before the name the domain, if any."""
+    onnx = package("")
+    return tuple(
+        f"{schema.domain}.{schema.name}" if schema.domain else schema.name
+        for schema in onnx.defs.get_all_schemas()
+        if schema.function_opset_versions or schema.context_dependent_function_opset_versions
+    )
+
+
 def _message(onnx: Any, node: FileNode, schema: Any) -> Any:
     """The node as a message again, its defaults with it."""
     found = _node(onnx, node, frozenset())
