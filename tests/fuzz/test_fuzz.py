@@ -50,13 +50,14 @@ SUITE_TASK = Task(layers=40)
 KERNELS = [kernel for kernel in every_kernel() if boards_of(kernel.name)]
 ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     "e2e/test_devices.py": ("DEVICE_COPY",),
-    "e2e/test_sound.py": ("SIGNAL_NOISE", "SIGNAL_OVERLAP_ADD", "SIGNAL_SCALE", "SIGNAL_SUBTRACT"),
+    "e2e/test_stateful.py": ("SIGNAL_NOISE", "SIGNAL_OVERLAP_ADD", "SIGNAL_SUBTRACT"),
     "e2e/test_user_kernels.py": ("USER",),
     "fuzz/test_recurrent.py": ("SVDF_FEATURES", "SVDF_TIME", "UNIDIRECTIONAL_SEQUENCE_LSTM"),
     "importers/onnx/drawn.py": ("LOOKUP",),
     "importers/onnx/test_official.py": ("PLAIN_CONVERT", "PLAIN_PAIR"),
     "importers/onnx/test_verbs.py": ("QLINEAR_RESIZE", "QUANTIZE_LINEAR"),
     "kernels/portable/test_shift.py": ("SHIFT",),
+    "opgen/families/signal.py": ("SIGNAL_SCALE",),
     "opgen/families/weights.py": ("HYBRID_CONV_2D", "HYBRID_DEPTHWISE_CONV_2D", "HYBRID_FULLY_CONNECTED"),
 }
 """By the file in tests that has networks of them: operators that no file has, passes make them."""
