@@ -3,7 +3,8 @@
 from codegen.passes.device_places import Placed, place_edges, place_values
 from codegen.passes.fold import FoldConstants, RemoveDead
 from codegen.passes.fuse import FoldPad, FuseActivations
-from codegen.passes.legalise import IoTypesInt8, Legalise
+from codegen.passes.io_types import IoTypesInt8
+from codegen.passes.legalise import Legalise
 from codegen.passes.pipeline import Pass, run_passes
 from codegen.passes.reduce import Reduce, Reduction, Removal
 from codegen.passes.shifted_windows import ShiftWindows

@@ -208,7 +208,12 @@ def test_float_input_with_a_second_reader_stays_float() -> None:
     x = builder.param("x", floats)
     quantised = builder.call(OPS["QUANTIZE"], [x], Attrs(), ints)
     module = builder.build([quantised, x])
-    assert run_passes(module, (IoTypesInt8(),)) == module
+    exposed = run_passes(module, (IoTypesInt8(),))
+    assert exposed.main == module.main
+    assert exposed.metadata["notes"].splitlines() == [
+        "--io-types int8: input x stays float32: 2 steps and outputs read it",
+        "--io-types int8: output x stays float32: it is an input too",
+    ]
 
 
 def test_moves_of_unit_axes_become_reshapes() -> None:
