@@ -11,6 +11,7 @@ from codegen.driver.inputs.files import example_model
 from codegen.driver.options import Options
 from codegen.driver.planning import plan_only
 from codegen.driver.references import numpy_outputs
+from codegen.errors import CodegenError
 from codegen.program.program import Program
 from tests.cli.test_verbs import call
 from tests.importers.onnx.models import model, node
@@ -117,3 +118,21 @@ def test_edges_that_stay_float_are_told(
 def test_a_model_without_float_edges_is_told() -> None:
     [note] = plan_only(example_model(), Options(board="host", io_types="int8")).program.notes
     assert note == "--io-types int8 changes nothing: no input or output of the model is float32"
+
+
+def test_planes_cannot_be_streamed_and_the_advice_holds(tmp_path: Path) -> None:
+    """`--stream-input` advised `--io-types int8` for an NCHW image, which changes nothing there."""
+    made = qdq_conv()
+    path = tmp_path / "net.onnx"
+    path.write_bytes(made.SerializeToString())
+    options = Options(board="host", io_types="int8", stream_input=True)
+    with pytest.raises(
+        CodegenError, match=r"E217(.|\n)*plane by plane; export the model with a Transpose from"
+    ):
+        plan_only(path, options)
+    made.graph.node.insert(0, helper.make_node("Transpose", ["nhwc"], ["image"], perm=[0, 3, 1, 2]))
+    del made.graph.input[:]
+    made.graph.input.append(helper.make_tensor_value_info("nhwc", TensorProto.FLOAT, [1, 4, 5, 2]))
+    path.write_bytes(made.SerializeToString())
+    [image] = plan_only(path, options).program.signature.inputs
+    assert (image.field, image.type.dtype.value, image.type.shape) == ("nhwc", "int8", (1, 4, 5, 2))
