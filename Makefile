@@ -136,5 +136,5 @@ lock:
 $(ENGINES)/.done: VENV = $(ENGINES)
 $(ENGINES)/.done: | tools-test
 	$(PYTHON) -m venv $(ENGINES)
-	-$(call LOCKED,engines,--only-binary :all:) || $(call LOCKED,engines-newer,--only-binary :all:)
+	-( $(call LOCKED,engines,--only-binary :all:) ) || ( $(call LOCKED,engines-newer,--only-binary :all:) )
 	touch $@

@@ -36,6 +36,7 @@ from codegen.driver.inputs.declared_pools import option_board
 from codegen.driver.inputs.planned import Planned
 from codegen.driver.options import Options
 from codegen.driver.preparing import Prepared, prepared
+from codegen.driver.report.product import product_of
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import MemoryModel
 from codegen.kernels.base.code_bytes import constant_reads
@@ -130,7 +131,8 @@ def samples(
     emit.write(sources, folder)
     image = toolchain.build(sources, folder, BOARD, optimize="speed")
     planned = Planned(module=ready.module, program=program, macs=ready.macs)
-    built = Built(models=(planned,), bundle=bundle, board=BOARD, image=image, folder=folder, product={})
+    product = product_of(bundle, sources, (), image.sizes)
+    built = Built(models=(planned,), bundle=bundle, board=BOARD, image=image, folder=folder, product=product)
     case = pattern_case([each.type for each in program.signature.inputs], 0)
     found: dict[int, CycleEstimate] = {
         size: estimate_cycles(built, case, memory=with_cache(size)) for size in CACHES

@@ -32,6 +32,7 @@ from codegen.program.image import CaseResult, ElfSizes, Image, RunResult
 from codegen.program.program import Program
 from tests.networks import model_path
 from tests.plan.growth import calls, chain, wired
+from tests.products import NO_PRODUCT
 
 KWS = model_path("ds_cnn")
 SPEECH = model_path("speech")
@@ -132,7 +133,8 @@ def _told(models: tuple[Planned, ...], stacks: tuple[int, int], core1: int | Non
     image = Image(path=Path("x.elf"), sizes=sizes, symbols={}, sections={}, build_sha256="")
     bundle = together([each.program for each in models])
     board = load_board("mps2-an386")
-    built = Built(models=models, bundle=bundle, board=board, image=image, folder=Path("x"), product={})
+    folder = Path("x")
+    built = Built(models=models, bundle=bundle, board=board, image=image, folder=folder, product=NO_PRODUCT)
     measured = [
         measure(planned, [CASE], RunResult(runner="qemu", cases=(_case(planned, stack, core1),)))
         for planned, stack in zip(models, stacks, strict=True)

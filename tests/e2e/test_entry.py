@@ -28,6 +28,7 @@ from codegen.program.interface import ConstantsMode, EntryMode, Interface, IoMod
 from codegen.program.program import Program
 from tests.board.link.test_linked_board import forwarding
 from tests.e2e.models import build_model, golden_cases
+from tests.products import NO_PRODUCT
 
 pytestmark = pytest.mark.qemu
 BOARDS = ("mps2-an386", "mps3-an547", "microbit", "mps2-an385", "host")
@@ -81,7 +82,7 @@ def built(model: Planned, folder: Path, edit: Edit = dict, weights: Planned | No
     with emit.staged(changed, folder) as staging:
         image = toolchain.build(changed, staging, board)
     moved = replace(image, path=folder / image.path.relative_to(staging))
-    return Built(models=(model,), bundle=bundle, board=board, image=moved, folder=folder, product={})
+    return Built(models=(model,), bundle=bundle, board=board, image=moved, folder=folder, product=NO_PRODUCT)
 
 
 def cases(program: Program, count: int = 2) -> list[Case]:

@@ -187,7 +187,8 @@ def test_constants_are_decoded_at_offsets_that_follow_the_size(tmp_path: Path) -
     assert len(copies) > 2
     offsets = [_ranges(program).buffers[copy.buffer][0] for copy in copies]
     assert any(constant_of(offset) is None for offset in offsets)
-    alone = _run(network, "mps2-an386", tmp_path, "T=24..24", **words)
+    settings = Options(board="mps2-an386", dims=parsed(("T=24",)), **words)  # pyright: ignore[reportArgumentType]
+    alone = build([_file(network, tmp_path)], settings, tmp_path / "alone", emulated=True).models[0].program
     assert program.memory.peak_bytes("sram") == alone.memory.peak_bytes("sram")
 
 

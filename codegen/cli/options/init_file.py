@@ -26,6 +26,7 @@ _EXAMPLES: Mapping[str, str] = {
     "memory-model": '"stm32l4r5"',
     "model-limit": '"600M"',
     "name": '{ model = "prefix" }',
+    "only": '"sram"',
     "pool": '{ sram = "32K" }',
     "port": '"/dev/ttyACM0"',
     "stack": '"4K"',

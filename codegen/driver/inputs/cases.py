@@ -134,9 +134,13 @@ class ArraySource:
         ]
 
     def _key(self, arrays: Mapping[str, np.ndarray], letter: str, index: int, tensor: IoTensor) -> str:
-        """What the array of a tensor is called in the file: by its number, else by its name there or in C."""
+        """What the array of a tensor is called in the file: by its number, else by its name there or in C.
+
+        A tensor that is called like a number (`y0`) is found by its own number alone.
+        """
         key = self._behind_prefix(f"{letter}{index}")
-        names = map(self._behind_prefix, (tensor.origin, tensor.field))
+        spoken = [n for n in (tensor.origin, tensor.field) if not n.removeprefix(letter).isdecimal()]
+        names = map(self._behind_prefix, spoken)
         return next((name for name in (key, *names) if name in arrays), key)
 
     def _behind_prefix(self, name: str) -> str:

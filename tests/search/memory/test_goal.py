@@ -329,7 +329,9 @@ def test_budgets_of_several_pools_are_offered_together_and_hold_together() -> No
     flags = " ".join(f"--pool {pool}={budget}" for pool, budget in budgets.items())
     for message, (pool, budget) in zip(error.messages, budgets.items(), strict=True):
         assert message.where == f"pool {pool}"
-        assert message.help.startswith(f"try {flags}, a board with that many bytes, a smaller model")
+        assert message.help and message.help.startswith(
+            f"try {flags}, a board with that many bytes, a smaller model"
+        )
         assert message.text.splitlines()[-1] == (
             f"  the smallest budget for which a plan was found is {budget} bytes, "
             "with those of the other pools"
