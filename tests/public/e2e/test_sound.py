@@ -20,7 +20,7 @@ from codegen.driver.run import execute
 from codegen.plan.models import joint
 from tests import engines
 from tests.checkout import ROOT
-from tests.networks import model_path
+from tests.public.testdata import model_path
 
 KEYS = (
     "tflm/audio_preprocessor_int8",

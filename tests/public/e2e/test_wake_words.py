@@ -196,7 +196,7 @@ def test_what_state_excludes() -> None:
 
 def test_state_of_a_file_goes_with_sizes() -> None:
     """It was refused. Its bytes are at the same place whatever the sizes of a call are."""
-    options = Options(board="host", dims=parsed(["input_audio.1=3..3"]))
+    options = Options(board="host", dims=parsed(["input_audio.1=1..3"]))
     program = plan_model(model_path("wake_word/v2_vad"), load_board("host"), options).program
     assert program.ranges is not None
     olds = [old.value for old, _ in program.signature.state_tensors]
