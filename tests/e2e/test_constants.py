@@ -25,6 +25,7 @@ from codegen.program.problem import BufferKind
 from codegen.program.program import Program
 from codegen.settings import StageMode
 from codegen.toolchain import Optimize
+from tests.e2e.limited_flash import check_limited
 from tests.e2e.models import ALL_MODELS, build_model, golden_cases
 from tests.networks import model_path
 
@@ -322,19 +323,4 @@ def test_smaller_kernels_compute_the_same(
     key: str, optimize: Optimize, flash: int, most: int, tmp_path: Path
 ) -> None:
     """The plan is what is measured, with as few instructions as today, and not fewer than without a limit."""
-    cases = golden_cases(key)[:2]
-
-    def run(place: str, limits: dict[str, int]) -> tuple[int, int]:
-        """Instructions and bytes of constants."""
-        options = Options(board="mps2-an386", optimize=optimize, pool_limits=limits)
-        built = build_model(key, options, tmp_path / place)
-        measured = execute(built, cases, trace=Trace.COST)
-        assert complaints(built.models[0], cases, measured, built.image.sizes.stack_bound_bytes) == []
-        instructions = measured.result.cases[0].instructions
-        assert instructions is not None
-        return instructions, built.models[0].program.constants.size_bytes
-
-    free, _ = run("free", {})
-    limited, size = run("limited", {"flash": flash})
-    assert size <= flash
-    assert free <= limited <= most
+    check_limited(model_path(key), golden_cases(key)[:2], optimize, flash, most, tmp_path)

@@ -8,69 +8,22 @@ from pathlib import Path
 
 import pytest
 
-from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
-from codegen.driver.run import complaints, execute
-from codegen.errors import CodegenError
 from codegen.program.interface import IoMode
 from codegen.toolchain import Optimize
-from tests.e2e.models import ALL_MODELS, EDGED_MODELS, build_model, golden_cases, int8_cases
+from tests.e2e.board_runs import MAIN_BOARDS, check, pairs
+from tests.e2e.models import ALL_MODELS, EDGED_MODELS, build_model, golden_cases
+from tests.networks import model_path
 
-MAIN_BOARDS = ("host", "mps2-an386")
-"""Both hold every model, so `make test` runs every model on two boards."""
 SMALL_MODELS = ("dense_chain", "speech")
 """Two models that fit the smallest board, so every board runs two."""
-OTHER_BOARDS = (
-    "netduinoplus2",
-    "stm32vldiscovery",
-    "mps2-an385",
-    "mps2-an500",
-    "mps2-an505",
-    "mps3-an547",
-    "microbit",
-    "lm3s6965evb",
-)
-FEW = 4
-"""Cases an emulated board runs in the default suite; the host and `--long` run all of them."""
-
-
-def _pairs() -> list[object]:
-    marks = {"host": ()}
-    pairs: list[object] = []
-    for board in (*MAIN_BOARDS, *OTHER_BOARDS):
-        for key in ALL_MODELS:
-            own = list(marks.get(board, (pytest.mark.qemu,)))
-            if board not in MAIN_BOARDS and key not in SMALL_MODELS:
-                own.append(pytest.mark.long)
-            pairs.append(pytest.param(key, board, marks=own, id=f"{key}-{board}"))
-    return pairs
 
 
 def _check(key: str, options: Options, folder: Path, *, every_case: bool) -> None:
-    try:
-        built = build_model(key, options, folder / "build")
-        cases = golden_cases(key)
-        if options.io_types == "int8":
-            cases = int8_cases(key, cases, built)
-        chosen = cases if every_case else _few(cases)
-        measured = execute(built, chosen)
-    except CodegenError as error:
-        # Too large for this board: the message must say which pool or region lacks how many bytes.
-        assert error.exit_code == 4, error
-        assert all("lacks" in message.text and "bytes" in message.text for message in error.messages), error
-        first = error.messages[0]
-        pytest.skip(f"does not fit {options.board}: {first.where} {first.text.splitlines()[0]}")
-    assert complaints(built.models[0], chosen, measured, built.image.sizes.stack_bound_bytes) == []
+    check(model_path(key), golden_cases(key), options, folder, every_case=every_case)
 
 
-def _few(cases: tuple[Case, ...]) -> tuple[Case, ...]:
-    """Cases a, b, c and real ones, thinned where a golden holds hundreds of rows."""
-    if len(cases) <= 2 * FEW:
-        return cases
-    return (*cases[:3], *cases[3 :: max(1, (len(cases) - 3) // FEW)])
-
-
-@pytest.mark.parametrize(("key", "board"), _pairs())
+@pytest.mark.parametrize(("key", "board"), pairs(ALL_MODELS, SMALL_MODELS))
 def test_model_on_board(key: str, board: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     every = board == "host" or bool(request.config.getoption("--long"))
     _check(key, Options(board=board), tmp_path, every_case=every)

@@ -2,7 +2,6 @@
 
 import importlib
 import json
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -18,27 +17,7 @@ from codegen.ir.evaluate import evaluate
 from codegen.quantize import quantize
 from tests.importers.onnx import twins
 from tests.importers.onnx.models import model, node
-
-_CHILD = """
-import sys
-import numpy as np, onnxruntime as ort
-options = ort.SessionOptions()
-options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-options.log_severity_level, options.intra_op_num_threads = 4, 1
-session = ort.InferenceSession(sys.argv[1], options, providers=["CPUExecutionProvider"])
-[name] = [each.name for each in session.get_inputs()]
-rows = np.load(sys.argv[2])["x"]
-np.save(sys.argv[3], np.stack([session.run(None, {name: row})[0] for row in rows]))
-"""
-
-
-def asked(path: Path, rows: np.ndarray) -> np.ndarray:
-    """onnxruntime's first output for each row, all optimisations off, in a child process."""
-    question, answer = path.with_suffix(".npz"), path.with_suffix(".npy")
-    np.savez(question, x=rows)
-    words = [sys.executable, "-c", _CHILD, str(path), str(question), str(answer)]
-    subprocess.run(words, check=True, capture_output=True)
-    return np.load(answer)
+from tests.quantize.onnxruntime_rows import outputs_of_rows
 
 
 def small() -> Any:
@@ -82,7 +61,7 @@ def test_networks_equal_onnxruntime(tmp_path: Path, shape: Callable[[str], tuple
     rows = np.random.default_rng(1).random((24, *extents)).astype(np.float32)
     np.savez(tmp_path / "c.npz", **{image.name: rows[:16]})  # pyright: ignore[reportArgumentType]
     quantize(tmp_path / "m.onnx", tmp_path / "c.npz", tmp_path / "q.onnx")
-    engine = asked(tmp_path / "q.onnx", rows)
+    engine = outputs_of_rows(tmp_path / "q.onnx", rows)
     module = load(tmp_path / "q.onnx")
     ours = np.stack([evaluate(module, module.main, [row])[0] for row in rows])
     assert len(np.unique(engine)) > 3
@@ -108,7 +87,7 @@ def test_json_has_all_layers(folder: Path, capsys: pytest.CaptureFixture[str]) -
     assert (found["method"], found["per_channel"], found["samples"]) == ("minmax", False, 20)
     with np.load(folder / "c.npz") as arrays:
         rows, labels = arrays["x"][:, None], arrays["labels"]
-    real, quantised = (asked(folder / name, rows).reshape(20, 3) for name in ("m.onnx", "q.onnx"))
+    real, quantised = (outputs_of_rows(folder / name, rows).reshape(20, 3) for name in ("m.onnx", "q.onnx"))
     evaluation = found["evaluation"]
     classes, others = real.argmax(axis=1), quantised.argmax(axis=1)
     assert evaluation["agreement"] == np.count_nonzero(classes == others) / 20

@@ -13,10 +13,10 @@ from codegen.driver.build import plan_model
 from codegen.driver.options import Options
 from codegen.emit import render, write
 from codegen.plan.models.joint import together
-from codegen.program.interface import EntryMode, Interface
 from codegen.program.program import Program
 from codegen.toolchain import Optimize
 from tests.emit.compiling import compile_all, run_main
+from tests.emit.values.rendered import rendered_files
 from tests.networks import model_path
 
 KWS = "ds_cnn"
@@ -122,22 +122,8 @@ def test_copies_that_save_next_to_nothing_are_not_made() -> None:
     assert not [path for path in render(together([program])).files if "stage_copy" in path]
 
 
-def files(flash: int, optimize: Optimize, *, entry: EntryMode = EntryMode.RUN) -> Mapping[str, str]:
-    options = Options(
-        board="mps2-an386",
-        optimize=optimize,
-        pool_limits={"flash": flash},
-        interface=Interface(entry=entry),
-    )
-    path = model_path("autoencoder")
-    return render(together([plan_model(path, load_board("mps2-an386"), options, alone=True).program])).files
-
-
-def step(text: str, index: int) -> str:
-    """What step `index` runs."""
-    found = re.search(rf"CG_STEP_BEGIN\({index}u\);\n(.*?)    CG_STEP_END", text, flags=re.S)
-    assert found is not None
-    return found[1]
+def files(flash: int, optimize: Optimize, **options: Any) -> Mapping[str, str]:
+    return rendered_files(model_path("autoencoder"), flash, optimize, **options)
 
 
 @pytest.mark.parametrize("optimize", ["speed", "balanced"])

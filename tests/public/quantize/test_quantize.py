@@ -1,7 +1,5 @@
 """`codegen quantize`: what it writes is imported and equals onnxruntime's outputs; what cannot be is told."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,28 +10,7 @@ from codegen.importers import load
 from codegen.ir.evaluate import evaluate
 from codegen.quantize import quantize
 from tests.public.testdata import model_path
-
-_CHILD = """
-import sys
-import numpy as np, onnxruntime as ort
-options = ort.SessionOptions()
-options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-options.log_severity_level, options.intra_op_num_threads = 4, 1
-session = ort.InferenceSession(sys.argv[1], options, providers=["CPUExecutionProvider"])
-[name] = [each.name for each in session.get_inputs()]
-rows = np.load(sys.argv[2])["x"]
-np.save(sys.argv[3], np.stack([session.run(None, {name: row})[0] for row in rows]))
-"""
-
-
-def asked(path: Path, rows: np.ndarray) -> np.ndarray:
-    """onnxruntime's first output for each row, all optimisations off, in a child process."""
-    question, answer = path.with_suffix(".npz"), path.with_suffix(".npy")
-    np.savez(question, x=rows)
-    words = [sys.executable, "-c", _CHILD, str(path), str(question), str(answer)]
-    subprocess.run(words, check=True, capture_output=True)
-    return np.load(answer)
-
+from tests.quantize.onnxruntime_rows import outputs_of_rows
 
 SHARED = (
     "mnist",
@@ -58,7 +35,7 @@ def test_real_networks_equal_onnxruntime(tmp_path: Path, name: str) -> None:
     np.savez(tmp_path / "c.npz", **{called.name: rows[:16]})  # pyright: ignore[reportArgumentType]
     made = quantize(path, tmp_path / "c.npz", tmp_path / "q.onnx")
     assert made.quantised_bytes == (tmp_path / "q.onnx").stat().st_size and made.samples == 16
-    expected = asked(tmp_path / "q.onnx", rows)
+    expected = outputs_of_rows(tmp_path / "q.onnx", rows)
     module = load(tmp_path / "q.onnx")
     got = np.stack([evaluate(module, module.main, [row])[0] for row in rows])
     assert got.dtype == expected.dtype and got.shape == expected.shape

@@ -1,6 +1,5 @@
 """A limit of flash is a constraint of the search: other kernels are taken before it is given up."""
 
-from dataclasses import replace
 from importlib import import_module
 from itertools import pairwise, product
 from typing import Any
@@ -12,8 +11,7 @@ from codegen.driver.build import plan_model
 from codegen.driver.checks.fit import telling
 from codegen.driver.options import Options
 from codegen.driver.preparing import prepared
-from codegen.errors import CodegenError, Message
-from codegen.ir import Board
+from codegen.errors import CodegenError
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.constants.linking import size_bytes
 from codegen.plan.constants.merging import merge
@@ -24,45 +22,24 @@ from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.fewest_bytes import NEARLY_PERCENT
 from codegen.search.kernels.selection import select
 from tests.networks import model_path
+from tests.search.flash.limits import BOARD, outcome_within, plan_within, smallest_limit
 
 KWS = "ds_cnn"
 VWW = "mobilenet_v1"
 RESNET = "resnet8"
 SPEECH = "speech"
 DETECT = "person_detect"
-BOARD = load_board("mps2-an386")
 LEVELS = ("speed", "balanced", "size")
 LIMIT = 28_672
 """28 KiB: `kws_ref_model` has 30,856 to 32,408 bytes of constants with the kernels that are chosen freely."""
 
 
-def planned(
-    flash: int | None, *, key: str = KWS, on: Board = BOARD, alone: bool = True, **options: Any
-) -> Program:
-    """A model with so many bytes for constants."""
-    limits = {**({} if flash is None else {"flash": flash}), **options.pop("limits", {})}
-    chosen = replace(Options(board=on.name, pool_limits=limits), **options)
-    path = model_path(key)
-    ready = None if alone else prepared(path, chosen, ["sram"], among_others=True)
-    with telling():
-        return plan_model(path, on, chosen, alone=alone, ready=ready).program
+def planned(flash: int | None, *, key: str = KWS, **options: Any) -> Program:
+    return plan_within(model_path(key), flash, **options)
 
 
-def told(message: Message) -> int:
-    """The smallest limit that E402 names."""
-    assert (message.code, message.where) == ("E402", "constant pool flash")
-    line = message.text.splitlines()[1]
-    assert line.endswith(" bytes")
-    return int(line.removeprefix("  the smallest limit for which a plan was found is ").split()[0])
-
-
-def outcome(flash: int, **options: Any) -> tuple[bool, int]:
-    """Whether there is a program and how many bytes its constants have, or the smallest limit it is told."""
-    try:
-        return True, planned(flash, **options).constants.size_bytes
-    except CodegenError as missed:
-        (message,) = missed.messages
-        return False, told(message)
+def outcome(flash: int, *, key: str = KWS, **options: Any) -> tuple[bool, int]:
+    return outcome_within(model_path(key), flash, **options)
 
 
 def unpredicted(program: Program) -> set[str]:
@@ -134,7 +111,7 @@ def test_the_smallest_limit_that_is_told_does(key: str, far_below: int, optimize
     with pytest.raises(CodegenError) as caught:
         planned(far_below, key=key, optimize=optimize)
     (message,) = caught.value.messages
-    smallest = told(message)
+    smallest = smallest_limit(message)
     assert message.help == (
         f"try --pool flash={smallest}, a board with more read-only memory, or a smaller model"
     )
@@ -165,7 +142,7 @@ def test_every_limit_above_it_does(flash: int, optimize: str) -> None:
 def test_each_limit_is_kept_or_the_same_smallest_one_is_told(key: str, board: str, optimize: str) -> None:
     """On Cortex-M3 it was E311 where a step was to replace its argument; with `size` one byte less than what
     was named did."""
-    options = {"key": key, "on": load_board(board), "optimize": optimize}
+    options: dict[str, Any] = {"key": key, "on": load_board(board), "optimize": optimize}
     _, most = outcome(1 << 20, **options)
     fits, smallest = outcome(1, **options)
     assert not fits and smallest < most

@@ -2,35 +2,18 @@
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
-from codegen.board import load_board
-from codegen.driver.build import plan_model
-from codegen.driver.options import Options
-from codegen.emit import render
-from codegen.plan.models.joint import together
-from codegen.program.interface import EntryMode, Interface
+from codegen.program.interface import EntryMode
 from codegen.toolchain import Optimize
+from tests.emit.values.rendered import rendered_files, step
 from tests.public.testdata import model_path
 
 
-def files(flash: int, optimize: Optimize, *, entry: EntryMode = EntryMode.RUN) -> Mapping[str, str]:
-    options = Options(
-        board="mps2-an386",
-        optimize=optimize,
-        pool_limits={"flash": flash},
-        interface=Interface(entry=entry),
-    )
-    path = model_path("mlperf_tiny/ad01_int8")
-    return render(together([plan_model(path, load_board("mps2-an386"), options, alone=True).program])).files
-
-
-def step(text: str, index: int) -> str:
-    """What step `index` runs."""
-    found = re.search(rf"CG_STEP_BEGIN\({index}u\);\n(.*?)    CG_STEP_END", text, flags=re.S)
-    assert found is not None
-    return found[1]
+def files(flash: int, optimize: Optimize, **options: Any) -> Mapping[str, str]:
+    return rendered_files(model_path("mlperf_tiny/ad01_int8"), flash, optimize, **options)
 
 
 WHOLE = """\

@@ -1,55 +1,27 @@
 """A limit of flash is a constraint of the search: other kernels are taken before it is given up."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from codegen.board import load_board
-from codegen.driver.build import plan_model
-from codegen.driver.checks.fit import telling
-from codegen.driver.options import Options
-from codegen.driver.preparing import prepared
-from codegen.errors import CodegenError, Message
-from codegen.ir import Board
 from codegen.program.program import Program
 from tests.public.testdata import model_path
+from tests.search.flash.limits import outcome_within, plan_within
 
 KWS = "mlperf_tiny/kws_ref_model"
 VWW = "mlperf_tiny/vww_96_int8"
 RESNET = "mlperf_tiny/pretrainedResnet_quant"
 SPEECH = "tflm/micro_speech_quantized"
 DETECT = "tflm/person_detect"
-BOARD = load_board("mps2-an386")
 
 
-def planned(
-    flash: int | None, *, key: str = KWS, on: Board = BOARD, alone: bool = True, **options: Any
-) -> Program:
-    """A model with so many bytes for constants."""
-    limits = {**({} if flash is None else {"flash": flash}), **options.pop("limits", {})}
-    chosen = replace(Options(board=on.name, pool_limits=limits), **options)
-    path = model_path(key)
-    ready = None if alone else prepared(path, chosen, ["sram"], among_others=True)
-    with telling():
-        return plan_model(path, on, chosen, alone=alone, ready=ready).program
+def planned(flash: int | None, *, key: str = KWS, **options: Any) -> Program:
+    return plan_within(model_path(key), flash, **options)
 
 
-def told(message: Message) -> int:
-    """The smallest limit that E402 names."""
-    assert (message.code, message.where) == ("E402", "constant pool flash")
-    line = message.text.splitlines()[1]
-    assert line.endswith(" bytes")
-    return int(line.removeprefix("  the smallest limit for which a plan was found is ").split()[0])
-
-
-def outcome(flash: int, **options: Any) -> tuple[bool, int]:
-    """Whether there is a program and how many bytes its constants have, or the smallest limit it is told."""
-    try:
-        return True, planned(flash, **options).constants.size_bytes
-    except CodegenError as missed:
-        (message,) = missed.messages
-        return False, told(message)
+def outcome(flash: int, *, key: str = KWS, **options: Any) -> tuple[bool, int]:
+    return outcome_within(model_path(key), flash, **options)
 
 
 @pytest.mark.parametrize(
