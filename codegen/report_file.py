@@ -298,7 +298,7 @@ class ProductTensor:
     shape: tuple[int, ...]
     size_bytes: int
     scale: float | None
-    """Of a quantised tensor with one scale: a stored q stands for scale * (q - zero_point)."""
+    """Scale of a quantised tensor that has one: a stored q stands for scale * (q - zero_point)."""
     zero_point: int | None
     converter: str
     """The header's inline function between a real number and what is stored; empty if there is none."""
@@ -326,7 +326,7 @@ class ProductModel:
     has_state: bool
     is_plain: bool
     pools: tuple[str, ...]
-    """Those that the application owns and hands to each call."""
+    """Pools that the application owns and hands to each call."""
     has_external_constants: bool
     has_sizes: bool
     """A call says sizes, which are known as ranges."""
@@ -346,7 +346,7 @@ class ProductMemory:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProductBoard:
-    """What a linker script and an emulator need to know of the board."""
+    """Facts of the board that a linker script and an emulator need."""
 
     title: str
     memories: tuple[ProductMemory, ...]

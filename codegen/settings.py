@@ -26,7 +26,7 @@ Firmware = Literal["test", "mlperf-tiny"]
 """What runs on the board around the models: the test link, or what answers MLPerf Tiny's runner."""
 
 ReferenceMode = Literal["auto", "engine", "numpy"]
-"""What outputs are compared with: an engine where one answers, only an engine, our own evaluation."""
+"""Reference of outputs: an engine where one answers, only an engine, or our own evaluation."""
 
 TARGET, SEARCH, CODE, OUTPUT = "Board and memory", "Plan and kernels", "Generated code", "Output"
 """Groups of options in the help."""
@@ -34,7 +34,7 @@ TARGET, SEARCH, CODE, OUTPUT = "Board and memory", "Plan and kernels", "Generate
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReferenceChoice:
-    """What outputs are compared with, and where engines are looked for."""
+    """The reference that outputs are compared with, and the Python in which engines are looked for."""
 
     mode: ReferenceMode = "numpy"
     python: str | None = None

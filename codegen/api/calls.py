@@ -126,7 +126,7 @@ def checked_port(port: object) -> str | None:
 
 
 def checked_choice(reference: object, python: object) -> ReferenceChoice:
-    """What outputs are compared with. Raises CodegenError E201 for words and paths that are none."""
+    """The reference that a caller chose. Raises CodegenError E201 for an unknown mode or a wrong path."""
     if reference not in get_args(ReferenceMode):
         text = f"reference is {_said(ReferenceMode)}, not {_shown(reference)}"
         raise CodegenError(Message(code="E201", text=text, help=_HELP))

@@ -1,4 +1,4 @@
-"""What people see: messages, progress, tables. Rich is imported where it draws."""
+"""Messages, progress and tables on the terminal. Rich is imported where it draws."""
 
 import shutil
 import sys

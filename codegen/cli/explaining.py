@@ -44,15 +44,15 @@ def plain(text: str) -> str:
 @click.argument("code", metavar="CODE")
 def explain(code: str) -> int:
     """`codegen explain`."""
-    wanted = code.strip("[]:").upper().removeprefix("ERROR[")
+    asked_code = code.strip("[]:").upper().removeprefix("ERROR[")
     known: list[str] = []
     for section, codes, text in entries():
         known += codes
-        if wanted in codes:
+        if asked_code in codes:
             click.echo(f"{', '.join(codes)}  ({section})\n")
             click.echo(textwrap.fill(plain(text), _WIDTH, break_long_words=False, break_on_hyphens=False))
             return ExitCode.OK
-    near = difflib.get_close_matches(wanted, known, n=3, cutoff=0.7)
+    near = difflib.get_close_matches(asked_code, known, n=3, cutoff=0.7)
     guess = f"did you mean {' or '.join(near)}? " if near else ""
     help_ = f"{guess}codes are {min(known)} to {max(known)}, as in `error[E401]`; docs/errors.md has all"
     raise CodegenError(Message(code="E201", text=f"no message has the code {code!r}", help=help_))

@@ -194,11 +194,16 @@ def evaluate(request: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     return answer
 
 
-def engines() -> dict[str, np.ndarray]:
-    """Those that are installed: to import them takes seconds, in every process that asks."""
+def installed() -> dict[str, str]:
+    """Engine -> version, of those that this Python has. None is imported: that takes seconds."""
     names = [name for name, module in MODULES.items() if importlib.util.find_spec(module) is not None]
-    versions = [importlib.metadata.version(name) for name in names]
-    return {"engines": np.array(",".join(names)), "versions": np.array(",".join(versions))}
+    return {name: importlib.metadata.version(name) for name in names}
+
+
+def engines() -> dict[str, np.ndarray]:
+    """The answer to a request without a model: installed engines and their versions."""
+    versions = installed()
+    return {"engines": np.array(",".join(versions)), "versions": np.array(",".join(versions.values()))}
 
 
 def answer_to(request: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -207,7 +212,7 @@ def answer_to(request: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def serve(answer_to: Callable[[Mapping[str, np.ndarray]], dict[str, np.ndarray]]) -> None:
-    """EngineAnswer requests of standard input on standard output until it ends."""
+    """Answer requests of standard input on standard output until it ends."""
     requests = os.fdopen(os.dup(0), "rb")
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what an engine prints must not end up among the answers

@@ -4,15 +4,13 @@ An engine may need another NumPy or another Python than this program, so it may 
 its own: `--engine-python PATH`, or `.venv-engines` beside the checkout, which `make engines` makes.
 """
 
-import importlib.metadata
-import importlib.util
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from codegen.engines.child import MODULES
+from codegen.engines.child import installed
 from codegen.engines.processes import EngineError, answering
 from codegen.errors import CodegenError, Message
 
@@ -42,10 +40,10 @@ def find_engine(names: Sequence[str], python: str | None) -> Engine | None:
     """
     pythons = _pythons(python)
     for name in names:
-        for each in pythons:
-            version = installed_engines(each).get(name)
+        for path in pythons:
+            version = installed_engines(path).get(name)
             if version is not None:
-                return Engine(name=name, version=version, python=each)
+                return Engine(name=name, version=version, python=path)
     return None
 
 
@@ -68,9 +66,7 @@ def _unusable(python: str, text: str) -> Message:
 def installed_engines(python: Path) -> Mapping[str, str]:
     """Engine -> version, of those that `python` has. Raises CodegenError E238 if it cannot be run."""
     if python == Path(sys.executable):
-        # No process is started where this one can tell.
-        names = [name for name, module in MODULES.items() if importlib.util.find_spec(module) is not None]
-        return {name: importlib.metadata.version(name) for name in names}
+        return installed()  # no process is started where this one can tell
     try:
         with answering(python) as child:
             answer = child.ask({})

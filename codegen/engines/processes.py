@@ -1,4 +1,4 @@
-"""EngineProcess processes that run engines: one answers for as long as it refuses nothing.
+"""Child processes that run engines: one answers for as long as it refuses nothing.
 
 To start one takes longer than most answers, so a process keeps its child for the next question.
 """
@@ -35,9 +35,9 @@ class Request:
     inputs: tuple[Arrays, ...]
     is_sequence: bool = False
     feedback: tuple[tuple[int, int], ...] = ()
-    """Of a sequence: (output, input of the next case that takes its values)."""
+    """Pairs (output, input) of a sequence: the input of the next case takes the output's values."""
     wants_tensors: bool = False
-    """Whether the answer has every value of the last case."""
+    """True if the answer is to have every value of the last case."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

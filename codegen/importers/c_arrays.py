@@ -12,7 +12,7 @@ _ARRAY = re.compile(rb"([A-Za-z_]\w*)\s*\[[^\]]*\][^={};]*=\s*\{([^{}]*)\}")
 _LEAST_BYTES = 16
 """Shorter arrays hold no model."""
 _TFLITE, _ONNX_START = b"TFL3", b"\x08"
-"""What stands in bytes 4 to 7 of a .tflite; how an .onnx begins: with the version of its IR."""
+"""Signatures: bytes 4 to 7 of a .tflite; the first bytes of an .onnx, the version of its IR."""
 
 
 def model_of(text: bytes, name: str) -> bytes:

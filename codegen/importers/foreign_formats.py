@@ -34,12 +34,12 @@ class ForeignFormat:
     """A format that no importer reads."""
 
     text: str
-    """What the file is, behind "this is"."""
+    """Name of the format, behind "this is"."""
     help: str
     magics: tuple[tuple[int, bytes], ...] = ()
     """Offset and bytes there; one of them is enough. Without them the name decides."""
     suffixes: tuple[str, ...] = ()
-    """Where they say it and the first bytes do not."""
+    """Suffixes that tell the format where the first bytes do not."""
 
 
 FORMATS = (

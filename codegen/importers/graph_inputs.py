@@ -24,7 +24,7 @@ class InputSignature:
 
 
 def open_extents(name: str, shape: Sequence[int], symbols: Sequence[str]) -> tuple[str, str]:
-    """What is said of an input with open extents beside the first, and what to do; by the file's names."""
+    """Message and help about an input with open extents beside the first, in the file's own names."""
     names = [symbol for _, symbol in zip_longest(shape, symbols, fillvalue="")]
     words = [symbol or str(extent) for extent, symbol in zip(shape, names, strict=True)]
     text = f"has shape [{', '.join(words)}]: only the first extent may be unknown"

@@ -1,4 +1,4 @@
-"""What users say of single values, as plain values: `[[place]]`, `[[state]]`, `[[constant]]` of codegen.toml.
+"""Rules of users about single values: `[[place]]`, `[[state]]`, `[[constant]]` of codegen.toml.
 
 Where a user wants values: `[[place]]` of codegen.toml as a plain value.
 

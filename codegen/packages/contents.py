@@ -39,7 +39,7 @@ class Package:
     version: str
     vendor: str
     url: str
-    """Where it is to be had: a field that registries demand."""
+    """Address of the package: a field that registries demand."""
     report: Report
     product: Product
     texts: Mapping[str, str]

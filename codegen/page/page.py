@@ -108,7 +108,7 @@ class Part:
     columns: tuple[Column, ...]
     curve: curve_chart.CurveChart | None
     plans: tuple[PlanRow, ...]
-    """Of the curve, with or without a chart."""
+    """Plans of the curve, with or without a chart."""
     curve_columns: tuple[Column, ...]
     chips: tuple[Chip, ...]
 

@@ -39,7 +39,7 @@ def window_words(layer: Layer) -> str:
 
 
 def layer_words(layers: Sequence[Layer]) -> str:
-    """What a step computes: its window, or name and window of each layer of a block."""
+    """Layers of a step in words: its window, or name and window of each layer of a block."""
     if len(layers) == 1:
         return window_words(layers[0])
     return ", ".join(f"{layer.name} {window_words(layer)}".strip() for layer in layers)

@@ -88,7 +88,7 @@ class Interface:
     pools: PoolOwner = PoolOwner.STATIC
     constants: ConstantsMode = ConstantsMode.LINKED
     busy_flag: bool = False
-    """Whether a call is refused while another one that shares memory has not ended."""
+    """True if a call is refused while another one that shares memory has not ended."""
 
     @property
     def is_stepwise(self) -> bool:

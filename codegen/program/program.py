@@ -106,11 +106,11 @@ class Program:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a user should know of how the file was read and the plan was found."""
+        """Notes for the user on how the file was read and the plan was found."""
         return tuple(self.metadata.get("notes", "").splitlines())
 
     def with_note(self, note: str) -> "Program":
-        """The same, with one more of `notes`."""
+        """This program with one more of `notes`."""
         return replace(self, metadata={**self.metadata, "notes": "\n".join([*self.notes, note])})
 
     def running(self, prim_funcs: tuple[PrimFunc, ...]) -> "Program":

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SearchOptions:
-    """What a user can fix of the search of every model. `pool_limits`: pool -> hard limit in bytes."""
+    """Options that fix parts of the search of every model. `pool_limits`: pool -> hard limit in bytes."""
 
     optimize: Optimize = field(
         default="balanced",
@@ -99,4 +99,4 @@ class SearchOptions:
     states: "tuple[StateRule, ...]" = ()
     """Outputs that are inputs of the next inference, from codegen.toml."""
     constant_rules: "tuple[ConstantRule, ...]" = ()
-    """Where constants lie, from codegen.toml."""
+    """Rules of codegen.toml that say where constants lie."""

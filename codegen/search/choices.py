@@ -58,7 +58,7 @@ def board_pools(
 
 
 def _only_named(options: SearchOptions, board: Board, regions: Sequence[Region]) -> Sequence[Region]:
-    """Those of `regions` whose pools `--only` names; all without it. Raises CodegenError E215."""
+    """The `regions` whose pools `--only` names; all without it. Raises CodegenError E215."""
     if options.only is None:
         return regions
     named = [name.strip() for name in options.only.split(",")]

@@ -44,7 +44,7 @@ class Result:
     instructions_predicted: int | None = None
     """By the kernels' models, where each layer with weights has one."""
     milliseconds: float | None = None
-    """Of one inference at the board's rated clock (`time` of report.json)."""
+    """Time of one inference at the board's rated clock (`time` of report.json)."""
     message: str = ""
 
     @property

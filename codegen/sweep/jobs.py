@@ -27,7 +27,7 @@ Until = Literal["plan", "build", "run"]
 
 _MOST_LIMITS = 1000
 _PROGRAM = ("templates", "runtime_c", "boards")
-"""What decides results beside the package."""
+"""Folders that decide results beside the package."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 
 class Topic(enum.Enum):
-    """What a finding is about: people read a line of each."""
+    """Subject of a finding: people read one line for each."""
 
     PYTHON = "python"
     ARM = "arm"

@@ -17,7 +17,7 @@ _SEPARATORS = re.compile(r"[-_. ]+")
 _LEAST_CHIP = 5
 """Characters that a chip is found by: `stm32` alone means none."""
 _NEAR = 0.72
-"""How alike two names are, from 0 to 1, that one may be meant for the other."""
+"""How with_chip two names are, from 0 to 1, that one may be meant for the other."""
 PORTABLE = "host"
 """The board whose code runs on every core of 32 bits and more."""
 
@@ -45,7 +45,7 @@ class AbsentPart:
         return self.because or f"no board file is for {self.title}"
 
     def advice(self, nearest: Board) -> str:
-        """What works today."""
+        """Commands that serve the part today."""
         if nearest.name == PORTABLE:
             return (
                 "portable C runs there: `codegen build MODEL --board host -o DIR`, then `codegen export DIR "
@@ -87,40 +87,40 @@ def board_called(word: str, boards: Sequence[Board]) -> Board | None:
 
     Raises CodegenError E250 if several boards have such a chip.
     """
-    wanted = plain(word)
+    typed = plain(word)
     for board in boards:
-        if wanted in map(plain, (board.name, *board.aliases, short_title(board))):
+        if typed in map(plain, (board.name, *board.aliases, short_title(board))):
             return board
-    alike = [board for board in boards if _is_chip(wanted, plain(board.chip))]
-    if len(alike) > 1:
-        names = "; ".join(f"{board.name}, {board.title}" for board in alike)
-        text = f"{len(alike)} boards have a chip {word}"
+    with_chip = [board for board in boards if _is_chip(typed, plain(board.chip))]
+    if len(with_chip) > 1:
+        names = "; ".join(f"{board.name}, {board.title}" for board in with_chip)
+        text = f"{len(with_chip)} boards have a chip {word}"
         raise CodegenError(Message(code="E250", text=text, help=f"name one of {names}"))
-    return alike[0] if alike else None
+    return with_chip[0] if with_chip else None
 
 
-def _is_chip(wanted: str, chip: str) -> bool:
+def _is_chip(typed: str, chip: str) -> bool:
     """True if one name begins with the other: people leave out the package, or say more than the file."""
-    return len(wanted) >= _LEAST_CHIP and bool(chip) and (chip.startswith(wanted) or wanted.startswith(chip))
+    return len(typed) >= _LEAST_CHIP and bool(chip) and (chip.startswith(typed) or typed.startswith(chip))
 
 
 def no_board(word: str, boards: Sequence[Board]) -> Message:
     """E250: there is no such board; what works today, or which name is nearly the same."""
-    wanted, text = plain(word), f"there is no board {word!r}"
+    typed, text = plain(word), f"there is no board {word!r}"
     names = [name for board in boards for name in (board.name, *board.aliases)]
-    begun = [name for name in names if len(wanted) >= _LEAST_CHIP and plain(name).startswith(wanted)]
+    begun = [name for name in names if len(typed) >= _LEAST_CHIP and plain(name).startswith(typed)]
     if begun:
         guess = f"did you mean {' or '.join(begun)}? `codegen boards` lists all"
         return Message(code="E250", text=text, help=guess)
     for part in absent_parts():
-        if any(fnmatchcase(wanted, pattern) for pattern in part.names):
+        if any(fnmatchcase(typed, pattern) for pattern in part.names):
             nearest = board_called(part.nearest, boards)
             if nearest is None:
                 raise ValueError(f"parts.toml: there is no board {part.nearest}")
             return Message(code="E250", text=f"{text}: {part.text}", help=part.advice(nearest))
     by_plain = {plain(short_title(board)): board.name for board in boards}
     by_plain |= {plain(name): name for name in (*names, *(board.chip for board in boards if board.chip))}
-    near = difflib.get_close_matches(wanted, by_plain, n=1, cutoff=_NEAR)
+    near = difflib.get_close_matches(typed, by_plain, n=1, cutoff=_NEAR)
     known = f"known boards: {', '.join(names)}"
     if near:
         known = f"did you mean {by_plain[near[0]]}? `codegen boards` lists all"

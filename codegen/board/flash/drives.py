@@ -27,7 +27,7 @@ def usual_place(board_id: str) -> Path:
 
 
 def _places() -> Iterator[Path]:
-    """Where drives are mounted. Only file systems of USB drives: others may not answer."""
+    """Mount points of USB drives. File systems of other kinds are left out: they may not answer."""
     if MOUNTS.is_file():
         for line in MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").splitlines():
             _, place, kind, *_ = line.split()

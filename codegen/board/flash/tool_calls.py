@@ -142,11 +142,11 @@ class FlashTool:
     wait_seconds: float = WAIT_SECONDS
 
     def loading(self, board: Board, elf: Path, *, shown: bool = False) -> Commands:
-        """What puts `elf` on the board; `shown`: without running it. Raises CodegenError E630."""
+        """Commands that put `elf` on the board; `shown`: for printing alone. Raises CodegenError E630."""
         return load_commands(board, elf, tool=self.name, probe=self.probe, shown=shown)
 
     def resetting(self, board: Board, *, shown: bool = False) -> Commands:
-        """What resets the board; `shown`: without running it. Raises CodegenError E630."""
+        """Commands that reset the board; `shown`: for printing alone. Raises CodegenError E630."""
         return reset_commands(board, tool=self.name, probe=self.probe, shown=shown)
 
     def work(self, commands: Commands, *, loading: bool, progress: Progress = silent) -> None:

@@ -85,7 +85,7 @@ def summary(findings: Sequence[Finding], *, with_flash: bool) -> Iterator[str]:
 
 
 def _blamed(members: Sequence[Finding]) -> list[Finding]:
-    """What is missing of what a topic needs; the program that leads the topic stands for all of it."""
+    """Missing needs of a topic. If the program that leads the topic is missing, it stands for all of them."""
     needed = [finding for finding in members if not finding.ok and not finding.optional]
     return needed[:1] if needed and needed[0] is members[0] else needed
 

@@ -2,7 +2,6 @@
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -26,9 +25,6 @@ from codegen.driver.options import Options
 from codegen.driver.planning import plan_only, plan_problem, problem_report
 from codegen.driver.report.single import report
 from codegen.errors import CodegenError, ExitCode, Message
-
-if TYPE_CHECKING:
-    pass
 
 
 def plan(

@@ -90,7 +90,7 @@ def usage(error: click.UsageError) -> CodegenError:
 
 
 def _help_of(error: click.UsageError) -> str:
-    """What the option or the words that are wrong stand for; empty where that is not known."""
+    """Help text of the option that is wrong; empty where it is not known."""
     context = error.ctx
     parameter = error.param if isinstance(error, click.BadParameter) else None
     if isinstance(parameter, click.Option) and parameter.help:

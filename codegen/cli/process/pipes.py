@@ -13,7 +13,7 @@ from codegen.disk import is_full
 
 _STDERR = 2
 _GONE = {errno.EPIPE, errno.EIO, errno.EBADF}
-"""What a write says whose reader is gone: of a pipe, of a terminal, of a descriptor that was closed."""
+"""Errors of a write without a reader: a closed pipe, terminal or descriptor."""
 
 
 class _Dropping(io.FileIO):

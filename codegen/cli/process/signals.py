@@ -20,7 +20,7 @@ class EndedBySignal(BaseException):
 
     @property
     def name(self) -> str:
-        """What the signal is called."""
+        """Name of the signal, as in SIGTERM."""
         return signal.Signals(self.number).name
 
     @property

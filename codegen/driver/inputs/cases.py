@@ -134,7 +134,7 @@ class ArraySource:
         ]
 
     def _key(self, arrays: Mapping[str, np.ndarray], letter: str, index: int, tensor: IoTensor) -> str:
-        """What the array of a tensor is called in the file: by its number, else by its name there or in C.
+        """Name of a tensor's array in the file: by its number, else its name in the model file or in C.
 
         A tensor that is called like a number (`y0`) is found by its own number alone.
         """

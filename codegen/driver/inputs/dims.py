@@ -247,7 +247,7 @@ def _bind_rest(
 
 
 def _name_of(signature: "InputSignature", axis: int) -> str:
-    """What the file calls an extent; empty where it has no name."""
+    """The file's name of an extent; empty where it has none."""
     return signature.symbols[axis] if axis < len(signature.symbols) else ""
 
 

@@ -22,7 +22,7 @@ class Planned:
     at: Callable[[Mapping[str, int]], Module] | None = None
     """The file's module at any sizes; None where all are fixed."""
     file: ModelFile | None = None
-    """Where the module came from; None of one that no file says."""
+    """The file that the module was read from; None for a module without one."""
 
     @property
     def own_macs(self) -> int:

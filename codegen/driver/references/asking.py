@@ -32,7 +32,7 @@ _INSTALL: Mapping[str, str] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EngineOutputs:
-    """What an engine answered: outputs by case, None where it has none; or the reason that none did."""
+    """An engine's outputs by case, None where it has none; or the reason that no engine answered."""
 
     engine: Engine | None = None
     outputs: tuple[tuple[np.ndarray | None, ...], ...] = ()
@@ -123,7 +123,7 @@ def request_of(
     is_sequence: bool = False,
     wants_tensors: bool = False,
 ) -> Request:
-    """What to ask any engine; its name is still to be filled in."""
+    """The request for any engine; its name is still to be filled in."""
     types = file_types(planned)
     hidden = _files_states(planned.program, state_inputs(planned.program))
     inputs = tuple(

@@ -20,7 +20,7 @@ _BOUNDED = frozenset({"LOGISTIC", "LOG_SOFTMAX", "SOFTMAX", "TANH"})
 _LAST_PLACE_OF_ONE = 2.0**-23
 """Results of functions up to 1 are no closer than that: far below, engines approximate them otherwise."""
 _STEP_TOLERANCE = 1e-4
-"""Of float32, relative to the step's largest: long sums in another order. Wrong imports are far beyond."""
+"""Tolerance of float32 steps, relative to the step's largest value: engines order long sums otherwise."""
 _ROUNDED_SHARE = 0.01
 """Share of an ONNX layer's integers that may be one quantum off."""
 
@@ -36,7 +36,7 @@ class WrongStep:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ImportCheck:
-    """What came of the comparison of all steps."""
+    """Result of the comparison of all steps."""
 
     values: int
     """Values that the engine has too."""

@@ -133,7 +133,7 @@ def _explained(
     asked: EngineOutputs,
     check: ImportCheck,
 ) -> Judged:
-    """What is said where the board computes what was imported, and the engine something else."""
+    """The verdict where the board computes what was imported, and the import was checked step by step."""
     engine = str(asked.engine)
     difference = max(one.max_abs_difference for each in by_engine for one in each)
     if check.wrong:

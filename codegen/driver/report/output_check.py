@@ -71,7 +71,7 @@ NUMPY_WORDS = "the NumPy reference"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReferenceUsed:
-    """What decided whether the outputs of a run are right."""
+    """The reference that decided whether the outputs of a run are right."""
 
     kind: Literal["engine", "numpy", "expected"] = "numpy"
     engine: str = ""
@@ -93,7 +93,7 @@ class ReferenceUsed:
 
     @property
     def name(self) -> str:
-        """What the outputs are equal to, in a sentence."""
+        """The reference in words, as in "equal to WORDS"."""
         if self.max_difference:
             return NUMPY_WORDS  # from the engine's they differ by rounding, which is said below
         return {"engine": self.engine, "numpy": NUMPY_WORDS, "expected": "the expected outputs"}[self.kind]
@@ -112,7 +112,7 @@ class ReferenceUsed:
         }
 
     def lines(self) -> list[str]:
-        """What people read of it."""
+        """Lines of the summary about the reference."""
         if self.kind == "engine" and self.values_compared is not None:
             values = counted(self.values_compared, "value")
             return [

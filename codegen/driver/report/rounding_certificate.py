@@ -43,7 +43,7 @@ def _layers(program: Program) -> Iterator[RoundedLayer]:
 
 
 def _lines_of(program: Program, key: str) -> list[str]:
-    """What the importer says of layers, one a line: `left_in_float`, `may_differ`."""
+    """Notes of the importer about layers, one a line, under the key `left_in_float` or `may_differ`."""
     return program.metadata.get(key, "").splitlines()
 
 

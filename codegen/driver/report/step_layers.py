@@ -40,7 +40,7 @@ def _kernels(prim: PrimFunc) -> Iterator[str]:
 
 
 def _window(let: Let) -> dict[str, list[int] | None]:
-    """What slides over the layer's image, in elements; None for layers without a window."""
+    """Window and stride of the layer, in elements; None for layers without a window."""
     attrs = let.call.attrs
     if isinstance(attrs, PoolAttrs):
         return {"window": [int(extent) for extent in attrs.window], "stride": list(attrs.stride)}

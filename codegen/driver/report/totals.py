@@ -1,4 +1,4 @@
-"""What a model takes of its board: RAM with the stack, flash with the code, time at the rated clock."""
+"""Share of the board that a model takes: RAM with the stack, flash with the code, time at the rated clock."""
 
 from collections.abc import Mapping, Sequence
 from typing import cast

@@ -15,7 +15,7 @@ SBOM_FILE = "sbom.cdx.json"
 SPEC_VERSION = "1.6"
 RUNTIME = "codegen-runtime"
 _RUNTIME_LICENCE = "Apache-2.0"
-"""Of all files that are copied from the runtime, and of no other one."""
+"""Licence of all files that are copied from the runtime, and of no other file."""
 _LICENCE = re.compile(rb"SPDX-License-Identifier:\s*([\w.+-]+)")
 _HEAD_BYTES = 400
 """The licence of a file stands at its beginning."""

@@ -23,7 +23,7 @@ class _OverlapGroup:
 
     members: Sequence[int]
     bytes: int
-    """What they cover at least."""
+    """Least bytes that the members cover."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -183,7 +183,7 @@ class _Alive:
         self._loose: dict[int, None] = {}
         """Buffers whose group is not known yet."""
         self._bytes = 0
-        """Of all groups."""
+        """Least bytes that all groups cover."""
         self._births: dict[int, int] = {}
 
     def join(self, index: int) -> None:
@@ -213,7 +213,7 @@ class _Alive:
                 self._loose[member] = None
 
     def covered_bytes(self) -> int:
-        """What those alive cover at least."""
+        """Least bytes that the buffers alive cover."""
         left = dict.fromkeys(sorted(self._loose, key=self._births.__getitem__))
         self._loose.clear()
         while left:

@@ -12,8 +12,7 @@ from collections.abc import Mapping, Sequence
 from codegen.kernels.primfunc import PrimFunc
 
 FLASH_WORTH: Mapping[str, int] = {"speed": 0, "balanced": 24, "size": 200}
-"""By `--optimize`: instructions of one inference that a byte of flash is worth. At 20 with `balanced`
-person_detect took 4.6 % more flash for 2.9 % fewer instructions."""
+"""By `--optimize`: instructions of one inference that a byte of flash is worth."""
 
 MOST_SHARES = 2
 """What a share of a model's flash is worth at most with `balanced`: so many of such shares of its

@@ -63,7 +63,7 @@ _WIDTH = 3
 """How many of the lowest sums are followed at a time: the best first move is not always the first of the
 best. kws on Helium took another core's kernel to save code that its 1x1 layers would have shared."""
 _Priced = list[tuple[float, int, PrimFunc]]
-"""What can run a step: its price in the sum, its place among the step's candidates, the PrimFunc."""
+"""Candidates of a kind of step: price in the sum, place among the step's candidates, the PrimFunc."""
 _first = itemgetter(0)
 
 
@@ -80,15 +80,15 @@ class _SharedCode:
         kinds: dict[tuple[object, ...], int] = {}
         self._kinds: list[_Priced] = []
         self._kind_of: list[int] = []
-        for each in candidates:
-            prices = _prices(each, flash_worth)
+        for prims in candidates:
+            prices = _prices(prims, flash_worth)
             words = (
                 (price, prim.kernel, prim.symbols, prim.sources)
-                for price, prim in zip(prices, each, strict=True)
+                for price, prim in zip(prices, prims, strict=True)
             )
             kind = kinds.setdefault(tuple(words), len(kinds))
             if kind == len(self._kinds):
-                self._kinds.append(list(zip(prices, range(len(each)), each, strict=True)))
+                self._kinds.append(list(zip(prices, range(len(prims)), prims, strict=True)))
             self._kind_of.append(kind)
 
     def at_price(self, code_worth: float) -> tuple[PrimFunc, ...]:
@@ -99,35 +99,36 @@ class _SharedCode:
             lower: dict[float, list[_Priced]] = {}
             for total, left in beam:
                 for move in _moves(left):
-                    if all(move) and (found := self._total(move, code_worth)) < total:
-                        lower.setdefault(found, move)
+                    if all(move) and (lower_total := self._total(move, code_worth)) < total:
+                        lower.setdefault(lower_total, move)
             beam = sorted(lower.items(), key=_first)[:_WIDTH]
             best = min([best, *beam], key=_first)
-        places = [_cheapest_of(each)[1] for each in best[1]]
-        return tuple(each[places[kind]] for each, kind in zip(self._candidates, self._kind_of, strict=True))
+        places = [_cheapest_of(kind)[1] for kind in best[1]]
+        steps = zip(self._candidates, self._kind_of, strict=True)
+        return tuple(prims[places[kind]] for prims, kind in steps)
 
     def _total(self, move: Sequence[_Priced], code_worth: float) -> float:
-        found = [_cheapest_of(each) for each in move]
-        prices = [price for price, _, _ in found]
+        cheapest_kinds = [_cheapest_of(kind) for kind in move]
+        prices = [price for price, _, _ in cheapest_kinds]
         steps = sum(map(prices.__getitem__, self._kind_of))
-        return steps + code_worth * used_code_bytes([prim for _, _, prim in found])
+        return steps + code_worth * used_code_bytes([prim for _, _, prim in cheapest_kinds])
 
 
-def _prices(each: Sequence[PrimFunc], flash_worth: float) -> list[float]:
-    """What each candidate costs in the sum.
+def _prices(prims: Sequence[PrimFunc], flash_worth: float) -> list[float]:
+    """Price of each candidate of a step in the sum.
 
     A step that takes a kernel for the sake of code may pay in RAM: as dear as flash.
     """
-    room_bytes = _workspace_bytes(cheapest(each, flash_worth))
-    more_bytes = [max(_workspace_bytes(prim) - room_bytes, 0) for prim in each]
+    room_bytes = _workspace_bytes(cheapest(prims, flash_worth))
+    more_bytes = [max(_workspace_bytes(prim) - room_bytes, 0) for prim in prims]
     return [
         cost_in_sum(prim, flash_worth) + flash_worth * more
-        for prim, more in zip(each, more_bytes, strict=True)
+        for prim, more in zip(prims, more_bytes, strict=True)
     ]
 
 
-def _cheapest_of(each: _Priced) -> tuple[float, int, PrimFunc]:
-    return min(each, key=_first)
+def _cheapest_of(kind: _Priced) -> tuple[float, int, PrimFunc]:
+    return min(kind, key=_first)
 
 
 def _workspace_bytes(prim: PrimFunc) -> int:
@@ -135,9 +136,9 @@ def _workspace_bytes(prim: PrimFunc) -> int:
 
 
 def _moves(left: Sequence[_Priced]) -> Iterator[list[_Priced]]:
-    for kernel in sorted({prim.kernel for each in left for _, _, prim in each}):
-        yield [[found for found in each if found[2].kernel != kernel] for each in left]
-        yield [[found for found in each if found[2].kernel == kernel] or each for each in left]
+    for kernel in sorted({prim.kernel for kind in left for _, _, prim in kind}):
+        yield [[priced for priced in kind if priced[2].kernel != kernel] for kind in left]
+        yield [[priced for priced in kind if priced[2].kernel == kernel] or kind for kind in left]
 
 
 def _instructions(chosen: Sequence[PrimFunc]) -> float:

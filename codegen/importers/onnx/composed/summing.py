@@ -15,7 +15,7 @@ from codegen.importers.reporting import Refused
 from codegen.ir.ops import CumsumAttrs
 
 _FLOAT32 = 1
-"""Of ONNX's numbers of element types."""
+"""ONNX's number of the element type float32."""
 MAX_TERMS = 64
 """Steps of a running sum that no kernel has."""
 

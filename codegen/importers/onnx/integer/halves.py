@@ -1,4 +1,4 @@
-"""Where a quantised ONNX layer may be one step away from onnxruntime's: at halves of its inexact sums.
+"""Layers of quantised ONNX that may be one step away from onnxruntime's: at halves of inexact sums.
 
 onnxruntime adds an average, and every layer of 16 bits, in float32. Our sums are integers, which are exact.
 The two differ only where the exact result is so near to a half that the rounding of float32 decides.
@@ -14,7 +14,7 @@ from codegen.ir import DType
 
 _FLOAT32_UNIT = 2.0**-24
 _ROUNDINGS = 4
-"""Of float32 besides those of the sum: of an element, the quotients by count and scale, our own product."""
+"""Roundings of float32 besides the sum's: an element, quotients by count and scale, our own product."""
 _HALVES = "halves of a step, which onnxruntime's float32 may round the other way"
 _MOST_SUMS = 1 << 22
 """More are not looked at: then some are taken to be halves."""
@@ -22,13 +22,13 @@ _MOST_SUMS = 1 << 22
 
 def note_average(steps: StepList, image: Stored, count: int, target: IntegerTarget) -> None:
     """Let the report say of an average of `count` elements how many sums are halves, if any are."""
-    found = _halves(image, count, target)
-    if found:
-        steps.may_differ.append(f"{steps.source}: {found}")
+    note = _halves(image, count, target)
+    if note:
+        steps.may_differ.append(f"{steps.source}: {note}")
 
 
 def _halves(image: Stored, count: int, target: IntegerTarget) -> str | None:
-    """What is said; None if no sum is near a half of a step, or float32 is exact."""
+    """The note about an average; None if no sum is near a half of a step, or float32 is exact."""
     scales = float(image.scale), float(target.scale)
     if all(math.frexp(number)[0] == 0.5 for number in (*scales, float(count))):
         return None
@@ -38,10 +38,10 @@ def _halves(image: Stored, count: int, target: IntegerTarget) -> str | None:
     steps = np.arange(low, high + 1) * (scales[0] / scales[1] / count)
     reach = max(abs(low), abs(high)) / count * scales[0] / scales[1]
     near = np.abs(np.abs(steps - np.floor(steps)) - 0.5) <= (count + _ROUNDINGS) * _FLOAT32_UNIT * reach
-    found = int(np.count_nonzero(near))
-    if not found:
+    near_halves = int(np.count_nonzero(near))
+    if not near_halves:
         return None
-    return f"{found:,} of the {len(steps):,} sums of an average are {_HALVES}"
+    return f"{near_halves:,} of the {len(steps):,} sums of an average are {_HALVES}"
 
 
 def note_sixteen_bits(steps: StepList, target: IntegerTarget) -> None:
