@@ -3,7 +3,7 @@
 TFLite Micro reads the metadata entry `OfflineMemoryAllocation`: a buffer of 32-bit words, little-endian:
 version (1), subgraph (0), number of tensors, then for each tensor of the subgraph its offset in the arena or
 -1 (planned at start-up, among them what kernels ask for). Source: micro_allocation_info.cc and
-docs/memory_management.md of tflite-micro. Results never share bytes with arguments there.
+memory_management.md of tflite-micro. Results never share bytes with arguments there.
 """
 
 import math
