@@ -34,12 +34,12 @@ def measure(sources: Iterable[Path], folder: Path) -> Iterator[CodeSection]:
     by_board: dict[str, list[Path]] = {}
     for source in sources:
         by_board.setdefault(board_of(source), []).append(source.resolve())
-    include = resources.folder("runtime_c").resolve() / "include"
+    includes = [f"-I{path.resolve()}" for path in resources.runtime_includes()]
     compiler = gcc.tool(f"{gcc.ARM_PREFIX}gcc")
     for board, members in by_board.items():
         target = load_board(board).target
         flags = [*target.compiler_flags, *target.level_flags("-Os"), "-std=c11", "-fno-strict-aliasing"]
-        kinds = ("-ffunction-sections", f"-I{include}")
+        kinds = ("-ffunction-sections", *includes)
         subprocess.run([compiler, *flags, *kinds, "-c", *members], cwd=folder, check=True)
         for source in members:
             yield from sections_of(folder / f"{source.stem}.o", source)

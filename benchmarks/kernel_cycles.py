@@ -1,6 +1,6 @@
 """What predicted instructions do not say of a kernel's cycles, recorded for `--memory-model`.
 
-python benchmarks/kernel_cycles.py             # writes codegen/search/kernels/kernel_cycles.csv anew
+python benchmarks/kernel_cycles.py             # writes codegen/targets/arm/kernel_cycles.csv anew
 python benchmarks/kernel_cycles.py --compare   # nothing written: the error on each layer and kernel
 python benchmarks/kernel_cycles.py --kernels conv2d_rgb_s8_dsp   # these alone, other lines as they are
 

@@ -21,3 +21,9 @@ def licence() -> str:
     """Text of the licence of this program and of the runtime that it copies."""
     beside = _PACKAGE / "_data" / "LICENSE"
     return (beside if beside.is_file() else _PACKAGE.parent / "LICENSE").read_text(encoding="utf-8")
+
+
+def runtime_includes() -> tuple[Path, ...]:
+    """Folders of the runtime's headers: what all cores have, then what single core families have."""
+    runtime = folder("runtime_c")
+    return (runtime / "include", *sorted(runtime.glob("targets/*/include")))

@@ -38,6 +38,8 @@ class CoreFamily:
     """Cores of one architecture."""
 
     name: str
+    folder: str
+    """Below `targets` of the package, of `runtime_c` and of `templates`."""
     cpus: frozenset[str] = frozenset()
     """As gcc calls them."""
     features: frozenset[str] = frozenset()
@@ -53,6 +55,11 @@ class CoreFamily:
     emulated_as: Mapping[str, str] = field(default_factory=dict[str, str])
     """A core that the emulator has no board of -> one that runs the same instructions."""
     faults: FaultWords = field(default_factory=lambda: FaultWords(exceptions={}, reasons={}))
+
+    @property
+    def port_folders(self) -> tuple[str, str]:
+        """Folders below runtime_c that have drivers for cores of this family."""
+        return f"targets/{self.folder}", "port"
 
     def runs(self, kernels: KernelSet, target: Target) -> bool:
         """Whether `target`, a core of this family, runs these kernels."""

@@ -8,7 +8,7 @@ from codegen.targets.core_family import CoreFamily, KernelSet
 
 INSTALL_HOST_GCC = "sudo apt-get install gcc libc6-dev"
 
-HOST = CoreFamily(name="host", cpus=frozenset({"host"}))
+HOST = CoreFamily(name="host", folder="host", cpus=frozenset({"host"}))
 
 
 FAMILIES = (*arm.FAMILIES, HOST)

@@ -61,10 +61,13 @@ def build_poisoned(sources: Sources, board: Board, place: gcc.CompilePlace, leve
 def _compile(
     sources: Sources, place: gcc.CompilePlace, options: tuple[str, ...], bench_files: Iterable[str]
 ) -> Mapping[str, Path]:
-    """Objects by source: those of the folder, then those of runtime_c/bench_host."""
+    """Objects by source: those of the folder, then those of runtime_c/targets/host."""
     runtime = resources.folder("runtime_c")
-    includes = (*(f"-I{path}" for path in sources.include_dirs), f"-I{runtime / 'include'}")
-    paths = [*sources.c_files, *(str(runtime / "bench_host" / name) for name in bench_files)]
+    includes = (
+        *(f"-I{path}" for path in sources.include_dirs),
+        *(f"-I{path}" for path in resources.runtime_includes()),
+    )
+    paths = [*sources.c_files, *(str(runtime / "targets" / "host" / name) for name in bench_files)]
     prefix_map = f"-ffile-prefix-map={runtime}=runtime_c"
     units = [
         gcc.CompileUnit(

@@ -119,7 +119,7 @@ def build(
 
     For an ARM board the image is `firmware.elf`, for `host` the shared library `firmware.so` or,
     with `sanitize`, the executable `firmware.poisoned` (AddressSanitizer and UBSan, see
-    runtime_c/bench_host). Objects live in a temporary folder. Equal sources, board and options give
+    runtime_c/targets/host). Objects live in a temporary folder. Equal sources, board and options give
     equal bytes wherever `folder` is. `progress` hears of every file.
 
     Raises CodegenError: E410 a region is too small (RegionsTooSmall), E501 compiler missing, E502 compile

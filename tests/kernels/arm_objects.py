@@ -10,9 +10,9 @@ import pytest
 
 from codegen.ir import Board
 from codegen.toolchain import LEVELS, gcc
-from tests.kernels.calling import RUNTIME, WARNINGS
+from tests.kernels.calling import INCLUDES, RUNTIME, WARNINGS
 
-OPTIONS = ("-std=c11", "-fno-strict-aliasing", "-ffunction-sections", f"-I{RUNTIME / 'include'}")
+OPTIONS = ("-std=c11", "-fno-strict-aliasing", "-ffunction-sections", *INCLUDES)
 
 IN_TURN = "in turn"
 """Instead of a level: each file's own, as `level_in_turn` has it."""

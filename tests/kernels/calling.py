@@ -16,11 +16,12 @@ import numpy as np
 from codegen.ir import Target
 from codegen.kernels import call, kernels_for
 from codegen.kernels.primfunc import PrimFunc
-from codegen.resources import folder
+from codegen.resources import folder, runtime_includes
 from codegen.toolchain import gcc
 from tests.kernels.layers import Layer
 
 RUNTIME = folder("runtime_c")
+INCLUDES = tuple(f"-I{path}" for path in runtime_includes())
 ANY_TARGET = Target(cpu="cortex-m4")
 
 WARNINGS = [

@@ -33,7 +33,7 @@ from codegen.kernels.portable.pointwise import SOFTMAX_DEPTH_LIMIT
 from tests.checkout import ROOT
 from tests.emit.golden_folders import golden, write
 from tests.kernels.arm_objects import compiled, shared_folder
-from tests.kernels.calling import RUNTIME
+from tests.kernels.calling import INCLUDES, RUNTIME
 
 
 def _sanitizer() -> str:
@@ -124,11 +124,11 @@ def _cppcheck(folder: Path, files: Sequence[Path], *options: str) -> str:
         lines = "".join(f'#include "{path}"\n' for path in group)
         (folder / f"part{number}.c").write_text(lines)
     # Refusals of other flags end the analysis of all files, so that no kernel was seen: left empty here.
-    for header in (RUNTIME / "include").glob("cg_needs_*.h"):
+    for header in RUNTIME.glob("targets/*/include/cg_needs_*.h"):
         (folder / header.name).write_text("")
     include = [
         f"-I{folder}",
-        f"-I{RUNTIME / 'include'}",
+        *INCLUDES,
         *(f"-I{parent}" for parent in {path.parent for path in files}),
     ]
     command = ["cppcheck", "--std=c11", "--max-configs=1", "--quiet", *options, *include, str(folder)]

@@ -7,7 +7,7 @@ import pytest
 from codegen import resources
 
 _RUNTIME = resources.folder("runtime_c")
-_FILES = sorted((*_RUNTIME.glob("kernels/*/*.S"), *_RUNTIME.glob("include/*.inc")))
+_FILES = sorted((*_RUNTIME.glob("kernels/*/*.S"), *_RUNTIME.rglob("include/*.inc")))
 
 
 @pytest.mark.parametrize("path", _FILES, ids=lambda path: path.name)

@@ -13,7 +13,7 @@ from codegen.ir import DType
 from codegen.kernels.portable.pooling import mean_workspace_bytes
 from tests.kernels.arm_objects import IN_TURN, compiled, shared_folder
 from tests.kernels.builders import random_layer
-from tests.kernels.calling import RUNTIME, WARNINGS, sources
+from tests.kernels.calling import INCLUDES, RUNTIME, WARNINGS, sources
 
 ALLOWED = re.compile(r"^(memcpy|memset|__aeabi_\w+|__gnu_thumb1_case_\w+|__clzsi2)$")
 """What kernels may call besides nothing: two library functions and libgcc."""
@@ -29,7 +29,7 @@ LEVELS = pytest.mark.parametrize("level", ["-Os", "-O2", "-O3"])
 
 def _compile(folder: Path, compiler: str, *flags: str, files: Sequence[Path] = sources()) -> list[Path]:
     """The objects, one of each file; nothing is said of any."""
-    command = [compiler, "-std=c11", "-fno-strict-aliasing", *WARNINGS, *flags, f"-I{RUNTIME / 'include'}"]
+    command = [compiler, "-std=c11", "-fno-strict-aliasing", *WARNINGS, *flags, *INCLUDES]
     done = subprocess.run(
         [*command, "-c", *map(str, files)], cwd=folder, capture_output=True, text=True, check=False
     )
@@ -118,7 +118,7 @@ def test_c_states_the_same_workspace_as_python(tmp_path: Path) -> None:
 def test_header_compiles_as_cpp(tmp_path: Path, header: str) -> None:
     (tmp_path / "header.cpp").write_text(f'#include "{header}"\n')
     options = ["-std=c++14", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]
-    command = ["arm-none-eabi-g++", *options, f"-I{RUNTIME / 'include'}", str(tmp_path / "header.cpp")]
+    command = ["arm-none-eabi-g++", *options, *INCLUDES, str(tmp_path / "header.cpp")]
     subprocess.run(command, check=True)
 
 

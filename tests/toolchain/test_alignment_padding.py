@@ -27,7 +27,11 @@ LINK = ("-nostdlib", "-nostartfiles", "-Wl,-e,0")
 
 def _objects(folder: Path, kernels: str, row_bytes: int) -> list[str]:
     """The assembly of one folder of kernels, functions at multiples of so many bytes."""
-    options = (*CORES[kernels], f"-I{RUNTIME / 'include'}", *aligning_flags(row_bytes))
+    options = (
+        *CORES[kernels],
+        *(f"-I{path}" for path in resources.runtime_includes()),
+        *aligning_flags(row_bytes),
+    )
     compiler = gcc.Compiler(prefix="arm-none-eabi-", options=options)
     place = gcc.CompilePlace(folder=RUNTIME, objects=folder)
     units = [

@@ -83,7 +83,7 @@ def crc32(data: bytes) -> int:
 @pytest.fixture(scope="module")
 def stage(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     folder = tmp_path_factory.mktemp("stage")
-    source = ROOT / "runtime_c" / "port" / "boot_rp2040.S"
+    source = ROOT / "runtime_c" / "targets" / "arm" / "boot_rp2040.S"
     flags = ("-mcpu=cortex-m0plus", "-mthumb", "-c")
     subprocess.run(["arm-none-eabi-gcc", *flags, source, "-o", folder / "stage.o"], check=True)
     copy = ("-O", "binary", "-j", ".boot_stage", folder / "stage.o", folder / "stage.bin")

@@ -175,7 +175,7 @@ def _check_firmware(board: Board, where: str, messages: Messages) -> None:
         ("second_core.driver", "core1", board.second_core and board.second_core.driver),
     )
     for field, prefix, driver in drivers:
-        known = _drivers(prefix)
+        known = _drivers(prefix, family_of(board.target.cpu).port_folders)
         if driver is not None and driver not in known:
             help_ = f"drivers: {', '.join(known)}"
             messages.add(CODE, f"there is no driver {driver!r}", where=f"{where}: {field}", help=help_)
@@ -204,10 +204,11 @@ def _check_setup(board: Board, where: str, messages: Messages) -> None:
             messages.add(CODE, text, where=f"{where}: caches[{index}].kind", help=help_)
 
 
-def _drivers(prefix: str) -> list[str]:
-    """Names of the drivers of one kind in runtime_c/port: `uart_<name>.c`."""
-    paths = sorted((resources.folder("runtime_c") / "port").glob(f"{prefix}_*.[cS]"))
-    names = [path.stem.removeprefix(f"{prefix}_") for path in paths]
+def _drivers(prefix: str, folders: Iterable[str]) -> list[str]:
+    """Names of the drivers of one kind in `folders` of runtime_c: `uart_<name>.c`."""
+    runtime = resources.folder("runtime_c")
+    paths = [path for name in folders for path in (runtime / name).glob(f"{prefix}_*.[cS]")]
+    names = sorted(path.stem.removeprefix(f"{prefix}_") for path in paths)
     return [name for name in names if name != "none"]
 
 

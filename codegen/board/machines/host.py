@@ -60,7 +60,7 @@ void cg_host_write(uint32_t model, uint32_t input, const uint8_t *data);
 int32_t cg_host_infer(uint32_t model, uint8_t *outputs, uint8_t *trace);
 void cg_host_marks(uint32_t model, uint8_t paint, uint32_t *peaks, uint8_t *guards_intact);
 """
-"""cg_bench.h and runtime_c/bench_host/bench_host.h for cffi, which takes a `const` object for a number."""
+"""cg_bench.h and runtime_c/targets/host/bench_host.h for cffi, which takes a `const` object for a number."""
 
 
 def run_host(image: Image, board: Board, request: RunRequest, progress: Progress = silent) -> RunResult:
@@ -354,7 +354,7 @@ def _result(data: bytes, request: RunRequest) -> RunResult:
 
 
 def _runs(data: bytes, request: RunRequest) -> Iterator[PaintResult]:
-    """The records of the results file (see runtime_c/bench_host/main.c), case by case, paint by paint."""
+    """The records of the results file (see runtime_c/targets/host/main.c), case by case, paint by paint."""
     output_bytes = sum(request.model.output_sizes)
     record = struct.Struct(f"=i{output_bytes}s{len(request.model.pools)}IB")
     for status, outputs, *peaks, intact in record.iter_unpack(data):

@@ -41,13 +41,13 @@ FRAME_OVERHEAD_BYTES = 12
 _PAYLOADS = ((64 << 10, 1024), (16 << 10, 512), (0, 128))
 """(least bytes of data region, payload bytes of a frame)."""
 
-_BENCH = ("context.c", "framing.c", "measure.c", "measure.h", "target.c")
+_BENCH = ("framing.c", "measure.c", "measure.h", "target.c")
 _MAINS: Mapping[Firmware, Sequence[str]] = {
     "test": tuple(f"bench/{name}" for name in _BENCH),
     "mlperf-tiny": ("bench/measure.c", "bench/measure.h", *mlperf_tiny.FILES),
 }
 """By firmware: what start-up calls, and what that needs."""
-_CORE1 = ("bench/core1.c", "bench/core1.h")
+_CORE1_INTERFACE = "bench/core1.h"
 
 _OWN_TARGETS = ("options", "runtime", "shared", "firmware")
 """What a folder has beside its models; in CMake with a model's target in front."""
@@ -153,19 +153,23 @@ def _products_runtime() -> Mapping[str, str]:
 
 def runtime_files(root: Path) -> Mapping[str, str]:
     """Path below `root`, the folder runtime_c, -> text of every file that products are made of."""
+    folders = [*(root / name for name in _RUNTIME_FOLDERS), *sorted(root.glob("targets/*/include"))]
     paths = (
         path
-        for name in _RUNTIME_FOLDERS
-        for path in sorted((root / name).rglob("*"), key=lambda path: path.name)
+        for folder in folders
+        for path in sorted(folder.rglob("*"), key=lambda path: path.name)
         if path.suffix in _SUFFIXES and not path.name.startswith(".")
     )
     return {emitted_name(path.relative_to(root)): path.read_text(encoding="utf-8") for path in paths}
 
 
 def emitted_name(path: PurePath) -> str:
-    """Where a file of runtime_c, `path` below it, lies in an emitted runtime: kernels of all instruction sets
-    in one folder."""
-    return f"{path.parts[0]}/{path.name}"
+    """Where a file of runtime_c, `path` below it, lies in an emitted folder: kernels of all instruction sets
+    in one, headers in one, what is for the core family alone in `core`."""
+    kind = path.parts[0]
+    if kind == "targets":
+        kind = "include" if path.parts[2] == "include" else "core"
+    return f"{kind}/{path.name}"
 
 
 # ---- test firmware ----------------------------------------------------------------------
@@ -189,11 +193,17 @@ def firmware_files(
     """
     core1 = _second_core(board) if uses_second_core(programs) else None
     views = _views(board, core1)
-    second = () if core1 is None else (*_CORE1, f"port/core1_{core1.driver}.c")
+    second = (
+        ()
+        if core1 is None
+        else (_CORE1_INTERFACE, _port_file(board, "core1.c"), _port_file(board, f"core1_{core1.driver}.c"))
+    )
+    context = () if firmware != "test" else (_port_file(board, "context.c"),)
+    copied = (*_MAINS[firmware], *context, *port_files(board), *second)
     return {
         "firmware/link.ld": fill("board/link.ld.j2", **views),
         "firmware/startup.c": fill("board/startup.c.j2", **views),
-        **{f"firmware/{name}": _runtime(name) for name in (*_MAINS[firmware], *port_files(board), *second)},
+        **{f"firmware/{emitted_name(PurePath(name))}": _runtime(name) for name in copied},
         **({} if firmware == "test" else {mlperf_tiny.MODEL_FILE: mlperf_tiny.mlperf_model(programs[0])}),
     }
 
@@ -208,15 +218,23 @@ def port_files(board: Board) -> tuple[str, ...]:
     """Drivers of `board`, as paths below runtime_c. Raises ValueError for a board without counter."""
     if board.counter is None:
         raise ValueError(f"board {board.name} has no counter: there is no test firmware for it")
-    boot = () if board.boot_stage is None else (f"port/boot_{board.boot_stage}.S",)
-    return (
+    boot = () if board.boot_stage is None else (f"boot_{board.boot_stage}.S",)
+    names = (
         *boot,
-        f"port/cache_{'l1' if _caches(board) else 'none'}.c",
-        f"port/counter_{board.counter.driver}.c",
-        f"port/mpu_{board.mpu or 'none'}.c",
-        f"port/setup_{board.startup or 'none'}.c",
-        f"port/uart_{board.uart.driver if board.uart else 'none'}.c",
+        f"cache_{'l1' if _caches(board) else 'none'}.c",
+        f"counter_{board.counter.driver}.c",
+        f"mpu_{board.mpu or 'none'}.c",
+        f"setup_{board.startup or 'none'}.c",
+        f"uart_{board.uart.driver if board.uart else 'none'}.c",
     )
+    return tuple(_port_file(board, name) for name in names)
+
+
+def _port_file(board: Board, name: str) -> str:
+    """The path below runtime_c of a file of the core family, or of a driver that all cores share."""
+    runtime = resources.folder("runtime_c")
+    paths = [f"{folder}/{name}" for folder in family_of(board.target.cpu).port_folders]
+    return next((path for path in paths if (runtime / path).is_file()), paths[-1])
 
 
 def _caches(board: Board) -> bool:

@@ -16,8 +16,9 @@ from codegen.ir import MemoryModel
 from codegen.kernels.base.code_bytes import constant_reads
 from codegen.kernels.primfunc import PrimFunc
 from codegen.program.program import Program
+from codegen.targets import arm
 
-RECORDED = Path(__file__).with_name("kernel_cycles.csv")
+RECORDED = Path(arm.__file__).with_name("kernel_cycles.csv")
 READING_BYTES = 8
 """Of the flash of which misses are recorded."""
 TILE_PIXELS = 4

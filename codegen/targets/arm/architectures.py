@@ -76,6 +76,7 @@ FAULTS = FaultWords(exceptions=EXCEPTIONS, reasons=CFSR_REASONS)
 
 _family = partial(
     CoreFamily,
+    folder="arm",
     features=FEATURES,
     compiler_prefix=ARM_PREFIX,
     faults=FAULTS,
