@@ -1,5 +1,5 @@
 """Loops that are not unrolled: two subgraphs become one iteration, and the operator one step that runs it
-(docs/decisions/082-a-loop-is-one-step.md)."""
+(docs/decisions/066-control-flow.md)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
