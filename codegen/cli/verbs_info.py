@@ -28,11 +28,10 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON document 
 def ops(as_json: bool) -> int:
     """`codegen ops`."""
     from codegen.importers import imported_ops, node_types
-    from codegen.ir.ops import HYBRID
     from codegen.kernels import kernels_for
 
     imported = imported_ops()
-    others = {op.name.removeprefix("HYBRID_"): op.name for op in HYBRID} | {"CAST": "PLAIN_CONVERT"}
+    others = {"CAST": "PLAIN_CONVERT"}
     found = {
         name: [kernel.name for each in (op, others.get(name)) for kernel in kernels_for(each or "")]
         for name, op in imported.items()

@@ -1,7 +1,7 @@
 """Kernels: ways to run one operator, as PrimFuncs. Importing the package registers all that ship with it."""
 
 from codegen.kernels import dsp, fpu, mve, v6m, v7m
-from codegen.kernels.base.registry import Kernel, kernels_for, register, supported_ops
+from codegen.kernels.base.registry import Kernel, kernels_for, kernels_of_step, register, supported_ops
 from codegen.kernels.portable import (
     convolution,
     detection,
@@ -34,6 +34,7 @@ __all__ = [
     "hybrid",
     "inserted",
     "kernels_for",
+    "kernels_of_step",
     "layout",
     "matrices",
     "mve",

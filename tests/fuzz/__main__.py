@@ -20,9 +20,8 @@ from dataclasses import replace
 
 from codegen.board import load_board
 from codegen.ir import Board, DType
-from codegen.kernels import kernels_for
 from tests.fuzz.reference import Name, Reference, read
-from tests.fuzz.rounded import AS_ONNX
+from tests.fuzz.rounded import AS_ONNX, kernels_of_kind, kind_of
 from tests.fuzz.running import Failure, Runner
 from tests.fuzz.sweep import BOARDS, Task, boards_of, every_kernel, fuzz
 from tests.fuzz.trials import Trial, of_layer
@@ -40,11 +39,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     kernels = [
         kernel
         for kernel in every_kernel()
-        if (not options.op or kernel.op in options.op)
+        if (not options.op or kind_of(kernel) in options.op)
         and (not options.kernel or kernel.name in options.kernel)
         and boards_of(kernel.name)
     ]
-    for given, drawn in ((options.op, {k.op for k in kernels}), (options.kernel, {k.name for k in kernels})):
+    kinds, named = {kind_of(kernel) for kernel in kernels}, {kernel.name for kernel in kernels}
+    for given, drawn in ((options.op, kinds), (options.kernel, named)):
         for name in sorted({*given} - drawn):
             parser.error(f"nothing draws layers for {name}; {_ELSEWHERE}")
     names = [board.name for board in boards]
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _again(options: argparse.Namespace, boards: Sequence[Board]) -> int:
     op, dtype, seed = options.layer.split(":")
-    named = [kernel for kernel in kernels_for(op) if not options.kernel or kernel.name in options.kernel]
+    named = [kernel for kernel in kernels_of_kind(op) if not options.kernel or kernel.name in options.kernel]
     on = [(board, kernel) for board in boards for kernel in named]
     by_name = {board.name: board for board in boards}
     ran: list[Trial] = []

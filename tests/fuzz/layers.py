@@ -56,7 +56,7 @@ def drawn(op: str, dtype: DType, seed: int) -> Layer:
 
 def _drawn(op: str, dtype: DType, seed: int) -> Layer:
     if op in ROUNDED:
-        return rounded(op, drawn(ROUNDED[op], dtype, seed), seed)
+        return rounded(drawn(ROUNDED[op], dtype, seed), seed)
     if op in PAIRS:
         return paired(op, drawn(PAIRS[op], dtype, seed), seed)
     if op not in BUILDERS:

@@ -4,35 +4,37 @@ NumPy's result of these operators is compared with onnxruntime's by tests/import
 """
 
 import math
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 
 from codegen.ir import ConstRef, DType, Quantization, TensorType
-from codegen.ir.ops import find_op
+from codegen.ir.ops import HybridRounding, OnnxRounding, RoundedAttrs, TfliteRounding, find_op
 from codegen.ir.ops.base.operands import operand
-from codegen.ir.ops.qlinear import QLinearConvAttrs, QLinearDepthwiseAttrs, QLinearRowsAttrs
+from codegen.kernels import Kernel, kernels_for
 from tests.kernels.layers import Layer, integer, symmetric
 
-ROUNDED = {
-    "QLINEAR_CONV_2D": "CONV_2D",
-    "QLINEAR_DEPTHWISE_CONV_2D": "DEPTHWISE_CONV_2D",
-    "QLINEAR_FULLY_CONNECTED": "FULLY_CONNECTED",
-}
-"""The operators with a scale a channel, and those whose layers are drawn for them."""
+_SUFFIXES = {TfliteRounding: "", OnnxRounding: "/onnx", HybridRounding: "/hybrid"}
+ROUNDED = {f"{op}/onnx": op for op in ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")}
+"""Kinds of layers with a scale a channel, and the operators whose layers are drawn for them."""
 PAIRS = {"QLINEAR_ADD": "ADD", "QLINEAR_SUB": "SUB", "QLINEAR_MUL": "MUL"}
 """The same of two values, element by element."""
 AS_ONNX = ROUNDED | PAIRS
 """All of them."""
-_ATTRS = {
-    "QLINEAR_CONV_2D": QLinearConvAttrs,
-    "QLINEAR_DEPTHWISE_CONV_2D": QLinearDepthwiseAttrs,
-    "QLINEAR_FULLY_CONNECTED": QLinearRowsAttrs,
-}
 
 
-def rounded(op: str, found: Layer, seed: int) -> Layer:
-    """`found` as a layer of `op`. One in four has scales that are powers of two: their halves go to even."""
+def kind_of(kernel: Kernel) -> str:
+    """Kind of the layers that it runs: the operator, and how it is rounded if not as TFLite does."""
+    return kernel.op + _SUFFIXES[kernel.rounding]
+
+
+def kernels_of_kind(kind: str) -> list[Kernel]:
+    """The kernels of a kind, best first."""
+    return [kernel for kernel in kernels_for(kind.partition("/")[0]) if kind_of(kernel) == kind]
+
+
+def rounded(found: Layer, seed: int) -> Layer:
+    """`found` as ONNX rounds it. One in four has scales that are powers of two: their halves go to even."""
     call, result = found.let.call, found.let.var.type
     weights = call.args[1]
     assert isinstance(weights, ConstRef) and weights.type.quantization is not None
@@ -44,10 +46,8 @@ def rounded(op: str, found: Layer, seed: int) -> Layer:
         scales = (scales * (wanted / scales.max() / (256 if seed % 2 else 1))).astype(np.float32)
     if seed % 4 == 3:
         scales = np.exp2(np.round(np.log2(scales))).astype(np.float32)
-    declared, kind = find_op(op), _ATTRS[op]
-    assert declared is not None
-    shared = {field.name: getattr(call.attrs, field.name) for field in fields(call.attrs)}
-    attrs = kind(**shared, scales=tuple(scales.tolist()))
+    assert isinstance(call.attrs, RoundedAttrs)
+    attrs = replace(call.attrs, rounding=OnnxRounding(scales=tuple(scales.tolist())))
     args = (call.args[0], replace(weights, type=replace(weights.type, dtype=DType.INT8)), *call.args[2:])
     let = replace(found.let, call=replace(call, args=args))
     found = replace(found, let=let)
@@ -55,8 +55,8 @@ def rounded(op: str, found: Layer, seed: int) -> Layer:
         found = _of_sixteen_bits(found, seed)
         let = found.let
     plain = symmetric(found).let
-    let = replace(plain, call=replace(plain.call, op=declared, attrs=attrs))
-    declared.check(attrs, let.call.types, let.var.type)
+    let = replace(plain, call=replace(plain.call, attrs=attrs))
+    let.call.op.check(attrs, let.call.types, let.var.type)
     return replace(found, let=let)
 
 

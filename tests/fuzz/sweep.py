@@ -13,12 +13,12 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from codegen.board import load_board
-from codegen.kernels import kernels_for, supported_ops
+from codegen.kernels import supported_ops
 from codegen.kernels.base.c_kernel import PortableKernel
 from codegen.kernels.base.registry import Kernel
 from codegen.toolchain import LEVELS
 from tests.fuzz.reference import Name, Reference, read
-from tests.fuzz.rounded import AS_ONNX
+from tests.fuzz.rounded import AS_ONNX, kernels_of_kind
 from tests.fuzz.running import Runner
 from tests.fuzz.trials import trials
 from tests.kernels.arm_objects import IN_TURN, NEARLY_ALIKE
@@ -69,7 +69,7 @@ def _turn(kernel: str) -> int:
 
 def every_kernel() -> list[Kernel]:
     """All that are registered for operators of files, and for those that are rounded as ONNX does."""
-    return [kernel for op in (*supported_ops(), *AS_ONNX) for kernel in kernels_for(op)]
+    return [kernel for kind in (*supported_ops(), *AS_ONNX) for kernel in kernels_of_kind(kind)]
 
 
 def alike(kernels: Sequence[Kernel]) -> list[tuple[Kernel, ...]]:
@@ -224,7 +224,7 @@ def fuzz_together(names: Sequence[str], boards: Sequence[str], task: Task, objec
             layers = share_of(kernel, task.layers)
             for trial in trials(kernel, list(loaded.values()), layers=layers, seed=task.seed, counts=done):
                 done[trial.board] += runner.add(trial, loaded[trial.board])
-                if kernel.op in AS_ONNX:  # TFLite's engines do not have them
+                if trial.kind in AS_ONNX:  # TFLite's engines do not have them
                     continue
                 reference.check(
                     Name(op=kernel.op, dtype=trial.dtype.value, seed=trial.seed), trial.layer, trial.expected

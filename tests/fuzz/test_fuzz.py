@@ -25,6 +25,7 @@ from tests.fuzz.layers import drawn, dtypes_of
 from tests.fuzz.places import calls
 from tests.fuzz.record import LAYERS
 from tests.fuzz.reference import APPROXIMATE
+from tests.fuzz.rounded import kernels_of_kind, kind_of
 from tests.fuzz.rows import Rows, rows_of
 from tests.fuzz.running import Failure, Runner
 from tests.fuzz.sweep import (
@@ -58,7 +59,7 @@ ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     "importers/onnx/test_verbs.py": ("QLINEAR_RESIZE", "QUANTIZE_LINEAR"),
     "kernels/portable/test_shift.py": ("SHIFT",),
     "opgen/families/signal.py": ("SIGNAL_SCALE",),
-    "opgen/families/weights.py": ("HYBRID_CONV_2D", "HYBRID_DEPTHWISE_CONV_2D", "HYBRID_FULLY_CONNECTED"),
+    "opgen/families/weights.py": ("CONV_2D/hybrid", "DEPTHWISE_CONV_2D/hybrid", "FULLY_CONNECTED/hybrid"),
 }
 """By the file in tests that has networks of them: operators that no file has, passes make them."""
 
@@ -112,8 +113,9 @@ def test_every_core_has_its_turn() -> None:
 
 def test_no_operator_with_a_kernel_is_left_out() -> None:
     elsewhere = [op for ops in ELSEWHERE.values() for op in ops]
-    assert sorted({kernel.op for kernel in every_kernel()} | set(elsewhere)) == list(registered_ops())
-    assert not {kernel.op for kernel in KERNELS} & set(elsewhere)
+    every = {kind_of(kernel) for op in registered_ops() for kernel in kernels_for(op)}
+    assert {kind_of(kernel) for kernel in every_kernel()} | set(elsewhere) == every
+    assert not {kind_of(kernel) for kernel in KERNELS} & set(elsewhere)
     assert all((ROOT / "tests" / file).is_file() for file in ELSEWHERE)
 
 
@@ -124,7 +126,7 @@ def test_a_kernel_is_tried_on_every_core_that_takes_its_layers() -> None:
     for op in supported_ops():
         assert dtypes_of(op), f"nothing draws {op}"
         lets = [drawn(op, dtype, seed).let for dtype in dtypes_of(op) for seed in range(150)]
-        for kernel in kernels_for(op):
+        for kernel in kernels_of_kind(op):
             on = [b.name for b in boards if any(kernel.refusal(let, b.target) is None for let in lets)]
             tried = boards_of(kernel.name)
             # What runs on every core runs on a Cortex-M33 without the DSP extension as on one with it.
@@ -192,7 +194,7 @@ def test_a_kernel_that_nothing_draws_is_told(
 
 def trial_of(op: str, dtype: DType, kernel: str, board: str) -> Trial:
     """The first layer that the kernel takes and whose result may lie over its argument."""
-    named = [each for each in kernels_for(op) if each.name == kernel]
+    named = [each for each in kernels_of_kind(op) if each.name == kernel]
     for seed in range(200):
         for trial in of_layer(op, dtype, seed, [(load_board(board), each) for each in named]):
             if trial.prim.sharing and trial.expected.size > 8:

@@ -12,6 +12,7 @@ from codegen.ir import Board, DType
 from codegen.kernels.base.registry import Kernel
 from codegen.kernels.primfunc import PrimFunc
 from tests.fuzz.layers import WEIGHTED, drawn, dtypes_of
+from tests.fuzz.rounded import kind_of
 from tests.kernels.layers import Layer
 
 TRIES = 60
@@ -28,6 +29,8 @@ class Trial:
 
     board: str
     kernel: str
+    kind: str
+    """Of the layer (`kind_of`)."""
     dtype: DType
     seed: int
     layer: Layer
@@ -37,8 +40,9 @@ class Trial:
     @property
     def label(self) -> str:
         """What repeats it."""
-        op = self.layer.let.call.op.name
-        return f"--board {self.board} --layer {op}:{self.dtype.value}:{self.seed} --kernel {self.kernel}"
+        return (
+            f"--board {self.board} --layer {self.kind}:{self.dtype.value}:{self.seed} --kernel {self.kernel}"
+        )
 
     @property
     def tolerance(self) -> float | None:
@@ -59,30 +63,30 @@ def trials(
     """
     drawn_of: Counter[DType] = Counter()
     taken_of: Counter[DType] = Counter()
-    number = 0
+    number, kind = 0, kind_of(kernel)
     while sum(drawn_of.values()) < max(layers * TRIES, LEAST_DRAWN):
-        dtypes = [d for d in dtypes_of(kernel.op) if taken_of[d] or drawn_of[d] < TASTES]
+        dtypes = [d for d in dtypes_of(kind) if taken_of[d] or drawn_of[d] < TASTES]
         lacking = [board for board in boards if counts.get(board.name, 0) < layers]
         if not lacking or not dtypes:
             return
         for dtype in dtypes:
             drawn_of[dtype] += 1
-            for trial in of_layer(kernel.op, dtype, seed + number, [(board, kernel) for board in lacking]):
+            for trial in of_layer(kind, dtype, seed + number, [(board, kernel) for board in lacking]):
                 taken_of[dtype] += 1
                 yield trial
         number += 1
 
 
-def of_layer(op: str, dtype: DType, seed: int, on: Sequence[tuple[Board, Kernel]]) -> Iterator[Trial]:
+def of_layer(kind: str, dtype: DType, seed: int, on: Sequence[tuple[Board, Kernel]]) -> Iterator[Trial]:
     """The layer on every board and kernel of `on` that takes it. Of the same binding there is one value."""
-    layer = drawn(op, dtype, seed)
+    layer = drawn(kind, dtype, seed)
     expected: np.ndarray | None = None
     bound: dict[str, PrimFunc] = {}
     for board, kernel in on:
         if kernel.refusal(layer.let, board.target) is not None:
             continue
         if kernel.name not in bound:
-            name = f"t{zlib.crc32(f'{op} {dtype} {seed} {kernel.name}'.encode()):08x}"
+            name = f"t{zlib.crc32(f'{kind} {dtype} {seed} {kernel.name}'.encode()):08x}"
             bound[kernel.name] = kernel.bind(layer.let, layer.constants, name)
         prim = bound[kernel.name]
         # A view has no code; a kernel may hand a layer on to the portable one.
@@ -92,6 +96,7 @@ def of_layer(op: str, dtype: DType, seed: int, on: Sequence[tuple[Board, Kernel]
         yield Trial(
             board=board.name,
             kernel=kernel.name,
+            kind=kind,
             dtype=dtype,
             seed=seed,
             layer=layer,

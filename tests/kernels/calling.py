@@ -14,7 +14,7 @@ import cffi
 import numpy as np
 
 from codegen.ir import Target
-from codegen.kernels import call, kernels_for
+from codegen.kernels import call, kernels_of_step
 from codegen.kernels.primfunc import PrimFunc
 from codegen.resources import folder, runtime_includes
 from codegen.toolchain import gcc
@@ -255,7 +255,7 @@ class Library:
 def bind(layer: Layer) -> PrimFunc:
     """The layer bound to the first kernel that takes it."""
     refusals: list[str | None] = []
-    for kernel in kernels_for(layer.let.call.op.name):
+    for kernel in kernels_of_step(layer.let):
         refusals.append(kernel.refusal(layer.let, ANY_TARGET))
         if refusals[-1] is None:
             return kernel.bind(layer.let, layer.constants, layer.let.var.name)

@@ -2,10 +2,10 @@
 
 from codegen.board import load_board
 from codegen.ir import DType
+from codegen.ir.ops import DepthwiseConvAttrs
 from codegen.ir.ops.base.operands import narrow
-from codegen.ir.ops.qlinear import QLinearDepthwiseAttrs
-from codegen.kernels import kernels_for
 from tests.fuzz.layers import drawn
+from tests.fuzz.rounded import kernels_of_kind
 from tests.kernels.layers import Layer
 
 
@@ -17,7 +17,7 @@ def layers_of(
     Depthwise ones have, but for `any_border`, an image twice as large as the window, padded by half a window
     at most: kernels through lines count those beyond the border as if they were there.
     """
-    [wanted] = [each for each in kernels_for(op) if each.name == kernel]
+    [wanted] = [each for each in kernels_of_kind(op) if each.name == kernel]
     dtype = DType.INT16 if "s16" in kernel.split("_") else DType.INT8
     found: list[Layer] = []
     seed = 0
@@ -25,7 +25,7 @@ def layers_of(
         layer = drawn(op, dtype, seed)
         call = layer.let.call
         is_large = call.op.macs(call.attrs, call.types, layer.let.var.type) >= least_macs
-        is_depthwise = op == "QLINEAR_DEPTHWISE_CONV_2D" and not any_border
+        is_depthwise = op == "DEPTHWISE_CONV_2D/onnx" and not any_border
         is_large &= not is_depthwise or not any(layer.let.var.type.shape[axis] % 4 for axis in (1, 3))
         is_large &= not is_depthwise or _is_mostly_inside(layer)
         if is_large and wanted.refusal(layer.let, load_board(board).target) is None:
@@ -35,7 +35,7 @@ def layers_of(
 
 
 def _is_mostly_inside(layer: Layer) -> bool:
-    attrs, (image, weights) = narrow(layer.let.call.attrs, QLinearDepthwiseAttrs), layer.let.call.args[:2]
+    attrs, (image, weights) = narrow(layer.let.call.attrs, DepthwiseConvAttrs), layer.let.call.args[:2]
     assert image is not None and weights is not None
     rows, columns = weights.type.shape[1:3]
     pads = attrs.padding

@@ -16,8 +16,8 @@ from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
 from codegen.driver.run import Measured, complaints, measure, request
 from codegen.errors import CodegenError
-from codegen.ir import DType, Module
-from codegen.kernels import kernels_for
+from codegen.ir import DType, Let, Module
+from codegen.kernels import kernels_of_step
 from codegen.kernels.base.registry import Kernel
 from codegen.plan.models.joint import together
 from codegen.search import Choices, Segment, search
@@ -113,11 +113,11 @@ def run_files(
 def only_kernels(monkeypatch: pytest.MonkeyPatch, *wanted: str) -> None:
     """Selection sees the kernels whose names end so, and those of operators that have none."""
 
-    def some(op: str) -> Sequence[Kernel]:
-        every = kernels_for(op)
+    def some(let: Let) -> Sequence[Kernel]:
+        every = kernels_of_step(let)
         return [kernel for kernel in every if kernel.name.endswith(wanted)] or every
 
-    monkeypatch.setattr("codegen.search.kernels.binding.kernels_for", some)
+    monkeypatch.setattr("codegen.search.kernels.binding.kernels_of_step", some)
 
 
 def planned_layers(board_name: str, seeds: Iterable[int]) -> list[Planned]:

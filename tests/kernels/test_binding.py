@@ -14,7 +14,7 @@ import pytest
 from codegen import board as boards
 from codegen.ir import Call, DType, Let, Quantization, TensorType, Var
 from codegen.ir.ops import OPS, Attrs, PadAttrs, SoftmaxAttrs, TransposeAttrs
-from codegen.kernels import kernels_for, supported_ops
+from codegen.kernels import kernels_for, kernels_of_step, supported_ops
 from codegen.kernels.base.c_kernel import PortableKernel
 from codegen.kernels.base.registry import Kernel
 from codegen.kernels.primfunc import PrimFunc
@@ -30,7 +30,7 @@ from tests.search.chains import random_chain, segments
 
 
 def _refusals(case: Layer) -> list[str | None]:
-    return [kernel.refusal(case.let, ANY_TARGET) for kernel in kernels_for(case.let.call.op.name)]
+    return [kernel.refusal(case.let, ANY_TARGET) for kernel in kernels_of_step(case.let)]
 
 
 def _int8(shape: tuple[int, ...], scale: float) -> TensorType:

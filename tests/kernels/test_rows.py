@@ -11,7 +11,7 @@ from numpy.random import default_rng
 
 from codegen.ir import DType, TensorType, Var
 from codegen.ir.ops import ConcatAttrs, StridedSliceAttrs
-from codegen.kernels import fused, kernels_for
+from codegen.kernels import fused, kernels_of_step
 from codegen.kernels.base.views import joinable, joined, slice_view
 from codegen.kernels.call import ArrayArg, NullArg, ValueArg
 from codegen.kernels.primfunc import PrimFunc
@@ -39,7 +39,7 @@ def _prims(seed: int) -> tuple[PrimFunc, ...]:
     data = {id_: constant.data for id_, constant in module.constants.items()}
     found: list[PrimFunc] = []
     for let in module.main.body:
-        kernel = next(k for k in kernels_for(let.call.op.name) if k.refusal(let, ANY_TARGET) is None)
+        kernel = next(k for k in kernels_of_step(let) if k.refusal(let, ANY_TARGET) is None)
         bound = kernel.bind(let, data, let.var.name)
         if not fused.can_fuse(bound):
             break

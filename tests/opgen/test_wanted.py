@@ -7,7 +7,7 @@ import pytest
 from codegen.importers.tflite.translate import import_tflite
 from codegen.ir import Function, Let, Target
 from codegen.ir.ops import LoopAttrs
-from codegen.kernels import kernels_for
+from codegen.kernels import kernels_of_step
 from codegen.passes import FoldConstants, Legalise, run_passes
 from tests.opgen.families import EACH
 from tests.opgen.matrix import KINDS, models
@@ -35,7 +35,7 @@ def test_every_step_of_what_is_drawn_has_a_kernel(first: int) -> None:
     for kind in KINDS[first::4]:
         module = run_passes(import_tflite(kind.drawn(0).model, kind.stem), _PASSES)
         for let in _steps(module.main):
-            kernels = kernels_for(let.call.op.name)
+            kernels = kernels_of_step(let)
             assert any(kernel.refusal(let, _HOST) is None for kernel in kernels), (kind.stem, str(let))
 
 

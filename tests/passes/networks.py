@@ -6,16 +6,32 @@ from dataclasses import replace
 import numpy as np
 from numpy.random import Generator
 
-from codegen.ir import Arg, DType, Module, Quantization, TensorType, Var, ops
+from codegen.ir import Arg, ConstRef, DType, Module, Quantization, TensorType, Var, ops
 from codegen.ir.builder import Builder
 
 METADATA = {"sha256": "0" * 64, "format": "made up", "file": "network"}
 
 
+def _rounded(
+    args: Sequence[Arg | None], attrs: ops.RoundedAttrs, result: TensorType
+) -> tuple[list[Arg | None], ops.Attrs]:
+    """A layer with weights as ONNX has it: one float32 scale a result channel, none of the weights."""
+    image, weights, *rest = args
+    assert image is not None and isinstance(weights, ConstRef) and weights.type.quantization is not None
+    count = weights.type.shape[3 if isinstance(attrs, ops.DepthwiseConvAttrs) else 0]
+    factors = np.float32(image.type.scale) * np.float32(weights.type.quantization.scales)
+    scales = np.broadcast_to(factors / np.float32(result.scale), count).tolist()
+    plain = replace(weights, type=replace(weights.type, quantization=None))
+    return [image, plain, *rest], replace(attrs, rounding=ops.OnnxRounding(scales=tuple(scales)))
+
+
 class Network:
-    """Adds random layers; any earlier value may be an argument, so that channels are shared by readers."""
+    """Adds random layers; any earlier value may be an argument, so that channels are shared by readers.
+
+    Layers with weights of every third network are rounded as ONNX does."""
 
     def __init__(self, seed: int) -> None:
+        self.rounds_as_onnx = seed % 3 == 2
         self.rng: Generator = np.random.default_rng(seed)
         self.builder = Builder()
         self.values: list[Var] = []
@@ -71,6 +87,8 @@ class Network:
 
     def _call(self, op: str, args: Sequence[Arg | None], attrs: ops.Attrs, type_: TensorType) -> Var | None:
         declared = ops.OPS[op]
+        if self.rounds_as_onnx and isinstance(attrs, ops.RoundedAttrs):
+            args, attrs = _rounded(args, attrs, type_)
         types = [None if arg is None else arg.type for arg in args]
         try:
             shape = declared.result_shape(attrs, types)

@@ -21,6 +21,7 @@ from codegen.importers.reporting import Refused
 from codegen.ir import Arg, Call, Constant, ConstRef, DType, Let, Quantization, Source, TensorType, Var
 from codegen.ir.evaluate import evaluate_let
 from codegen.ir.ops import OPS, Attrs, ConcatAttrs, ReshapeAttrs, TransposeAttrs, find_op, layout
+from codegen.ir.ops.base.weighted import WeightedOp
 from codegen.ir.ops.qlinear import plain
 from codegen.ir.ops.qlinear.plain import ConvertAttrs, PlainAttrs
 from codegen.passes.pipeline import substitute_let
@@ -311,8 +312,8 @@ class StepList:
         if not isinstance(value, Computed) or value.var.name in self._shared:
             return False
         index = next((i for i, let in enumerate(self.body) if let.var == value.var), None)
-        axis = None if index is None else _WEIGHTS_AXIS.get(self.body[index].call.op.name)
-        if index is None or axis is None:
+        op = None if index is None else self.body[index].call.op
+        if index is None or not isinstance(op, WeightedOp) or value.var.type.dtype is not DType.FLOAT32:
             return False
         let = self.body[index]
         image, weights, bias = (*let.call.args, None)[:3]
@@ -324,7 +325,7 @@ class StepList:
         if scale is not None:
             factors = np.broadcast_to(scale, (channels,)).astype(np.float32)
             shape = [1] * len(weights.type.shape)
-            shape[axis] = channels
+            shape[op.weights_axis] = channels
             weights, old = self.constant(self._data(weights) * factors.reshape(shape)), old * factors
         args = (image, weights, self.constant(old + shift))
         self.body[index] = replace(let, call=replace(let.call, args=args))
@@ -338,10 +339,6 @@ def _need_no_double(call: Call) -> None:
     attrs = call.attrs
     if call.op.name not in _DOUBLES or (isinstance(attrs, PlainAttrs) and attrs.kind not in plain.DOUBLES):
         raise Refused("E301", "works on float64, supported is float32", DOUBLE_ADVICE)
-
-
-_WEIGHTS_AXIS = {"CONV_2D": 0, "DEPTHWISE_CONV_2D": 3, "FULLY_CONNECTED": 0}
-"""Axis of the weights that the channels of the result are along."""
 
 
 _OTHER_SIGN = MappingProxyType(

@@ -22,8 +22,7 @@ def conv(site: Site) -> Value:
         steps.constant(layer.weights),
         None if bias is None else steps.constant(bias),
     ]
-    name = "DEPTHWISE_CONV_2D" if isinstance(layer.attrs, DepthwiseConvAttrs) else "CONV_2D"
-    return steps.step(name, args, layer.attrs, axes=CHANNELS_LAST)
+    return steps.step(layer.op, args, layer.attrs, axes=CHANNELS_LAST)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -33,6 +32,11 @@ class ConvLayer:
     attrs: ConvAttrs | DepthwiseConvAttrs
     weights: np.ndarray
     """[O, H, W, I], of a depthwise one [1, H, W, O]."""
+
+    @property
+    def op(self) -> str:
+        """The operator's name."""
+        return "DEPTHWISE_CONV_2D" if isinstance(self.attrs, DepthwiseConvAttrs) else "CONV_2D"
 
 
 def conv_layer(site: Site, image: Value, weights: np.ndarray) -> ConvLayer:

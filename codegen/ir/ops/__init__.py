@@ -48,18 +48,23 @@ from codegen.ir.ops.base.attrs import (
     StridedSliceAttrs,
     TransposeAttrs,
 )
-from codegen.ir.ops.hybrid import OPERATORS as HYBRID
-from codegen.ir.ops.hybrid import HybridRowsAttrs
+from codegen.ir.ops.base.rounding import (
+    ONNX,
+    TFLITE,
+    HybridRounding,
+    OnnxRounding,
+    RoundedAttrs,
+    Rounding,
+    TfliteRounding,
+    rounding_of,
+)
 from codegen.ir.ops.inserted import DEVICE_COPY, LOOP, SHIFT, LoopAttrs
 from codegen.ir.ops.nonlinear import Pointwise
 from codegen.ir.ops.qlinear import OPERATORS as QLINEAR
 from codegen.ir.ops.qlinear import (
     ConvertAttrs,
     PlainAttrs,
-    QLinearConvAttrs,
-    QLinearDepthwiseAttrs,
     QLinearResizeAttrs,
-    QLinearRowsAttrs,
 )
 from codegen.ir.ops.recurrent import LSTM, SVDF_STEPS
 from codegen.ir.ops.user import User, UserAttrs, UserKernel
@@ -87,7 +92,7 @@ USER = User()
 """Not one of them: what it computes is known to a function of the user's alone."""
 
 
-_UNLISTED = (USER, SHIFT, LSTM, *SVDF_STEPS, DEVICE_COPY, LOOP, *QLINEAR, *HYBRID, *audio.PARTS)
+_UNLISTED = (USER, SHIFT, LSTM, *SVDF_STEPS, DEVICE_COPY, LOOP, *QLINEAR, *audio.PARTS)
 
 
 def find_op(name: str) -> Op | None:
@@ -97,13 +102,14 @@ def find_op(name: str) -> Op | None:
 
 __all__ = [
     "DEVICE_COPY",
-    "HYBRID",
     "LOOP",
     "LSTM",
+    "ONNX",
     "OPS",
     "POINTWISE",
     "QLINEAR",
     "SHIFT",
+    "TFLITE",
     "USER",
     "ActivatedAttrs",
     "Activation",
@@ -124,13 +130,14 @@ __all__ = [
     "FullyConnectedAttrs",
     "GatherAttrs",
     "GeluAttrs",
-    "HybridRowsAttrs",
+    "HybridRounding",
     "LeakyReluAttrs",
     "LogAttrs",
     "LoopAttrs",
     "LstmAttrs",
     "MeanAttrs",
     "NoiseAttrs",
+    "OnnxRounding",
     "Op",
     "OverlapAttrs",
     "PadAttrs",
@@ -138,17 +145,18 @@ __all__ = [
     "PlainAttrs",
     "Pointwise",
     "PoolAttrs",
-    "QLinearConvAttrs",
-    "QLinearDepthwiseAttrs",
     "QLinearResizeAttrs",
-    "QLinearRowsAttrs",
     "ReshapeAttrs",
     "ResizeAttrs",
+    "RoundedAttrs",
+    "Rounding",
     "ShiftAttrs",
     "SoftmaxAttrs",
     "StridedSliceAttrs",
+    "TfliteRounding",
     "TransposeAttrs",
     "UserAttrs",
     "UserKernel",
     "find_op",
+    "rounding_of",
 ]

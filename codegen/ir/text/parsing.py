@@ -12,7 +12,8 @@ import numpy as np
 
 from codegen.ir.function import Arg, Call, Constant, ConstRef, Function, Let, Module, Source, StateValue, Var
 from codegen.ir.operator import Attrs, Op, Padding2D
-from codegen.ir.ops import UserKernel, find_op
+from codegen.ir.ops import Rounding, UserKernel, find_op
+from codegen.ir.ops.base.rounding import ROUNDINGS
 from codegen.ir.text.printing import attr_fields
 from codegen.ir.text.sizes import SizeReader
 from codegen.ir.text.tokens import Tokens
@@ -212,6 +213,10 @@ def _typed(hint: object, value: Literal) -> object:
     if hint is Padding2D and isinstance(value, tuple):
         top, bottom, left, right = (cast(int, item) for item in value)
         return Padding2D(top=top, bottom=bottom, left=left, right=right)
+    if hint is Rounding and isinstance(value, tuple):
+        kind = ROUNDINGS[str(value[0])]
+        names = [field.name for field in dataclasses.fields(kind)]
+        return kind(**cast(Any, dict(zip(names, value[1:], strict=True))))
     if hint is UserKernel and isinstance(value, tuple):
         names = [field.name for field in dataclasses.fields(UserKernel)]
         read = {name: None if item == "none" else item for name, item in zip(names, value, strict=True)}

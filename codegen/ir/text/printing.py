@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from codegen.ir.formulas import OpenSizes, SymbolicInt, said, text
 from codegen.ir.function import Arg, Constant, ConstRef, Function, Let, Module, Var
 from codegen.ir.operator import Attrs, Padding2D
-from codegen.ir.ops import UserKernel
+from codegen.ir.ops import TFLITE, Rounding, UserKernel
+from codegen.ir.ops.base.rounding import ROUNDINGS
 from codegen.ir.types import Quantization, TensorType, VirtualDevice
 
 
@@ -59,8 +60,9 @@ def _let(let: Let) -> str:
     args = ", ".join(_arg(arg) for arg in let.call.args)
     line = f"{_binding(let.var)} = {let.call.op.name}({args})"
     attrs = [
-        f"{field.name}={_literal(getattr(let.call.attrs, field.name))}"
+        f"{field.name}={_literal(value)}"
         for field in attr_fields(let.call.attrs)
+        if (value := getattr(let.call.attrs, field.name)) != TFLITE
     ]
     if let.source is not None:
         name, tensor = json.dumps(let.source.op_name), json.dumps(let.source.tensor_name)
@@ -73,6 +75,10 @@ def _let(let: Let) -> str:
 def attr_fields(attrs: Attrs | type[Attrs]) -> tuple[dataclasses.Field[object], ...]:
     """Fields of an attribute set, in order."""
     return dataclasses.fields(attrs)
+
+
+def _kind(rounding: Rounding) -> str:
+    return next(word for word, kind in ROUNDINGS.items() if type(rounding) is kind)
 
 
 def _binding(var: Var) -> str:
@@ -112,10 +118,9 @@ def _origin(origin: str) -> list[str]:
 def _literal(value: object) -> str:
     if isinstance(value, enum.Enum):
         return json.dumps(value.value)
-    if isinstance(value, Padding2D):
-        return _literal((value.top, value.bottom, value.left, value.right))
-    if isinstance(value, UserKernel):
-        return _literal(tuple(getattr(value, field.name) for field in dataclasses.fields(value)))
+    if isinstance(value, Padding2D | Rounding | UserKernel):
+        kind = (_kind(value),) if isinstance(value, Rounding) else ()
+        return _literal((*kind, *(getattr(value, field.name) for field in dataclasses.fields(value))))
     if isinstance(value, Function | str):
         return json.dumps(value if isinstance(value, str) else "\n".join(_function(value)))
     if isinstance(value, tuple):

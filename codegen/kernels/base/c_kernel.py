@@ -8,6 +8,7 @@ import numpy as np
 
 from codegen.ir import DType, Let, Target, TensorType, Var
 from codegen.ir.ops.base.operands import operand
+from codegen.ir.ops.base.rounding import rounding_of
 from codegen.kernels.base.registry import Kernel
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.block import RowKernel
@@ -64,6 +65,8 @@ class PortableKernel(Kernel):
     def refusal(self, let: Let, target: Target) -> str | None:
         """Another element type than the kernel's, or numbers it cannot apply."""
         del target
+        if type(rounding_of(let.call.attrs)) is not self.rounding:
+            return f"the kernel {self.name} is for layers that are rounded otherwise"
         first, result = arg_type(let, 0), let.var.type
         if self.argument not in (None, first.dtype) or self.result not in (None, result.dtype):
             takes = f"{_word(self.argument)} to {_word(self.result)}"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from codegen.ir import Let, Target
-from codegen.ir.ops import OPS
+from codegen.ir.ops import OPS, Rounding, TfliteRounding, rounding_of
 from codegen.kernels.primfunc import PrimFunc
 
 
@@ -16,6 +16,8 @@ class Kernel(ABC):
     name: str
     op: str
     """Name of the operator it implements."""
+    rounding: type[Rounding] = TfliteRounding
+    """Of the layers that it runs."""
     is_in_place: bool = False
     """Its PrimFuncs replace an argument (`PrimFunc.in_place`): an alternative where that argument dies,
     never a step's only kernel."""
@@ -54,6 +56,12 @@ def register(kernel: Kernel) -> Kernel:
 def kernels_for(op: str) -> Sequence[Kernel]:
     """All kernels of an operator, best first; empty if there are none."""
     return tuple(_KERNELS.get(op, ()))
+
+
+def kernels_of_step(let: Let) -> Sequence[Kernel]:
+    """The kernels of a step's operator that round as the step does, best first."""
+    rounding = type(rounding_of(let.call.attrs))
+    return tuple(kernel for kernel in kernels_for(let.call.op.name) if kernel.rounding is rounding)
 
 
 def registered_ops() -> tuple[str, ...]:

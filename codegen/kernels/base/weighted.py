@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.ir import Let, Var
-from codegen.ir.ops import ConvAttrs, DepthwiseConvAttrs, Padding2D
+from codegen.ir.ops import ConvAttrs, DepthwiseConvAttrs, OnnxRounding, Padding2D, Rounding, TfliteRounding
 from codegen.ir.ops.base.operands import narrow
-from codegen.ir.ops.base.parameters import connected_rule, conv_multipliers
-from codegen.ir.ops.convolution import weight_zero_point
-from codegen.ir.ops.qlinear import QLinearConvAttrs, QLinearDepthwiseAttrs, QLinearRowsAttrs
+from codegen.ir.ops.base.weighted import WeightedOp, weight_zero_point
+from codegen.ir.ops.base.weighted import weight_scales as scales_of
+from codegen.ir.ops.rounded.as_onnx import layer_scales
 from codegen.kernels.base.c_kernel import ConstantData, FastKernel, PortableKernel, arg_type, constant_data
 from codegen.kernels.base.result_limits import limit_fields, limits_of
 from codegen.kernels.base.walk import Fields, params
@@ -70,10 +70,7 @@ def folded_biases(let: Let, constants: ConstantData) -> NDArray[np.int64]:
 
 def weight_scales(let: Let) -> tuple[float, ...]:
     """Scales of the weights; raises ValueError if there are none."""
-    quantization = arg_type(let, 1).quantization
-    if quantization is None:
-        raise ValueError("the weights are int8 without a scale")
-    return quantization.scales
+    return scales_of(arg_type(let, 1))
 
 
 def output_fields(let: Let) -> Fields:
@@ -164,12 +161,28 @@ class WeightedOperator(ABC):
     """An operator with constant weights: how its calls are convolutions of one group, or depthwise ones."""
 
     op: str
-    stem: str
-    """In the names of kernels that take it as a convolution of one group."""
-    rounds_even: bool = False
-    """Its layers are `WeightedLayer.rounds_even`."""
+    base_stem: str
     takes_rows: bool = False
     """Its pixels are rows, of which there may be one."""
+
+    def __init__(self, rounding: type[Rounding] = TfliteRounding) -> None:
+        """`rounding`: how its layers are rounded."""
+        self.rounding = rounding
+
+    @property
+    def rounds_even(self) -> bool:
+        """Whether its layers are `WeightedLayer.rounds_even`."""
+        return self.rounding is OnnxRounding
+
+    @property
+    def prefix(self) -> str:
+        """Of the names of kernels that round as it does."""
+        return "qlinear_" if self.rounds_even else ""
+
+    @property
+    def stem(self) -> str:
+        """In the names of kernels that take it as a convolution of one group."""
+        return self.prefix + self.base_stem
 
     @abstractmethod
     def window(self, let: Let) -> WindowShape:
@@ -185,7 +198,13 @@ class WeightedOperator(ABC):
 
     def scaling(self, let: Let) -> Scaling:
         """Of integer results; raises ValueError if out of range."""
-        return conv_multipliers(arg_type(let, 0).scale, weight_scales(let), let.var.type.scale)
+        if self.rounds_even:
+            numbers = np.array(layer_scales(let.call.attrs), np.float32)
+            return numbers.view(np.int32), np.full(len(numbers), -1, np.int32)
+        op = let.call.op
+        assert isinstance(op, WeightedOp), "it has weights"
+        multipliers = op.multipliers(let.call.types)
+        return multipliers(arg_type(let, 0).scale, weight_scales(let), let.var.type.scale)
 
     def layer(self, let: Let, constants: ConstantData) -> WeightedLayer:
         """The call with its int8 weights."""
@@ -201,7 +220,7 @@ class WeightedOperator(ABC):
 
 
 class _Convolution(WeightedOperator):
-    op, stem = "CONV_2D", "conv2d"
+    op, base_stem = "CONV_2D", "conv2d"
 
     def window(self, let: Let) -> WindowShape:
         return window_of(let, narrow(let.call.attrs, ConvAttrs))
@@ -213,7 +232,7 @@ class _Convolution(WeightedOperator):
 class _Depthwise(WeightedOperator):
     """Of an image of one channel it is a convolution whose weights are transposed."""
 
-    op, stem = "DEPTHWISE_CONV_2D", "depthwise_conv2d_1"
+    op, base_stem = "DEPTHWISE_CONV_2D", "depthwise_conv2d_1"
 
     def window(self, let: Let) -> WindowShape:
         return window_of(let, narrow(let.call.attrs, DepthwiseConvAttrs))
@@ -228,7 +247,7 @@ class _Depthwise(WeightedOperator):
 class _FullyConnected(WeightedOperator):
     """A convolution of 1x1 over one line: its rows are the pixels."""
 
-    op, stem, takes_rows = "FULLY_CONNECTED", "fully_connected_rows", True
+    op, base_stem, takes_rows = "FULLY_CONNECTED", "fully_connected_rows", True
 
     def window(self, let: Let) -> WindowShape:
         outputs, inputs = arg_type(let, 1).shape
@@ -237,41 +256,10 @@ class _FullyConnected(WeightedOperator):
     def condition(self, let: Let) -> str | None:
         return None if arg_type(let, 0).elements != arg_type(let, 1).shape[1] else "several rows"
 
-    def scaling(self, let: Let) -> Scaling:
-        rule = connected_rule(let.call.types)
-        return rule(arg_type(let, 0).scale, weight_scales(let), let.var.type.scale)
-
-
-def _float_scaling(scales: tuple[float, ...]) -> Scaling:
-    numbers = np.array(scales, np.float32)
-    return numbers.view(np.int32), np.full(len(numbers), -1, np.int32)
-
-
-class _QLinearConvolution(_Convolution):
-    op, stem, rounds_even = "QLINEAR_CONV_2D", "qlinear_conv2d", True
-
-    def scaling(self, let: Let) -> Scaling:
-        return _float_scaling(narrow(let.call.attrs, QLinearConvAttrs).scales)
-
-
-class _QLinearDepthwise(_Depthwise):
-    op, stem, rounds_even = "QLINEAR_DEPTHWISE_CONV_2D", "qlinear_depthwise_conv2d_1", True
-
-    def scaling(self, let: Let) -> Scaling:
-        return _float_scaling(narrow(let.call.attrs, QLinearDepthwiseAttrs).scales)
-
-
-class _QLinearFullyConnected(_FullyConnected):
-    op, stem, rounds_even = "QLINEAR_FULLY_CONNECTED", "qlinear_fully_connected_rows", True
-
-    def scaling(self, let: Let) -> Scaling:
-        return _float_scaling(narrow(let.call.attrs, QLinearRowsAttrs).scales)
-
 
 CONVOLUTION, DEPTHWISE, FULLY_CONNECTED = _Convolution(), _Depthwise(), _FullyConnected()
-QLINEAR_CONVOLUTION = _QLinearConvolution()
-QLINEAR_DEPTHWISE = _QLinearDepthwise()
-QLINEAR_FULLY_CONNECTED = _QLinearFullyConnected()
+QLINEAR_CONVOLUTION, QLINEAR_DEPTHWISE = _Convolution(OnnxRounding), _Depthwise(OnnxRounding)
+QLINEAR_FULLY_CONNECTED = _FullyConnected(OnnxRounding)
 
 
 class TiledConv(FastKernel):
@@ -279,6 +267,7 @@ class TiledConv(FastKernel):
 
     def __init__(self, operator: WeightedOperator, portable: PortableKernel, most: int) -> None:
         self.op, self.operator, self.portable, self.most = operator.op, operator, portable, most
+        self.rounding = operator.rounding
         whole = f"{operator.stem}_s8_{self.kernel_set.folder}"
         self.name = whole if most == 4 else f"{whole}_{most}"
 
@@ -306,7 +295,7 @@ class TiledConv(FastKernel):
 
 
 class OneRowKernel(FastKernel):
-    """FULLY_CONNECTED, or QLINEAR_FULLY_CONNECTED, of one row on int8."""
+    """FULLY_CONNECTED of one row on int8."""
 
     op = FULLY_CONNECTED.op
 

@@ -9,7 +9,7 @@ import numpy as np
 from codegen.ir import Let
 from codegen.ir.ops import Padding2D
 from codegen.ir.ops.base.fixed_point import wrap_int32
-from codegen.ir.ops.convolution import weight_zero_point
+from codegen.ir.ops.base.weighted import weight_zero_point
 from codegen.kernels.base.c_kernel import PortableKernel, arg_type, row_kernel
 from codegen.kernels.base.forms import SourceForm, register_form
 from codegen.kernels.base.overlap import forward_sharing

@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.ir import Let
+from codegen.ir.ops import OnnxRounding
 from codegen.ir.ops.base.fixed_point import reduced_multiplier
 from codegen.ir.ops.base.parameters import has_wide_accumulator
+from codegen.ir.ops.rounded.as_onnx import layer_scales
 from codegen.kernels.base.c_kernel import ConstantData, FastKernel, arg_type
 from codegen.kernels.base.overlap import NOTHING, forward_sharing
 from codegen.kernels.base.registry import register
@@ -42,7 +44,6 @@ from codegen.kernels.portable.convolution import (
 from codegen.kernels.portable.qlinear.weighted import (
     QLINEAR_CONV_2D_S16,
     QLINEAR_FULLY_CONNECTED_S16,
-    attributes,
 )
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.rows import safe_distance
@@ -120,7 +121,7 @@ def _channels(let: Let, constants: ConstantData, kernel: Weighted) -> Channels:
 
 
 def _even_channels(let: Let, constants: ConstantData, kernel: Weighted) -> Channels:
-    scales = np.array(attributes(let).scales, np.float32)
+    scales = np.array(layer_scales(let.call.attrs), np.float32)
     weights = _rows(let, constants, kernel)
     folded = arg_type(let, 0).zero_point * weights.sum(axis=1, dtype=np.int64)
     return Channels(
@@ -302,7 +303,7 @@ def pairwise_below(rows: int, inputs: int, outputs: int) -> int | None:
 class EvenInt16(Int16Kernel):
     """Rounded as ONNX does, by an FPU; before its namesake of TFLite in the order of resolution."""
 
-    kernel_set, tile_source = ROUNDING_DSP, "kernels/dsp/tile_even_s16_dsp.S"
+    rounding, kernel_set, tile_source = OnnxRounding, ROUNDING_DSP, "kernels/dsp/tile_even_s16_dsp.S"
 
     def channels(self, let: Let, constants: ConstantData) -> Channels:
         """Scales of float32; the zero point of the image in the biases."""
@@ -314,24 +315,24 @@ class EvenInt16(Int16Kernel):
 
 
 class DspEvenConvS16(EvenInt16, DspConvS16):
-    """QLINEAR_CONV_2D, one group."""
+    """CONV_2D, one group."""
 
-    op, name, symbol = "QLINEAR_CONV_2D", "qlinear_conv2d_s16_dsp", "cg_qlinear_conv2d_s16_dsp"
+    name, symbol = "qlinear_conv2d_s16_dsp", "cg_qlinear_conv2d_s16_dsp"
     weighted = portable = QLINEAR_CONV_2D_S16
 
 
 class DspEvenRowsS16(EvenInt16, DspRowsS16):
-    """QLINEAR_FULLY_CONNECTED of several rows."""
+    """FULLY_CONNECTED of several rows."""
 
-    op, name = "QLINEAR_FULLY_CONNECTED", "qlinear_fully_connected_rows_s16_dsp"
+    name = "qlinear_fully_connected_rows_s16_dsp"
     symbol = "cg_qlinear_conv2d_s16_dsp"
     weighted = portable = QLINEAR_FULLY_CONNECTED_S16
 
 
 class DspEvenFullyConnectedS16(EvenInt16, DspFullyConnectedS16):
-    """QLINEAR_FULLY_CONNECTED, row by row."""
+    """FULLY_CONNECTED, row by row."""
 
-    op, name = "QLINEAR_FULLY_CONNECTED", "qlinear_fully_connected_s16_dsp"
+    name = "qlinear_fully_connected_s16_dsp"
     symbol = "cg_qlinear_fully_connected_s16_dsp"
     weighted = portable = QLINEAR_FULLY_CONNECTED_S16
 

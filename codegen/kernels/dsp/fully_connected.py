@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from codegen.ir import Let
+from codegen.ir.ops import OnnxRounding
 from codegen.kernels.base.c_kernel import arg_type
 from codegen.kernels.base.overlap import forward_sharing, row_major_below
 from codegen.kernels.base.registry import register
@@ -137,7 +138,7 @@ class DspFullyConnected(OneRowKernel):
 class DspFullyConnectedEven(DspFullyConnected):
     """Rounded as ONNX does."""
 
-    op, operator = QLINEAR_FULLY_CONNECTED.op, QLINEAR_FULLY_CONNECTED
+    operator, rounding = QLINEAR_FULLY_CONNECTED, OnnxRounding
     kernel_set, portable = ROUNDING_DSP, QLINEAR_FULLY_CONNECTED_S8
 
     def __init__(self, form: str = "") -> None:

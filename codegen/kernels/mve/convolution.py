@@ -76,9 +76,9 @@ class Product(FastKernel):
 
     def __init__(self, portable: Conv2D | DepthwiseConv2D | FullyConnected) -> None:
         self.op, self.portable, self.operator = portable.op, portable, portable.operator
-        self.form = form_of(self.operator)
+        self.form, self.rounding = form_of(self.operator), self.operator.rounding
         self.kernel_set = self.form.kernel_set
-        self.name = f"{self.op.lower()}_s8_mve_{self.way}"
+        self.name = f"{self.operator.prefix}{self.op.lower()}_s8_mve_{self.way}"
 
     def other_reason(self, let: Let) -> str | None:
         """Several groups or channels, or windows that are not for this way of computing."""
@@ -92,7 +92,7 @@ class Product(FastKernel):
     def shape_reason(self, window: WindowShape) -> str | None:
         """Why the layer is not for this way of computing, or None."""
 
-    def rounding(self, let: Let) -> int:
+    def requantization(self, let: Let) -> int:
         """Which requantization the kernel takes."""
         return rounding_in(let, self.operator)
 
@@ -184,7 +184,7 @@ class Windows(Product):
             sharing=sharing,
             pixels_at_once=GROUP,
             reverse=reverse_of(prim, sharing, self.form.symbol("conv2d_reverse")),
-            instructions=windows_instructions(window, self.rounding(let)),
+            instructions=windows_instructions(window, self.requantization(let)),
             rows=_rows(let, prim.symbol, window),
         )
 
@@ -220,7 +220,7 @@ class Columns(Quads):
             sharing=sharing,
             pixels_at_once=STRIPE,
             reverse=reverse_of(prim, sharing, self.form.symbol("conv2d_columns_reverse")),
-            instructions=columns_instructions(window, STRIPE, self.rounding(let)),
+            instructions=columns_instructions(window, STRIPE, self.requantization(let)),
             rows=None if rows is None else replace(rows, workspace=space),
         )
 

@@ -64,9 +64,9 @@ class _Depthwise(FastKernel):
 
     def __init__(self, operator: WeightedOperator, portable: PortableKernel) -> None:
         self.op, self.operator, self.portable = operator.op, operator, portable
-        self.form = form_of(operator)
+        self.form, self.rounding = form_of(operator), operator.rounding
         self.kernel_set = self.form.kernel_set
-        self.name = f"{self.op.lower()}_s8_mve{self.way}"
+        self.name = f"{operator.prefix}{self.op.lower()}_s8_mve{self.way}"
 
     def other_reason(self, let: Let) -> str | None:
         """Several output channels an input channel."""

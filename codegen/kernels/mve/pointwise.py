@@ -60,7 +60,7 @@ class FewPixels(Product):
         return replace(
             prim,
             sharing=tuple(Sharing(argument=0, below=rule.below) for rule in rules if rule.below is not None),
-            instructions=few_pixels_instructions(window, self.rounding(let)),
+            instructions=few_pixels_instructions(window, self.requantization(let)),
         )
 
 
@@ -72,7 +72,7 @@ class _BelowHalf(Quads):
     def other_reason(self, let: Let) -> str | None:
         """Besides: a shift to the left."""
         reason = super().other_reason(let)
-        if reason is None and self.rounding(let) == WIDE:
+        if reason is None and self.requantization(let) == WIDE:
             return "a channel's scale is not below one half"
         return reason
 
@@ -101,7 +101,7 @@ class NarrowPointwise(_BelowHalf):
             reads=(window.reads(window.image[3]),),
             constants=(narrow_stream(channels_of(layer)),),
             sharing=sharing,
-            instructions=narrow_instructions(window, self.rounding(let)),
+            instructions=narrow_instructions(window, self.requantization(let)),
             reverse=reverse_of(prim, sharing, self.form.symbol("narrow_reverse")),
             rows=row_kernel(let, f"{prim.symbol}_row", window),
         )
@@ -131,7 +131,7 @@ class Dense(_BelowHalf):
             reads=(float(window.result[3] // 2),),
             constants=(dense_stream(channels_of(layer)),),
             sharing=sharing,
-            instructions=dense_instructions(window, self.rounding(let)),
+            instructions=dense_instructions(window, self.requantization(let)),
             reverse=reverse_of(prim, sharing, self.form.symbol("dense_reverse")),
             rows=_pointwise_rows(let, prim.symbol, window),
         )
@@ -157,7 +157,7 @@ class PointwiseConv(Product):
             sharing=sharing,
             pixels_at_once=GROUP,
             reverse=reverse_of(prim, sharing, self.form.symbol("pointwise_reverse")),
-            instructions=pointwise_instructions(window, self.rounding(let)),
+            instructions=pointwise_instructions(window, self.requantization(let)),
             rows=_pointwise_rows(let, prim.symbol, window),
         )
 

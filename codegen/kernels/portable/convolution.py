@@ -13,7 +13,7 @@ from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.base.parameters import (
     has_wide_accumulator,
 )
-from codegen.ir.ops.convolution import weight_zero_point
+from codegen.ir.ops.base.weighted import weight_zero_point
 from codegen.kernels.base.c_kernel import (
     ConstantData,
     Parts,

@@ -26,6 +26,7 @@ from codegen.ir.ops import (
     FullyConnectedAttrs,
     PadAttrs,
     ReshapeAttrs,
+    RoundedAttrs,
     StridedSliceAttrs,
 )
 from codegen.ir.ops.base.fixed_point import wrap_int32
@@ -179,7 +180,10 @@ class _Rewriter:
             self._slice(let, weights, type_, values),
             self._bias(let, flow, kept, ~read),
         )
-        return replace(let.call, args=args)
+        attrs = let.call.attrs
+        if isinstance(attrs, RoundedAttrs):
+            attrs = replace(attrs, rounding=attrs.rounding.of_channels(np.flatnonzero(kept)))
+        return replace(let.call, args=args, attrs=attrs)
 
     def _bias(self, let: Let, flow: Flow, kept: Mask, folded: Mask) -> ConstRef | None:
         """The kept biases plus what the folded image channels add, wrapped to 32 bits as accumulators are."""

@@ -23,19 +23,17 @@ from codegen.ir import Arg, ConstRef, DType, Function, Let, Module, TensorType
 from codegen.ir.evaluate import evaluate_let
 from codegen.ir.operator import NO_PADDING
 from codegen.ir.ops import POINTWISE, Attrs, ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs
-from codegen.ir.ops import convolution as reference
 from codegen.ir.ops.base.activation import stored_limits
-from codegen.ir.ops.base.fixed_point import INT32_MAX, INT32_MIN, Integers
+from codegen.ir.ops.base.fixed_point import INT32_MAX
 from codegen.ir.ops.base.operands import effort, operand
 from codegen.ir.ops.base.parameters import (
-    connected_rule,
-    conv_multipliers,
     mean_multiplier,
     mul_multiplier,
 )
 from codegen.ir.ops.base.products import Range, ends_of_sums
 from codegen.ir.ops.base.taps import WindowAxis, axes_of
-from codegen.ir.ops.convolution import weight_zero_point
+from codegen.ir.ops.base.weighted import WeightedOp, weight_zero_point
+from codegen.ir.ops.convolution import rule_of
 
 Weighted = ConvAttrs | DepthwiseConvAttrs | FullyConnectedAttrs
 """Attribute sets of the operators with weights."""
@@ -160,46 +158,23 @@ def _corners(let: Let, args: Sequence[Range]) -> Range | None:
 
 
 def _weighted(let: Let, args: Sequence[Range]) -> Range | None:
-    """CONV_2D, DEPTHWISE_CONV_2D, FULLY_CONNECTED with constant int8 weights and bias.
-
-    Requantization is monotone (multipliers are not negative) unless the accumulator or its left shift wraps;
-    there only the clamp is left.
-    """
+    """CONV_2D, DEPTHWISE_CONV_2D, FULLY_CONNECTED with constant int8 weights and bias, however rounded."""
     image, attrs = let.call.args[0], let.call.attrs
     if image is None or not isinstance(attrs, Weighted) or not is_foldable(let):
         return None
     given = args[0]
     fewer = condensed(let, (given.low, given.high), image.type.zero_point)
     if fewer is None:
-        return _requantized(let, attrs, *_sums(let, given, args[1:]))
-    given = Range(low=fewer.images[0], high=fewer.images[1])
-    found = _requantized(fewer.let, attrs, *_sums(fewer.let, given, args[1:]))
-    return Range(low=fewer.spread(found.low), high=fewer.spread(found.high))
+        return _of_sums(let, given, args[1:])
+    known = _of_sums(fewer.let, Range(low=fewer.images[0], high=fewer.images[1]), args[1:])
+    return known and Range(low=fewer.spread(known.low), high=fewer.spread(known.high))
 
 
-def _sums(let: Let, image: Range, others: Sequence[Range]) -> tuple[Integers, Integers]:
-    zero_point = operand(let.call.types, 0, "image").zero_point
-    return ends_of_sums(let.call.attrs, image, others, zero_point, let.var.type)
-
-
-def _requantized(let: Let, attrs: Weighted, least: Integers, most: Integers) -> Range:
-    types = let.call.types
-    connected = isinstance(attrs, FullyConnectedAttrs)
-    rule = connected_rule(types) if connected else conv_multipliers
-    image, weights = types[0], types[1]
-    if image is None or weights is None or weights.quantization is None:
-        raise ValueError(f"{let.where}: a step with weights lacks them")
-    _, shifts = rule(image.scale, weights.quantization.scales, let.var.type.scale)
-    left = np.maximum(shifts, 0).astype(np.int64)
-    wraps = (least < -(-INT32_MIN >> left)) | (most > INT32_MAX >> left)
-    low, high = (reference.requantized(sums, attrs, types, let.var.type, rule) for sums in (least, most))
-    unknown = wraps & (least != most)
-    smallest, largest = stored_limits(attrs, let.var.type)
-    shape = let.var.type.shape
-    return Range(
-        low=np.where(unknown, np.int8(smallest), low).reshape(shape),
-        high=np.where(unknown, np.int8(largest), high).reshape(shape),
-    )
+def _of_sums(let: Let, image: Range, others: Sequence[Range]) -> Range | None:
+    op, attrs, types, result = let.call.op, let.call.attrs, let.call.types, let.var.type
+    assert isinstance(op, WeightedOp), "it has weights"
+    ends = ends_of_sums(attrs, image, others, operand(types, 0, "image").zero_point, result)
+    return rule_of(attrs).range_of(op, attrs, types, result, ends)
 
 
 def is_foldable(let: Let) -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 
 from codegen.ir import Let, Target, VirtualDevice
 from codegen.ir.ops import LOOP
-from codegen.kernels.base.registry import Kernel, kernels_for
+from codegen.kernels.base.registry import Kernel, kernels_of_step
 from codegen.kernels.contract import MemoryDemand
 from codegen.kernels.primfunc import PrimFunc
 from codegen.search.kernels.cycle_costs import CycleCosts
@@ -71,7 +71,7 @@ class Binder:
         """The kernels of its operator, best first; of a loop those of its steps make one."""
         if let.call.op is LOOP and self._loops is not None:
             return (self._loops,)
-        return kernels_for(let.call.op.name)
+        return kernels_of_step(let)
 
     @property
     def constants(self) -> Mapping[str, np.ndarray]:

@@ -8,7 +8,7 @@ from codegen.ir import Let
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.inserted import FusedAttrs
 from codegen.ir.ranged import Unlike
-from codegen.kernels.base.registry import Kernel, kernels_for
+from codegen.kernels.base.registry import Kernel, kernels_of_step
 from codegen.kernels.block import Block, BlockStage, Count, Lines
 from codegen.kernels.call import CallArg, LiteralArg
 from codegen.kernels.fused import BlockLayout, bind_fused, can_fuse, laid_out, stages_of
@@ -65,7 +65,7 @@ def _layer(let: Let, stage: BlockStage, binder: Binder) -> PrimFunc:
 
 
 def _kernel(let: Let, stage: BlockStage) -> Kernel:
-    return next(each for each in kernels_for(let.call.op.name) if each.name == stage.binding)
+    return next(each for each in kernels_of_step(let) if each.name == stage.binding)
 
 
 def block_formulas(every: Sequence[Block], field: Callable[[Sequence[object]], object]) -> Block:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from codegen.ir import Arg, Call, ConstRef, Function, Let, Module, Var
 from codegen.ir.ops.inserted import FUSED, FusedAttrs, constants_of
 from codegen.ir.ranged import Unlike
-from codegen.kernels.base.registry import Kernel, kernels_for
+from codegen.kernels.base.registry import Kernel, kernels_of_step
 from codegen.kernels.base.views import joined, slice_view
 from codegen.kernels.contract import Sharing, Workspace
 from codegen.kernels.primfunc import PrimFunc
@@ -218,7 +218,7 @@ def _sharing(prim: PrimFunc, bound: PrimFunc) -> tuple[Sharing, ...]:
 def _kernel(prim: PrimFunc) -> Kernel:
     """The kernel that a step is bound to; what a step without a call is made of."""
     name = prim.kernel.removesuffix(REVERSE)
-    every = kernels_for(prim.let.call.op.name)
+    every = kernels_of_step(prim.let)
     chosen = [kernel for kernel in every if kernel.name == name]
     if not chosen and (prim.view is not None or prim.joined):
         return every[0]

@@ -10,7 +10,7 @@ from codegen.ir import Let, Var
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.inserted import FusedAttrs
 from codegen.ir.ranged import Unlike
-from codegen.kernels.base.registry import kernels_for
+from codegen.kernels.base.registry import kernels_of_step
 from codegen.kernels.block import Block
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.place.planners import Planner
@@ -143,7 +143,7 @@ def _with_constants_of(block: PrimFunc, prim: PrimFunc, binder: Binder) -> PrimF
         except Unlike:
             return prim
     binding = own[prim.name].binding
-    [kernel] = [kernel for kernel in kernels_for(prim.let.call.op.name) if kernel.name == binding]
+    [kernel] = [kernel for kernel in kernels_of_step(prim.let) if kernel.name == binding]
     if binder.refusal(kernel, prim.let, at_size=True) is not None:
         return prim
     return binder.bind(kernel, prim.let, prim.name)
@@ -153,7 +153,7 @@ def _either_way(prim: PrimFunc, binder: Binder) -> PrimFunc:
     """A step before the plan decided that it goes backwards."""
     if not prim.kernel.endswith(REVERSE):
         return prim
-    [kernel] = [k for k in kernels_for(prim.let.call.op.name) if k.name == prim.kernel.removesuffix(REVERSE)]
+    [kernel] = [k for k in kernels_of_step(prim.let) if k.name == prim.kernel.removesuffix(REVERSE)]
     return binder.bind(kernel, prim.let, prim.name)
 
 
@@ -167,7 +167,7 @@ def _forward(prim: PrimFunc) -> PrimFunc:
 
 def _stand_in(prim: PrimFunc, other: PrimFunc, binder: Binder, left: int) -> PrimFunc | None:
     """What runs a step instead, bound at the size of `other`; None: its own kernel does."""
-    let, kernels = other.let, {each.name: each for each in kernels_for(prim.let.call.op.name)}
+    let, kernels = other.let, {each.name: each for each in kernels_of_step(prim.let)}
     own = kernels.get(prim.kernel.removesuffix(REVERSE))
     if (
         own is None
@@ -297,7 +297,7 @@ def _block(prim: PrimFunc, own: Block, other: Block, binder: Binder) -> Block:
 
 def _kernel(let: Let, name: str, own: str, other: str, binder: Binder) -> str:
     """`other`, to run the same way round as `own`, if the two are one function; else `own`."""
-    known = {kernel.name: kernel for kernel in kernels_for(let.call.op.name)}
+    known = {kernel.name: kernel for kernel in kernels_of_step(let)}
     first, second = (known.get(each.removesuffix(REVERSE)) for each in (own, other))
     if first is None or second is None or first is second or binder.refusal(second, let) is not None:
         return own

@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 
 import codegen
+from codegen.driver.preparing import pipeline
 from codegen.importers import load
+from codegen.ir import Module
 from codegen.ir.evaluate import evaluate
-from tests.importers.onnx.twins import NETWORKS, Network
+from codegen.ir.ops.base.weighted import WeightedOp
+from codegen.passes import run_passes
+from tests.importers.onnx.twins import NETWORKS, Network, pruned
 
 BOARDS = ("mps2-an386", "mps3-an547")
 MOST = 0.02
@@ -50,3 +54,23 @@ def test_both_plan_the_same_bytes(tmp_path: Path, network: Network, dtype: str) 
         plans = [codegen.plan(path, codegen.Options(board=board)).plan for path in paths]
         first, second = (plan.peak_bytes for plan in plans if plan is not None)
         assert abs(first - second) <= MOST * first, f"{board}: {first} and {second} bytes"
+
+
+def test_both_lose_the_same_channels(tmp_path: Path) -> None:
+    """An ONNX network was never reduced: its layers were operators that no pass knew."""
+    modules = [load(path) for path in _files(tmp_path, pruned, "int8")]
+    first, second = (run_passes(module, pipeline(codegen.Options(board="host"))) for module in modules)
+    left = [_convolutions(module) for module in (first, second)]
+    assert left[0] == left[1] and left[0] != _convolutions(modules[0])
+    assert _convolutions(modules[0]) == _convolutions(modules[1])
+    given = np.random.default_rng(5).integers(-128, 128, (1, 16, 16, 3)).astype(np.int8)
+    for whole, reduced in zip(modules, (first, second), strict=True):
+        [before], [after] = (evaluate(module, module.main, [given]) for module in (whole, reduced))
+        np.testing.assert_array_equal(before, after)
+
+
+def _convolutions(module: Module) -> list[tuple[str, tuple[int, ...]]]:
+    """(operator, shape of the weights) of the layers in front of the average, in order of the file."""
+    layers = [let for let in module.main.body if isinstance(let.call.op, WeightedOp)]
+    weights = [(let.call.op.name, let.call.args[1]) for let in layers]
+    return [(op, arg.type.shape) for op, arg in weights if arg is not None][:6]

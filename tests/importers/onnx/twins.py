@@ -31,9 +31,12 @@ class Value:
 
 
 class Twins:
-    """Two files under construction; `images`: shape N, H, W, C of the only input."""
+    """Two files under construction; `image`: shape N, H, W, C of the only input.
 
-    def __init__(self, dtype: str, image: Shape, seed: int = 1) -> None:
+    `dead`: of so many channels the weights of one are zeros."""
+
+    def __init__(self, dtype: str, image: Shape, seed: int = 1, *, dead: int = 0) -> None:
+        self.dead = dead
         self.rng, self.dtype = np.random.default_rng(seed), dtype
         self._tflite, self._nodes, self._constants = ModelBuilder(), list[Any](), dict[str, np.ndarray]()
         self._count = 0
@@ -93,6 +96,7 @@ class Twins:
         scales = (0.01 / math.sqrt(terms) * self.rng.uniform(0.8, 1.25, count)).astype(np.float32)
         added = np.float32(value.scale) * scales
         data = self.rng.integers(-127, 128, shape).astype(np.int8)
+        np.moveaxis(data, axis, 0)[: count // self.dead if self.dead else 0] = 0
         bias = self.rng.integers(-2_000, 2_000, count).astype(np.int32)
         held = np.ascontiguousarray(np.transpose(data, other))
         for part, numbers, scale in ((w, held, scales), (b, bias, added)):
@@ -271,7 +275,17 @@ def branches(dtype: str) -> tuple[bytes, bytes]:
     return twins.files(twins.classes(value, 6))
 
 
+def pruned(dtype: str) -> tuple[bytes, bytes]:
+    """Every kind of layer with channels that are constant: a quarter of the weights' rows are zeros."""
+    twins = Twins(dtype, (1, 16, 16, 3), dead=4)
+    value = twins.max_pool(twins.conv(twins.start, 8, 3))
+    value = twins.depthwise(twins.conv(value, 8, 1), 3)
+    value = twins.add(value, twins.conv(value, 8, 1, relu=False))
+    value = twins.concat(twins.conv(value, 8, 1), twins.conv(value, 8, 3))
+    return twins.files(twins.classes(twins.conv(value, 16, 1), 4))
+
+
 Network = Callable[[str], tuple[bytes, bytes]]
 """(`.tflite`, `.onnx`) of an element type."""
 
-NETWORKS: tuple[Network, ...] = (plain, mobile, wide_windows, residual, branches)
+NETWORKS: tuple[Network, ...] = (plain, mobile, wide_windows, residual, branches, pruned)

@@ -25,8 +25,8 @@ BOARD = "mps2-an386"
 KERNELS = {
     "conv2d_s16_dsp": "CONV_2D",
     "depthwise_taps_s16_dsp": "DEPTHWISE_CONV_2D",
-    "qlinear_conv2d_s16_dsp": "QLINEAR_CONV_2D",
-    "qlinear_depthwise_taps_s16_dsp": "QLINEAR_DEPTHWISE_CONV_2D",
+    "qlinear_conv2d_s16_dsp": "CONV_2D/onnx",
+    "qlinear_depthwise_taps_s16_dsp": "DEPTHWISE_CONV_2D/onnx",
 }
 
 

@@ -11,13 +11,11 @@ import pytest
 
 from codegen.board import load_board
 from codegen.ir import DType
-from codegen.ir.ops.base.operands import narrow
-from codegen.ir.ops.qlinear import QLinearConvAttrs
-from codegen.kernels import kernels_for
+from codegen.ir.ops.rounded.as_onnx import layer_scales
 from codegen.kernels.base.weighted import QLINEAR_CONVOLUTION
 from codegen.kernels.dsp.packing import channels_of
 from tests.fuzz.layers import drawn
-from tests.fuzz.rounded import ROUNDED, rounded
+from tests.fuzz.rounded import ROUNDED, kernels_of_kind, rounded
 from tests.kernels import runs
 from tests.kernels.dsp.conv_layers import module_of
 from tests.kernels.dsp.int16_layers import shaped, shaped_rows
@@ -25,7 +23,7 @@ from tests.kernels.rounded_layers import layers_of
 
 BOARD = "mps2-an386"
 WIDE = (shaped((12, 12), 16, (3, 3), 16, pad=1), shaped((10, 10), 3, (3, 3), 8, pad=1))
-DEPTHWISE, ROWS = "QLINEAR_DEPTHWISE_CONV_2D", "QLINEAR_FULLY_CONNECTED"
+DEPTHWISE, ROWS = "DEPTHWISE_CONV_2D/onnx", "FULLY_CONNECTED/onnx"
 
 
 @pytest.mark.qemu
@@ -34,11 +32,11 @@ def test_layers_are_chosen_exact_and_predicted(tmp_path: Path, monkeypatch: pyte
 
     Those through lines were up to 41 % too high where a line ends beyond the image or has few columns."""
     runs.only_kernels(monkeypatch, "_dsp", "_single", "_narrow")
-    layers = [rounded("QLINEAR_CONV_2D", layer, number) for number, layer in enumerate(runs.SHAPES)]
+    layers = [rounded(layer, number) for number, layer in enumerate(runs.SHAPES)]
     layers += layers_of(ROWS, "qlinear_fully_connected_s8_dsp", 4, least_macs=4000, board=BOARD)
     layers += layers_of(ROWS, "qlinear_fully_connected_rows_s8_dsp", 4, least_macs=3000, board=BOARD)
-    layers += [rounded("QLINEAR_CONV_2D", layer, 2 * number) for number, layer in enumerate(WIDE)]
-    layers += [rounded(ROWS, layer, 2) for layer in (shaped_rows(1, 64, 20), shaped_rows(8, 40, 12))]
+    layers += [rounded(layer, 2 * number) for number, layer in enumerate(WIDE)]
+    layers += [rounded(layer, 2) for layer in (shaped_rows(1, 64, 20), shaped_rows(8, 40, 12))]
     first = len(layers)
     layers += layers_of(
         DEPTHWISE, "qlinear_depthwise3x3_s8_dsp", 8, least_macs=500, board=BOARD, any_border=True
@@ -50,7 +48,7 @@ def test_layers_are_chosen_exact_and_predicted(tmp_path: Path, monkeypatch: pyte
         for number, layer in enumerate(layers)
     ]
     used = {prim.kernel for planned in made for prim in planned.program.steps.prim_funcs}
-    assert used <= {each.name for op in ROUNDED for each in kernels_for(op)}
+    assert used <= {each.name for op in ROUNDED for each in kernels_of_kind(op)}
     assert {"qlinear_conv2d_s8_dsp", "qlinear_depthwise3x3_s8_dsp", "qlinear_fully_connected_s8_dsp"} <= used
     assert {"qlinear_conv2d_s16_dsp", "qlinear_fully_connected_s16_dsp"} <= used
     measured = runs.run_planned(made, BOARD, tmp_path)
@@ -63,7 +61,7 @@ def test_every_channel_is_told_to_be_by_float32() -> None:
     target = load_board(BOARD).target
     for op, dtype in product(ROUNDED, (DType.INT8, DType.INT16)):
         layer = drawn(op, dtype, 1 if dtype is DType.INT8 else 2)
-        for kernel in kernels_for(op):
+        for kernel in kernels_of_kind(op):
             if kernel.refusal(layer.let, target) is None:
                 prim = kernel.bind(layer.let, layer.constants, "k")
                 counts = [constant.rounded for constant in prim.constants if constant.rounded]
@@ -73,11 +71,11 @@ def test_every_channel_is_told_to_be_by_float32() -> None:
 
 def test_scales_are_packed_as_they_are() -> None:
     """Not doubled, as multipliers of TFLite's are: a float32 has no room for it."""
-    layer = drawn("QLINEAR_CONV_2D", DType.INT8, 1)
+    layer = drawn("CONV_2D/onnx", DType.INT8, 1)
     channels = channels_of(QLINEAR_CONVOLUTION.layer(layer.let, layer.constants), layer.let.var.type)
     assert channels.rounds_even
-    scales = narrow(layer.let.call.attrs, QLinearConvAttrs).scales
+    scales = layer_scales(layer.let.call.attrs)
     np.testing.assert_array_equal(channels.multipliers.view(np.float32), np.array(scales, np.float32))
-    tile = next(each for each in kernels_for("QLINEAR_CONV_2D") if each.name == "qlinear_conv2d_s8_dsp")
+    tile = next(each for each in kernels_of_kind("CONV_2D/onnx") if each.name == "qlinear_conv2d_s8_dsp")
     stream = tile.bind(layer.let, layer.constants, "k").constants[0].data
     assert set(channels.multipliers.tolist()) <= set(stream.tolist())

@@ -13,18 +13,18 @@ from tests.kernels.mve.layers import BOARD
 from tests.kernels.rounded_layers import layers_of
 
 _KERNELS = {
-    "QLINEAR_CONV_2D": (
+    "CONV_2D/onnx": (
         "qlinear_conv_2d_s8_mve_pointwise",
         "qlinear_conv_2d_s8_mve_columns",
         "qlinear_conv_2d_s8_mve_narrow",
         "qlinear_conv_2d_s8_mve_dense",
     ),
-    "QLINEAR_DEPTHWISE_CONV_2D": (
+    "DEPTHWISE_CONV_2D/onnx": (
         "qlinear_depthwise_conv_2d_s8_mve",
         "qlinear_depthwise_conv_2d_s8_mve_small",
         "qlinear_depthwise_conv_2d_s8_mve_in_place",
     ),
-    "QLINEAR_FULLY_CONNECTED": (
+    "FULLY_CONNECTED/onnx": (
         "qlinear_fully_connected_s8_mve_few",
         "qlinear_fully_connected_s8_mve_pointwise",
     ),
@@ -41,7 +41,7 @@ def test_layers_are_chosen_exact_and_predicted(tmp_path: Path, monkeypatch: pyte
         for number, layer in enumerate(layers_of(op, kernel, 1, least_macs=4000, board=BOARD))
     ]
     # With gcc 14 5 % too little was predicted for a layer with borders, 60 % too much for others.
-    op, kernel = "QLINEAR_DEPTHWISE_CONV_2D", "qlinear_depthwise_conv_2d_s8_mve"
+    op, kernel = "DEPTHWISE_CONV_2D/onnx", "qlinear_depthwise_conv_2d_s8_mve"
     bordered = layers_of(op, kernel, 12, least_macs=1500, board=BOARD, any_border=True)
     runs.only_kernels(monkeypatch, kernel)
     planned = [
@@ -53,7 +53,7 @@ def test_layers_are_chosen_exact_and_predicted(tmp_path: Path, monkeypatch: pyte
     made += bound
     prims = [prim for one in made for prim in one.program.steps.prim_funcs]
     assert all("mve" in prim.kernel for prim in prims)
-    assert {prim.let.call.op.name for prim in prims} == set(_KERNELS)
+    assert {f"{prim.let.call.op.name}/onnx" for prim in prims} == set(_KERNELS)
     for prim in prims:
         counts = [constant.rounded for constant in prim.constants if constant.rounded]
         assert counts == [(0, prim.let.var.type.shape[-1])], prim.kernel

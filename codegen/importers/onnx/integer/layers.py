@@ -1,7 +1,7 @@
 """Integer steps of layers, of QDQ groups and of QLinear nodes alike."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -22,9 +22,8 @@ from codegen.ir.ops import (
     Activation,
     BinaryAttrs,
     DepthwiseConvAttrs,
-    QLinearConvAttrs,
-    QLinearDepthwiseAttrs,
-    QLinearRowsAttrs,
+    FullyConnectedAttrs,
+    OnnxRounding,
 )
 
 Translators = Mapping[str, Callable[[Site], Value | tuple[Value, ...]]]
@@ -122,14 +121,9 @@ def conv(
         steps.constant(layer.weights),
         None if biases is None else steps.constant(biases),
     ]
-    own = {field.name: getattr(layer.attrs, field.name) for field in fields(layer.attrs)}
-    own["activation"] = activation
-    if isinstance(layer.attrs, DepthwiseConvAttrs):
-        name, attrs = "QLINEAR_DEPTHWISE_CONV_2D", QLinearDepthwiseAttrs(**own, scales=scales)
-    else:
-        name, attrs = "QLINEAR_CONV_2D", QLinearConvAttrs(**own, scales=scales)
+    attrs = replace(layer.attrs, activation=activation, rounding=OnnxRounding(scales=scales))
     note_sixteen_bits(steps, target)
-    return steps.step(name, args, attrs, axes=CHANNELS_LAST, quantization=target.quantization)
+    return steps.step(layer.op, args, attrs, axes=CHANNELS_LAST, quantization=target.quantization)
 
 
 def gemm(
@@ -155,12 +149,13 @@ def gemm(
         raise Refused("E303", f"multiplies {list(value.shape)} by {list(data.shape)}")
     biases = _int32_bias(bias, image, weights, rows.shape[0])
     _need_room(image, rows, biases, target)
-    attrs = QLinearRowsAttrs(
-        keep_num_dims=True, activation=activation, scales=_factors(image, weights, target, rows.shape[0])
+    scales = _factors(image, weights, target, rows.shape[0])
+    attrs = FullyConnectedAttrs(
+        keep_num_dims=True, activation=activation, rounding=OnnxRounding(scales=scales)
     )
     note_sixteen_bits(steps, target)
     args = [steps.dense(value), steps.constant(rows), None if biases is None else steps.constant(biases)]
-    return steps.step("QLINEAR_FULLY_CONNECTED", args, attrs, quantization=target.quantization)
+    return steps.step("FULLY_CONNECTED", args, attrs, quantization=target.quantization)
 
 
 def pair(
@@ -219,12 +214,11 @@ def mean(site: Site, image: Stored, target: IntegerTarget, activation: Activatio
     with np.errstate(all="ignore"):
         scale = float(np.float32(image.scale) / (np.float32(count) * np.float32(target.scale)))
     _need_room(image, np.ones((1, count), np.int8), None, target)
-    own = {field.name: getattr(attrs, field.name) for field in fields(attrs)}
-    own["activation"] = activation
-    made = QLinearDepthwiseAttrs(**own, scales=(scale,) * ones.shape[3])
+    rounding = OnnxRounding(scales=(scale,) * ones.shape[3])
+    made = replace(attrs, activation=activation, rounding=rounding)
     note_average(steps, image, count, target)
     found = steps.step(
-        "QLINEAR_DEPTHWISE_CONV_2D",
+        "DEPTHWISE_CONV_2D",
         [arg, steps.constant(ones), None],
         made,
         axes=(0, 1, 2, 3),

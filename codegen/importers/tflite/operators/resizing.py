@@ -32,7 +32,7 @@ from codegen.ir.ops import (
     StridedSliceAttrs,
 )
 from codegen.ir.ops.base.taps import WindowAxis
-from codegen.ir.ops.convolution import weight_zero_point
+from codegen.ir.ops.base.weighted import weight_zero_point
 
 _Value = Arg | InnerStep
 _Kind = type[ResizeBilinearOptions | ResizeNearestNeighborOptions]

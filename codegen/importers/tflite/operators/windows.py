@@ -19,7 +19,6 @@ from codegen.importers.tflite.operators.site import InnerStep, Site, Translated
 from codegen.importers.tflite.tensors import need_few_rows
 from codegen.ir import Arg, ConstRef, DType, TensorType
 from codegen.ir.ops import (
-    ActivatedAttrs,
     Activation,
     Attrs,
     BatchMatMulAttrs,
@@ -27,9 +26,10 @@ from codegen.ir.ops import (
     ConvAttrs,
     DepthwiseConvAttrs,
     FullyConnectedAttrs,
-    HybridRowsAttrs,
+    HybridRounding,
     Padding2D,
     PoolAttrs,
+    RoundedAttrs,
 )
 from codegen.ir.ops.base.taps import WindowAxis, axes_of, padding_of
 
@@ -47,7 +47,9 @@ def conv_2d(site: Site) -> Translated:
         dilation=(rows.dilation, columns.dilation),
         padding=padding_of(rows, columns),
     )
-    return _translated(site, (image, weights, bias), attrs)
+    scales = weights.type.quantization
+    by_channel = scales is not None and len(scales.scales) > 1
+    return _translated(site, (image, weights, bias), attrs, asymmetric=by_channel)
 
 
 def depthwise_conv_2d(site: Site) -> Translated:
@@ -74,7 +76,7 @@ def depthwise_conv_2d(site: Site) -> Translated:
         if scales is None or len(scales.scales) != outputs:
             text = "hybrid operator: its weights have one scale for all channels"
             raise Refused("E301", text, "convert it again with weights quantised by channel")
-    return _translated(site, (image, weights, bias), attrs)
+    return _translated(site, (image, weights, bias), attrs, asymmetric=True)
 
 
 def fully_connected(site: Site) -> Translated:
@@ -91,12 +93,9 @@ def fully_connected(site: Site) -> Translated:
     _check_bias_type(site, options, bias)
     need_few_rows(image.type.elements // weights.type.shape[-1] if weights.type.shape else 1)
     keep = bool(options.KeepNumDims())
-    if _is_hybrid(image, weights):
-        asymmetric = bool(options.AsymmetricQuantizeInputs())
-        attrs = HybridRowsAttrs(keep_num_dims=keep, asymmetric=asymmetric)
-    else:
-        attrs = FullyConnectedAttrs(keep_num_dims=keep)
-    return _translated(site, (image, weights, bias), attrs)
+    asymmetric = bool(options.AsymmetricQuantizeInputs())
+    attrs = FullyConnectedAttrs(keep_num_dims=keep)
+    return _translated(site, (image, weights, bias), attrs, asymmetric=asymmetric)
 
 
 def _of_computed_weights(site: Site) -> Translated:
@@ -145,9 +144,13 @@ def _is_hybrid(image: Arg, weights: Arg) -> bool:
     return image.type.dtype is DType.FLOAT32 and weights.type.dtype is DType.INT8
 
 
-def _translated(site: Site, args: tuple[Arg, Arg, Arg | None], attrs: ActivatedAttrs) -> Translated:
-    name = f"HYBRID_{site.operator.name}" if _is_hybrid(args[0], args[1]) else site.operator.name
-    return Translated(op=name, args=args, attrs=site.activated(attrs))
+def _translated(
+    site: Site, args: tuple[Arg, Arg, Arg | None], attrs: RoundedAttrs, *, asymmetric: bool
+) -> Translated:
+    """`asymmetric`: whether an image that is quantised while the model runs gets a zero point."""
+    if _is_hybrid(args[0], args[1]):
+        attrs = replace(attrs, rounding=HybridRounding(asymmetric=asymmetric))
+    return Translated(op=site.operator.name, args=args, attrs=site.activated(attrs))
 
 
 def _check_bias_type(site: Site, options: Any, bias: Arg | None) -> None:

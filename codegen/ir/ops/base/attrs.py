@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 from codegen.ir.operator import NO_PADDING, Attrs, Padding2D
 from codegen.ir.ops.base.activation import ActivatedAttrs
+from codegen.ir.ops.base.rounding import RoundedAttrs
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ConvAttrs(ActivatedAttrs):
+class ConvAttrs(RoundedAttrs):
     """CONV_2D: image NHWC, weights OHWI (grouped when I divides the image's C), bias O or None."""
 
     stride: tuple[int, int] = (1, 1)
@@ -16,7 +17,7 @@ class ConvAttrs(ActivatedAttrs):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class DepthwiseConvAttrs(ActivatedAttrs):
+class DepthwiseConvAttrs(RoundedAttrs):
     """DEPTHWISE_CONV_2D: weights 1HWO with O = C * multiplier; result channel o reads o // multiplier."""
 
     multiplier: int = 1
@@ -26,7 +27,7 @@ class DepthwiseConvAttrs(ActivatedAttrs):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class FullyConnectedAttrs(ActivatedAttrs):
+class FullyConnectedAttrs(RoundedAttrs):
     """FULLY_CONNECTED: image [..., I] flattened to rows of I, weights [O, I], bias O or None."""
 
     keep_num_dims: bool = False

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from codegen.ir.operator import Arrays, Attrs, Op, Types
 from codegen.ir.ops.base.activation import stored_limits
 from codegen.ir.ops.base.attrs import BinaryAttrs
+from codegen.ir.ops.base.float_steps import dequantized, quantized
 from codegen.ir.ops.base.operands import (
     need_dtype,
     need_elements,
@@ -16,7 +17,6 @@ from codegen.ir.ops.base.operands import (
     present,
 )
 from codegen.ir.ops.base.shape_rules import BroadcastShape, SameShape
-from codegen.ir.ops.qlinear.rounding import dequantized, quantized
 from codegen.ir.types import DType, TensorType
 
 TABLE_LEN = 256

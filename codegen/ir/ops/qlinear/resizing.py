@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.ir.operator import Arrays, Attrs, Op, Types
+from codegen.ir.ops.base.float_steps import dequantized, quantized
 from codegen.ir.ops.base.operands import (
     narrow,
     need_count,
@@ -15,7 +16,6 @@ from codegen.ir.ops.base.operands import (
     operand,
     present,
 )
-from codegen.ir.ops.qlinear.rounding import dequantized, quantized
 from codegen.ir.types import DType, TensorType
 
 

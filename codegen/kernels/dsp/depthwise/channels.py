@@ -10,7 +10,7 @@ from codegen.ir import DType, Let
 from codegen.ir.ops import DepthwiseConvAttrs
 from codegen.ir.ops.base.fixed_point import wrap_int32
 from codegen.ir.ops.base.operands import narrow
-from codegen.ir.ops.convolution import weight_zero_point
+from codegen.ir.ops.base.weighted import weight_zero_point
 from codegen.kernels.base.c_kernel import FastKernel, PortableKernel, arg_type
 from codegen.kernels.base.weighted import (
     DEPTHWISE,
@@ -57,8 +57,8 @@ def lines_reason(let: Let, name: str) -> str | None:
 
 
 def has_int4(let: Let) -> bool:
-    """Whether a nibble holds each of its weights, and results are rounded as TFLite does."""
-    return let.call.op.name == DEPTHWISE.op and arg_type(let, 1).dtype is DType.INT4
+    """Whether a nibble holds each of its weights."""
+    return arg_type(let, 1).dtype is DType.INT4
 
 
 OWN_KERNEL = "the weights are int4, which have a kernel of their own"

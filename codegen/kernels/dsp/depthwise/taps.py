@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.ir import Let
+from codegen.ir.ops import OnnxRounding
 from codegen.kernels.base.c_kernel import row_kernel
 from codegen.kernels.base.overlap import forward_sharing, striped_below
 from codegen.kernels.base.registry import register
@@ -124,7 +125,7 @@ class DepthwiseTapsEven(DepthwiseTaps):
     """Rounded as ONNX does."""
 
     name = "qlinear_depthwise_taps_s8_dsp"
-    op, operator, kernel_set = QLINEAR_DEPTHWISE.op, QLINEAR_DEPTHWISE, ROUNDING_DSP
+    operator, rounding, kernel_set = QLINEAR_DEPTHWISE, OnnxRounding, ROUNDING_DSP
     portable = QLINEAR_DEPTHWISE_S8
     sources = (
         "kernels/dsp/depthwise_taps_even_parts_dsp.S",

@@ -89,7 +89,7 @@ class DepthwiseTapsS16(Int16Kernel):
 class DepthwiseTapsEvenS16(EvenInt16, DepthwiseTapsS16):
     """Rounded as ONNX does."""
 
-    op, name = "QLINEAR_DEPTHWISE_CONV_2D", "qlinear_depthwise_taps_s16_dsp"
+    name = "qlinear_depthwise_taps_s16_dsp"
     symbol = "cg_qlinear_depthwise_taps_s16_dsp"
     weighted = portable = QLINEAR_DEPTHWISE_S16
     tile_source = "kernels/dsp/depthwise_taps_even_parts_s16_dsp.S"

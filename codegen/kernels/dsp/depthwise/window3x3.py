@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.ir import Let
-from codegen.ir.ops import DepthwiseConvAttrs
+from codegen.ir.ops import DepthwiseConvAttrs, OnnxRounding
 from codegen.ir.ops.base.operands import narrow
 from codegen.kernels.base.c_kernel import arg_type, row_kernel
 from codegen.kernels.base.overlap import forward_sharing, striped_below
@@ -176,7 +176,7 @@ class Depthwise3x3Even(Depthwise3x3):
     """Rounded as ONNX does."""
 
     name, prefix = "qlinear_depthwise3x3_s8_dsp", "qlinear_"
-    op, operator, kernel_set = QLINEAR_DEPTHWISE.op, QLINEAR_DEPTHWISE, ROUNDING_DSP
+    operator, rounding, kernel_set = QLINEAR_DEPTHWISE, OnnxRounding, ROUNDING_DSP
     portable = QLINEAR_DEPTHWISE_S8
 
     def symbol(self, let: Let, form: str = "") -> str:

@@ -1,4 +1,4 @@
-"""Portable kernels of HYBRID_CONV_2D, HYBRID_DEPTHWISE_CONV_2D and HYBRID_FULLY_CONNECTED."""
+"""Portable kernels of CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED of dynamic range."""
 
 import math
 from dataclasses import replace
@@ -6,8 +6,9 @@ from dataclasses import replace
 import numpy as np
 
 from codegen.ir import DType, Let
-from codegen.ir.ops import ConvAttrs, DepthwiseConvAttrs
-from codegen.ir.ops.hybrid import is_asymmetric, is_scaled_by_channel_first
+from codegen.ir.ops import ConvAttrs, DepthwiseConvAttrs, HybridRounding
+from codegen.ir.ops.base.weighted import WeightedOp
+from codegen.ir.ops.rounded.hybrid import is_asymmetric, is_scaled_by_channel_first
 from codegen.kernels.base.c_kernel import (
     ConstantData,
     Parts,
@@ -32,9 +33,10 @@ class HybridConv(PortableKernel):
     """One of the two convolutions: an image at a time."""
 
     argument = result = DType.FLOAT32
+    rounding = HybridRounding
 
     def __init__(self, op: str) -> None:
-        self.op, self.stem = op, op.lower().replace("conv_2d", "conv2d")
+        self.op, self.stem = op, "hybrid_" + op.lower().replace("conv_2d", "conv2d")
         self.name = f"{self.stem}_portable"
 
     @property
@@ -66,14 +68,15 @@ class HybridConv(PortableKernel):
         image, linked = value_argument(let, 0, "image", constants)
         numbers, count, elements = self.numbers(let)
         own = _packed(let, constants)
-        call = let.call
+        call, op = let.call, let.call.op
+        assert isinstance(op, WeightedOp), "it has weights"
         weights = CStruct(
             suffix="weights",
             c_type="cg_hybrid_weights",
             fields=(
                 *((constant.role, ConstantPointer(role=constant.role)) for constant in own),
-                ("asymmetric", int(is_asymmetric(call.op, call.attrs, call.types))),
-                ("channel_first", int(is_scaled_by_channel_first(call.op, call.types))),
+                ("asymmetric", int(is_asymmetric(call.attrs))),
+                ("channel_first", int(is_scaled_by_channel_first(op, call.types))),
             ),
         )
         stop = 1 if count == 1 else 2
@@ -94,7 +97,7 @@ class HybridConv(PortableKernel):
 
 
 class HybridFullyConnected(HybridConv):
-    """HYBRID_FULLY_CONNECTED: a row at a time."""
+    """FULLY_CONNECTED: a row at a time."""
 
     def numbers(self, let: Let) -> tuple[CStruct, int, int]:
         """See `HybridConv.numbers`."""
@@ -118,6 +121,6 @@ def _packed(let: Let, constants: ConstantData) -> tuple[LinkedConstant, ...]:
     )
 
 
-register(HybridConv("HYBRID_CONV_2D"))
-register(HybridConv("HYBRID_DEPTHWISE_CONV_2D"))
-register(HybridFullyConnected("HYBRID_FULLY_CONNECTED"))
+register(HybridConv("CONV_2D"))
+register(HybridConv("DEPTHWISE_CONV_2D"))
+register(HybridFullyConnected("FULLY_CONNECTED"))

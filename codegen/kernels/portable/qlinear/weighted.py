@@ -1,4 +1,4 @@
-"""Portable kernels of QLINEAR_CONV_2D, QLINEAR_DEPTHWISE_CONV_2D and QLINEAR_FULLY_CONNECTED."""
+"""Portable kernels of CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED, rounded as ONNX does."""
 
 from dataclasses import replace
 
@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.ir import DType, Let
-from codegen.ir.ops.base.operands import narrow
-from codegen.ir.ops.qlinear import QLinearConvAttrs, QLinearDepthwiseAttrs, QLinearRowsAttrs
+from codegen.ir.ops import FullyConnectedAttrs, OnnxRounding
+from codegen.ir.ops.base.weighted import WeightedOp
+from codegen.ir.ops.rounded.as_onnx import layer_scales
 from codegen.kernels.base.c_kernel import ConstantData, PortableKernel, arg_type
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.result_limits import limits_of
@@ -35,25 +36,11 @@ class RoundsEven(PortableKernel):
         return "cg_kernels_qlinear_s16.h" if self.result is DType.INT16 else "cg_kernels_qlinear.h"
 
 
-_Attrs = QLinearConvAttrs | QLinearDepthwiseAttrs | QLinearRowsAttrs
-_KINDS = {
-    "QLINEAR_CONV_2D": QLinearConvAttrs,
-    "QLINEAR_DEPTHWISE_CONV_2D": QLinearDepthwiseAttrs,
-    "QLINEAR_FULLY_CONNECTED": QLinearRowsAttrs,
-}
-
-
-def attributes(let: Let) -> _Attrs:
-    """The attributes of a layer that is one of these three."""
-    return narrow(let.call.attrs, _KINDS[let.call.op.name])
-
-
 def sums_of(let: Let, constants: ConstantData) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(least, most) sum of each channel, whatever the image holds; a tap in the padding adds nothing."""
-    weights = weight_data(let, constants).astype(np.int64)
-    channels = let.var.type.shape[-1]
-    depthwise = let.call.op.name == "QLINEAR_DEPTHWISE_CONV_2D"
-    rows = weights.reshape(-1, channels).T if depthwise else weights.reshape(channels, -1)
+    op, weights = let.call.op, weight_data(let, constants).astype(np.int64)
+    assert isinstance(op, WeightedOp), "it has weights"
+    rows = np.moveaxis(weights, op.weights_axis, 0).reshape(let.var.type.shape[-1], -1)
     image = arg_type(let, 0)
     low, high = (limit - image.zero_point for limit in image.dtype.limits)
     positive, negative = np.maximum(rows, 0).sum(axis=1), np.minimum(rows, 0).sum(axis=1)
@@ -63,8 +50,8 @@ def sums_of(let: Let, constants: ConstantData) -> tuple[NDArray[np.int64], NDArr
 
 def rounding_of(let: Let, constants: ConstantData) -> Rounding:
     """How each channel of a layer is rounded."""
-    attrs = attributes(let)
-    return roundings(attrs.scales, sums_of(let, constants), let.var.type.zero_point, limits_of(let))
+    scales = layer_scales(let.call.attrs)
+    return roundings(scales, sums_of(let, constants), let.var.type.zero_point, limits_of(let))
 
 
 def is_wide(let: Let, constants: ConstantData) -> bool:
@@ -76,6 +63,8 @@ def is_wide(let: Let, constants: ConstantData) -> bool:
 class _QLinear(RoundsEven):
     """What the three have in common, before their namesakes of TFLite in the order of resolution."""
 
+    rounding = OnnxRounding
+
     def check(self, let: Let) -> None:
         """Weights and bias must be constants."""
         need_constant_weights(let)
@@ -85,14 +74,14 @@ class _QLinear(RoundsEven):
         del let
         return 1
 
-    def rounding(self, let: Let, constants: ConstantData) -> Rounding:
+    def by_channel(self, let: Let, constants: ConstantData) -> Rounding:
         """How each channel is rounded."""
         return rounding_of(let, constants)
 
     def packed(self, let: Let, constants: ConstantData, *, fold: bool) -> tuple[LinkedConstant, ...]:
         """Weights as they are, bias (with the image's zero point folded in if `fold`), roundings."""
         total = folded_biases(let, constants) if fold else bias_data(let, constants)
-        rounding = self.rounding(let, constants)
+        rounding = self.by_channel(let, constants)
         flat = np.array(weight_data(let, constants)).reshape(-1)
         each = "one a channel"
         return (
@@ -110,9 +99,9 @@ class _QLinear(RoundsEven):
 
 
 class QLinearConv2D(_QLinear, Conv2D):
-    """QLINEAR_CONV_2D, any stride, dilation, padding and groups."""
+    """CONV_2D, any stride, dilation, padding and groups."""
 
-    op, operator = "QLINEAR_CONV_2D", QLINEAR_CONVOLUTION
+    operator = QLINEAR_CONVOLUTION
 
     def __init__(self) -> None:
         super().__init__("qlinear_conv2d_s8", DType.INT8)
@@ -120,9 +109,9 @@ class QLinearConv2D(_QLinear, Conv2D):
 
 
 class QLinearDepthwiseConv2D(_QLinear, DepthwiseConv2D):
-    """QLINEAR_DEPTHWISE_CONV_2D, any multiplier, stride, dilation and padding."""
+    """DEPTHWISE_CONV_2D, any multiplier, stride, dilation and padding."""
 
-    op, operator = "QLINEAR_DEPTHWISE_CONV_2D", QLINEAR_DEPTHWISE
+    operator = QLINEAR_DEPTHWISE
 
     def __init__(self) -> None:
         super().__init__("qlinear_depthwise_conv2d_s8", DType.INT8)
@@ -130,9 +119,9 @@ class QLinearDepthwiseConv2D(_QLinear, DepthwiseConv2D):
 
 
 class QLinearFullyConnected(_QLinear, FullyConnected):
-    """QLINEAR_FULLY_CONNECTED, any number of rows."""
+    """FULLY_CONNECTED, any number of rows."""
 
-    op, operator = "QLINEAR_FULLY_CONNECTED", QLINEAR_FULLY_CONNECTED
+    operator = QLINEAR_FULLY_CONNECTED
 
     def __init__(self) -> None:
         super().__init__("qlinear_fully_connected_s8", DType.INT8)
@@ -164,36 +153,36 @@ class _QLinear16(_QLinear):
         c_type = "cg_conv_weights_s16" if self._weights is DType.INT8 else "cg_conv_weights_s16w16"
         return c_type, (("scale_step", 1), ("wide", int(is_wide(let, constants))))
 
-    def rounding(self, let: Let, constants: ConstantData) -> Rounding:
+    def by_channel(self, let: Let, constants: ConstantData) -> Rounding:
         """Where a channel needs more than 32 bits, C multiplies all channels by float32."""
         if is_wide(let, constants):
-            return all_by_float(attributes(let).scales)
+            return all_by_float(layer_scales(let.call.attrs))
         return rounding_of(let, constants)
 
     def packed(self, let: Let, constants: ConstantData, *, fold: bool) -> tuple[LinkedConstant, ...]:
         """As of int8, with biases of 64 bits; windows may reach into padding, so theirs are as they are."""
         del fold
         weights, bias, *scaling = super().packed(let, constants, fold=False)
-        rows = let.call.op.name == "QLINEAR_FULLY_CONNECTED"
-        total = folded_biases(let, constants) if rows else bias_data(let, constants)
+        is_rows = isinstance(let.call.attrs, FullyConnectedAttrs)
+        total = folded_biases(let, constants) if is_rows else bias_data(let, constants)
         weights = replace(weights, alignment=self._weights.size_bytes)
         return (weights, replace(bias, data=total, alignment=8), *scaling)
 
 
 class QLinearConv2D16(_QLinear16, QLinearConv2D):
-    """QLINEAR_CONV_2D of int16."""
+    """CONV_2D of int16."""
 
     base = "qlinear_conv2d"
 
 
 class QLinearDepthwiseConv2D16(_QLinear16, QLinearDepthwiseConv2D):
-    """QLINEAR_DEPTHWISE_CONV_2D of int16."""
+    """DEPTHWISE_CONV_2D of int16."""
 
     base = "qlinear_depthwise_conv2d"
 
 
 class QLinearFullyConnected16(_QLinear16, QLinearFullyConnected):
-    """QLINEAR_FULLY_CONNECTED of int16."""
+    """FULLY_CONNECTED of int16."""
 
     base = "qlinear_fully_connected"
 

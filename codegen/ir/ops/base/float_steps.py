@@ -1,4 +1,4 @@
-"""onnxruntime's way from an integer sum to a stored integer, in NumPy."""
+"""From real numbers or sums to stored integers as onnxruntime does: in float32, halves to even."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,0 +1,66 @@
+"""Rounding: how the exact sums of a layer become its results. It is a value of the layer, no operator."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from codegen.ir.operator import Attrs
+from codegen.ir.ops.base.activation import ActivatedAttrs
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rounding:
+    """Base of the kinds of rounding."""
+
+    def of_channels(self, kept: Iterable[int]) -> "Rounding":
+        """The rounding of a layer that keeps these result channels alone."""
+        del kept
+        return self
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TfliteRounding(Rounding):
+    """By fixed-point multipliers that follow from the scales of the types. Float32 has none to apply."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OnnxRounding(Rounding):
+    """As onnxruntime: by float32, halves to even."""
+
+    scales: tuple[float, ...] = ()
+    """Of a layer with weights: float32, from a sum to units of the result, one a result channel."""
+
+    def of_channels(self, kept: Iterable[int]) -> "OnnxRounding":
+        """With the scales of these channels."""
+        return replace(self, scales=tuple(self.scales[channel] for channel in kept))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HybridRounding(Rounding):
+    """Of dynamic range: a float32 image is quantised while the model runs, results are float32."""
+
+    asymmetric: bool
+    """Whether the quantised image has a zero point."""
+
+
+TFLITE = TfliteRounding()
+ONNX = OnnxRounding()
+"""Of operators whose scales are those of their types."""
+
+
+ROUNDINGS: Mapping[str, type[Rounding]] = MappingProxyType(
+    {"tflite": TfliteRounding, "onnx": OnnxRounding, "hybrid": HybridRounding}
+)
+"""Kinds by the word of the text form."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RoundedAttrs(ActivatedAttrs):
+    """Attributes of an operator whose results are rounded in one of these ways."""
+
+    rounding: Rounding = TFLITE
+
+
+def rounding_of(attrs: Attrs) -> Rounding:
+    """The rounding of a step with `attrs`; TFLite's where they state none."""
+    return attrs.rounding if isinstance(attrs, RoundedAttrs) else TFLITE
