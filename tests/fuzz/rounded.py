@@ -4,17 +4,22 @@ NumPy's result of these operators is compared with onnxruntime's by tests/import
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from codegen.ir import ConstRef, DType, Quantization, TensorType
-from codegen.ir.ops import HybridRounding, OnnxRounding, RoundedAttrs, TfliteRounding, find_op
+from codegen.ir.ops import HybridRounding, OnnxRounding, RoundedAttrs, Rounding, TfliteRounding, find_op
 from codegen.ir.ops.base.operands import operand
 from codegen.kernels import Kernel, kernels_for
 from tests.kernels.layers import Layer, integer, symmetric
 
-_SUFFIXES = {TfliteRounding: "", OnnxRounding: "/onnx", HybridRounding: "/hybrid"}
+_SUFFIXES: Mapping[type[Rounding], str] = {
+    TfliteRounding: "",
+    OnnxRounding: "/onnx",
+    HybridRounding: "/hybrid",
+}
 ROUNDED = {f"{op}/onnx": op for op in ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")}
 """Kinds of layers with a scale a channel, and the operators whose layers are drawn for them."""
 PAIRS = {"QLINEAR_ADD": "ADD", "QLINEAR_SUB": "SUB", "QLINEAR_MUL": "MUL"}

@@ -19,7 +19,7 @@ def _rounded(
     image, weights, *rest = args
     assert image is not None and isinstance(weights, ConstRef) and weights.type.quantization is not None
     count = weights.type.shape[3 if isinstance(attrs, ops.DepthwiseConvAttrs) else 0]
-    factors = np.float32(image.type.scale) * np.float32(weights.type.quantization.scales)
+    factors = np.float32(image.type.scale) * np.array(weights.type.quantization.scales, np.float32)
     scales = np.broadcast_to(factors / np.float32(result.scale), count).tolist()
     plain = replace(weights, type=replace(weights.type, quantization=None))
     return [image, plain, *rest], replace(attrs, rounding=ops.OnnxRounding(scales=tuple(scales)))
