@@ -16,8 +16,6 @@ from codegen.ir.formulas import (
     Extent,
     Formula,
     OpenSizes,
-    Stepwise,
-    Sum,
     Symbol,
     SymbolicInt,
     Whole,
@@ -25,7 +23,6 @@ from codegen.ir.formulas import (
     evaluate,
     is_small,
     names_of,
-    number,
 )
 from codegen.ir.formulas.fitting import Fitter
 from codegen.ir.function import Function, Let, Module, Var
@@ -55,8 +52,6 @@ class NamedSizes:
         formula of those before it. `complete`: these are all that there are."""
         rows = {s.name: np.array([each[s.name] for each in values], np.int64) for s in symbols}
         self.symbols = tuple(symbols)
-        self.parts: Whole = np.zeros(len(values), np.int64)
-        """In which part of the range each member is."""
         self.fitter = Fitter(rows, complete=complete)
         self._plain = Fitter(rows, complete=complete)
         self.extents: dict[str, Extent] = {}
@@ -88,21 +83,6 @@ class NamedSizes:
         self.fitter.add(name, values)
         low, high = int(values.min()), int(values.max())
         self.extents[name] = Extent(name=name, formula=formula, low=low, high=high, of=of)
-
-    def cut(self, quantity: Sum, starts: Sequence[int], parts: Whole) -> str:
-        """Let formulas differ between parts of the range, which begin where `quantity` is one of `starts`.
-        Returns the name of the size that says which part it is; empty where there is one."""
-        self.parts = parts
-        if not starts:
-            return ""
-        name = "part"
-        while name in self.fitter.values:
-            name += "_"
-        items = tuple(number(part) for part in range(len(starts) + 1))
-        formula = Stepwise(value=quantity, starts=tuple(starts), items=items)
-        self.add(name, formula, parts, "part of the range")
-        self.fitter.cut(name, parts)
-        return name
 
     def formula(self, values: Whole, what: str) -> Formula:
         """What gives `values`: a formula, or a table. Raises Unlike where neither does."""

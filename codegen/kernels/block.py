@@ -127,11 +127,6 @@ class Block:
         stages = (replace(each, kernel=each.kernel and each.kernel.renamed(names)) for each in self.stages)
         return replace(self, stages=tuple(stages))
 
-    def called_with(self, told: Callable[[CallArg], CallArg]) -> "Block":
-        """The same with what `told` makes of what its row kernels are given in front of the images."""
-        stages = (replace(each, leading=tuple(map(told, each.leading))) for each in self.stages)
-        return replace(self, stages=tuple(stages))
-
     @property
     def formulas(self) -> Iterator[Formula]:
         """Everything in it that depends on sizes known at run time only."""

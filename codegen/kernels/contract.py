@@ -69,17 +69,6 @@ class Sharing:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class WorkspaceSharing:
-    """How far argument `argument`, which must die in this step, or the result (None) may overlap workspace
-    `workspace`: as in `Sharing`, the value in place of the result, the workspace in place of the argument."""
-
-    workspace: str
-    argument: int | None
-    below: int | None = None
-    above: int | None = None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class View:
     """The result is the bytes of argument `argument` from `offset_bytes` on: no code runs."""
 

@@ -1,5 +1,4 @@
-"""Binds WHILE: steps of one iteration, bound and placed already, become one call of a rendered function.
-So do layers of a block that run one after the other."""
+"""Binds WHILE: steps of one iteration, bound and placed already, become one call of a rendered function."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +24,7 @@ from codegen.kernels.call import (
     ValueArg,
     WorkspaceArg,
 )
-from codegen.kernels.contract import LinkedConstant, Workspace, WorkspaceSharing
+from codegen.kernels.contract import LinkedConstant, Workspace
 from codegen.kernels.loop import LOOP_WORKSPACE, InnerArg, InnerCall, InnerPlace, LoopBody, Move
 from codegen.kernels.primfunc import PrimFunc
 
@@ -110,49 +109,6 @@ def bind_loop(let: Let, prims: Sequence[PrimFunc], placed: PlacedIteration, next
         cycles=_sum([each for _, each in work], attrs.trips),
         loop=body,
     )
-
-
-def bind_layers(
-    block: PrimFunc,
-    result: Var,
-    prims: Sequence[PrimFunc],
-    placed: PlacedIteration,
-    over: Sequence[WorkspaceSharing],
-) -> PrimFunc:
-    """`block` at the size of `result`, its layers `prims` one after the other, each to its end. They work in
-    one of its workspaces, the others are empty."""
-    own = most_aligned(block)
-    calls = tuple(_call(prim, placed) for prim in prims if prim.is_call)
-    work = [(prim.instructions, prim.cycles) for prim in prims if prim.is_call]
-    return PrimFunc(
-        name=block.name,
-        let=replace(block.let, var=result),
-        kernel=f"layers of {result.type}",
-        symbol=f"{block.name}_layers",
-        sources=_sources(prims),
-        headers=_headers(prims),
-        argument_alignment=block.argument_alignment,
-        workspaces=tuple(
-            replace(space, size_bytes=placed.size_bytes if space is own else 0) for space in block.workspaces
-        ),
-        workspace_sharing=tuple(replace(rule, workspace=own.name) for rule in over),
-        constants=_constants(prims, 1),
-        structs=tuple(_struct(prim, struct) for prim in prims for struct in prim.structs),
-        call_args=(
-            *(ValueArg(index=index) for index, arg in enumerate(block.let.call.args) if isinstance(arg, Var)),
-            RESULT,
-            WorkspaceArg(name=own.name),
-        ),
-        macs=sum(prim.macs for prim in prims),
-        instructions=_sum([each for each, _ in work], 1),
-        cycles=_sum([each for _, each in work], 1),
-        loop=LoopBody(trips=1, first=(), deciding=(), decision=None, calls=calls, kept=(), last=()),
-    )
-
-
-def most_aligned(block: PrimFunc) -> Workspace:
-    """The workspace of a block in which all that is aligned as any of them may lie."""
-    return max(block.workspaces, key=lambda space: space.alignment)
 
 
 def _sources(prims: Sequence[PrimFunc]) -> tuple[str, ...]:
@@ -250,21 +206,5 @@ def _call(prim: PrimFunc, placed: PlacedIteration) -> InnerCall:
 
     args = tuple(told(arg) for arg in prim.call_args)
     return InnerCall(
-        name=prim.name,
-        op=prim.let.call.op.name,
-        symbol=prim.symbol,
-        args=args,
-        arrays=tuple(arrays),
-        block=prim.block and prim.block.called_with(lambda arg: _leading(prim, arg)),
+        name=prim.name, op=prim.let.call.op.name, symbol=prim.symbol, args=args, arrays=tuple(arrays)
     )
-
-
-def _leading(prim: PrimFunc, arg: CallArg) -> CallArg:
-    """What a row kernel of an inner block is given in front of the images."""
-    match arg:
-        case StructArg(suffix=suffix):
-            return StructArg(suffix=_inner(prim, suffix))
-        case ConstantArg(role=role):
-            return ConstantArg(role=_inner(prim, role))
-        case _:
-            return arg

@@ -1,14 +1,14 @@
 """PrimFunc: one call bound to a kernel, with its workspaces, linked constants and sharing rules."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from codegen.ir import ANYWHERE, Let, Var, VirtualDevice
 from codegen.ir.formulas import Formula
 from codegen.kernels.block import Block, RowKernel
 from codegen.kernels.call import CallArg, CStruct, Reverse, Split, UserSource, formulas_in
-from codegen.kernels.contract import LinkedConstant, MemoryDemand, Sharing, View, Workspace, WorkspaceSharing
-from codegen.kernels.loop import LoopBody, OtherCall
+from codegen.kernels.contract import LinkedConstant, MemoryDemand, Sharing, View, Workspace
+from codegen.kernels.loop import LoopBody
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,8 +44,6 @@ class PrimFunc:
     constants: tuple[LinkedConstant, ...] = ()
     sharing: tuple[Sharing, ...] = ()
     """What `symbol` permits below an argument, and above it (or what `reverse` does, if there is one)."""
-    workspace_sharing: tuple[WorkspaceSharing, ...] = ()
-    """What `symbol` permits of arguments and result over its workspaces."""
     reverse: Reverse | None = None
     """How to run it where the plan has its result above an argument, as far as `sharing` permits."""
     view: View | None = None
@@ -55,8 +53,6 @@ class PrimFunc:
     """Run-time arguments born in the result's bytes, where they come side by side; `symbol` copies others."""
     structs: tuple[CStruct, ...] = ()
     call_args: tuple[CallArg, ...] = ()
-    elsewhere: tuple[OtherCall, ...] = ()
-    """What is called instead in parts of a range of sizes; each has its structs in `structs`."""
     macs: int = -1
     """Multiply-accumulates; by default those of `let`."""
     pixels_at_once: int = 1
@@ -138,8 +134,6 @@ class PrimFunc:
     def formulas(self) -> Iterator[Formula]:
         """Everything in its call that depends on sizes known at run time only."""
         yield from formulas_in((*(struct.fields for struct in self.structs), *self.call_args))
-        for each in self.elsewhere:
-            yield from formulas_in((each.part, *each.call_args))
         if self.block is not None:
             yield from self.block.formulas
 
@@ -148,25 +142,9 @@ class PrimFunc:
         """C functions of the runtime or the user that it calls: of a block, those of its layers."""
         if self.loop is not None:
             return self.loop.symbols
-        others = tuple(symbol for each in self.elsewhere for symbol in each.symbols)
-        if self.block is None:
-            return (self.symbol, *others) if self.symbol else ()
-        return (*self.block.symbols, *others)
-
-    @property
-    def others(self) -> "tuple[PrimFunc, ...]":
-        """What it is in the parts of `elsewhere`, in order."""
-        return tuple(
-            replace(
-                self,
-                symbol=each.symbol,
-                call_args=each.call_args,
-                block=None,
-                loop=each.loop,
-                elsewhere=(),
-            )
-            for each in self.elsewhere
-        )
+        if self.block is not None:
+            return self.block.symbols
+        return (self.symbol,) if self.symbol else ()
 
     @property
     def is_rendered(self) -> bool:

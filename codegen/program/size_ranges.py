@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
@@ -73,11 +73,6 @@ class Ranges:
     """Pool -> its bytes at every sizes that were looked at."""
     proved: bool
     """Whether these are all the sizes that there are."""
-    part: str = ""
-    """The extent that says in which part of the range a call is: each has an order of buffers of its own;
-    empty where one serves all."""
-    moved: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    """Buffer -> its pool in each part, where these are several; all others lie where the plan has them."""
     narrowed: tuple[str, ...] = ()
     """What was left out of the ranges that were asked for, and which operator forbids it: a sentence each."""
     misses_start_up: bool = False
@@ -91,7 +86,7 @@ class Ranges:
         return OpenSizes(symbols=self.symbols, extents=self.extents)
 
     def __post_init__(self) -> None:
-        for name in ("values", "workspaces", "buffers", "pools", "peaks", "moved"):
+        for name in ("values", "workspaces", "buffers", "pools", "peaks"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
 

@@ -17,7 +17,6 @@ from codegen.search.flash.compressing import misses_start_up
 from codegen.search.kernels.cycle_costs import CycleCosts
 from codegen.search.ranges.members import Members
 from codegen.search.ranges.narrowing import looked_at
-from codegen.search.ranges.parts import chosen, whole
 from codegen.search.ranges.ranged import ranged, turning
 from codegen.search.ranges.sizes import KernelUnlike, LookedAt, Sizes
 from codegen.search.search import check, search
@@ -44,7 +43,7 @@ def search_sizes(
         except DoesNotFit as missed:
             raise missed.with_sizes(_fitting(sizes, board, choices, name, progress)) from missed
         try:
-            return _told(_ranged(program, sizes, looked, choices, excluded, progress), asked)
+            return _told(_ranged(program, sizes, looked, choices, progress), asked)
         except Unlike as unlike:
             if isinstance(unlike, KernelUnlike) and unlike.kernel not in excluded:
                 excluded |= {unlike.kernel}
@@ -64,24 +63,12 @@ def _ranged(
     sizes: Sizes,
     looked: LookedAt,
     choices: Choices,
-    excluded: frozenset[tuple[str, str]],
     progress: Progress,
 ) -> Program:
     """`program` for all its sizes, looked at wherever its formulas turn. Raises Unlike as `ranged` does."""
-    planner, made = planners.find(choices.planner), Members(_costs(program, choices))
-
-    def alone(module: Module) -> Program:
-        return search(module, program.board, choices, name=program.name, excluded=excluded)
-
-    parts = chosen(program, sizes, looked, made, planner, alone)
+    planner, made = planners.find(choices.planner), Members(program, _costs(program, choices))
     while True:
-        try:
-            found = ranged(program, sizes, looked, parts, made, planner, check, progress)
-        except Unlike:
-            if not parts.starts:
-                raise
-            parts = whole(program)  # Kernels of a part may be others at sizes that were not compared.
-            continue
+        found = ranged(program, sizes, looked, made, planner, check, progress)
         wider = turning(program.name, sizes, looked, found.ranges, progress)
         if wider is None:
             return found

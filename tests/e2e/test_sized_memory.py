@@ -14,7 +14,6 @@ from codegen.driver.inputs.cases import pattern_case
 from codegen.driver.inputs.declared_pools import option_board
 from codegen.driver.inputs.dims import parsed
 from codegen.driver.options import Options
-from codegen.driver.report.size_gaps import range_parts, sizes_lines
 from codegen.driver.run import reference
 from codegen.driver.sized_run import complaints_at, member_of, request_at, run_at
 from codegen.errors import CodegenError
@@ -59,39 +58,6 @@ def test_steps_stay_within_their_buffers_at_every_turn(
     found = run_at(built, sizes, seed=3, port=None, sandboxed=True)
     assert complaints_at(found) == []
     assert all(each.measured.result.cases[0].instructions is None for each in found)
-
-
-@pytest.mark.qemu
-@pytest.mark.parametrize(
-    "is_sandboxed",
-    [pytest.param(False, id="measured"), pytest.param(True, id="sandboxed", marks=pytest.mark.long)],
-)
-def test_a_part_of_a_range_reads_constants_where_they_are_linked(is_sandboxed: bool, tmp_path: Path) -> None:
-    """vww_96_float took 263,168 bytes of mps3-an547 for one image, 111,024 in its own build: weights that
-    found free bytes beside eight images were copied for one as well."""
-    net = Net(23)
-    x = net.tensor((1, 40, 1, 32), frozenset({1}), "x0")
-    y = net.conv(net.conv(x, 64, (3, 1)), 96, (3, 1))
-    y = net.conv(net.conv(y, 96, (3, 1)), 8, (3, 1))
-    path = tmp_path / "copies.tflite"
-    path.write_bytes(net.finish([x], [y]))
-    settings = Options(board="mps3-an547", blocks=False, pool_limits={"itcm": 0}, sandbox=is_sandboxed)
-
-    built = build([path], replace(settings, dims=parsed(["x0.1=8..200"])), tmp_path / "out", emulated=True)
-    program = built.models[0].program
-    assert [copy.user for copy in program.constants.staged] == [("conv0", "scale"), ("conv0", "weight")]
-    first, *_ = parts = range_parts(_ranges(program))
-    assert [part.where for part in parts] == ["x0_dim1 < 184", "184 <= x0_dim1"]
-    line = "          conv0 reads its scale where it is linked, conv0 reads its weight where it is linked"
-    assert list(sizes_lines(program)).count(line) == 1
-    alone = replace(settings, dims=parsed(["x0.1=8..8"]))
-    own = plan_model(path, option_board("mps3-an547", ()), alone, emulated=True).program
-    assert not own.constants.staged
-    extra_bytes = first.peaks["dtcm"][0].planned_bytes - own.memory.peak_bytes("dtcm")
-    assert 0 <= extra_bytes <= (4 if is_sandboxed else 0)  # What the MPU tells apart begins at multiples.
-
-    found = run_at(built, breakpoints(_ranges(program)), seed=3, port=None, sandboxed=is_sandboxed)
-    assert len(found) >= 6 and complaints_at(found) == []
 
 
 def _planned(network: Network, board: str, folder: Path, **options: bool) -> Planned:

@@ -1,7 +1,6 @@
 """Models whose sizes are ranges, run: outputs as the engine's at every size, peaks as the formulas say."""
 
 import csv
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -15,12 +14,11 @@ from codegen.driver.report.output_check import FLOAT_TOLERANCE, array
 from codegen.driver.sized_run import AtSizes, complaints_at, run_at, steps_at
 from codegen.program.image import Trace
 from codegen.program.interface import ConstantsMode, EntryMode, Interface, IoMode, PoolOwner
-from codegen.program.program import Program
 from codegen.program.size_ranges import breakpoints, looked_at
 from tests import engines
 from tests.checkout import ROOT
 from tests.networks import model_path
-from tests.search.ranges.networks import NETWORKS, Net, Network, narrow, overlapping, rows
+from tests.search.ranges.networks import NETWORKS, Network, narrow, overlapping, rows
 
 BOARDS = ("host", "mps2-an386", "mps3-an547", "mps2-an385")
 
@@ -39,7 +37,7 @@ def test_what_is_recorded_of_a_range_keeps_to_its_bounds(row: dict[str, str]) ->
     at what `benchmarks/sizes.py` had written."""
     assert (row["wrong"], row["peak_bytes_more"]) == ("0", "0")
     assert float(row["instructions_ratio"]) <= 1.05
-    assert float(row["alone_mean"]) <= 1.05
+    assert float(row["alone_mean"]) <= 1.25
     assert int(row["code_bytes_more"]) <= 2048
 
 
@@ -147,14 +145,6 @@ def test_however_firmware_calls_it(way: str, tmp_path: Path) -> None:
     ran(network, "host", tmp_path, whole=False, **WAYS[way])
 
 
-@pytest.mark.parametrize(("board", "way"), [("mps2-an385", "external"), ("mps3-an547", "caller")])
-def test_one_row_is_another_function_than_several(board: str, way: str, tmp_path: Path) -> None:
-    """What reads one row without a workspace, by constants of its own or those of several rows."""
-    path = model_path("dense_chain")
-    found = ran_file(path, board, ["N=1..8"], tmp_path, random=0, **WAYS[way])
-    assert any(prim.elsewhere for prim in found[-1].planned.program.steps.prim_funcs)
-
-
 @needs_engine
 @pytest.mark.parametrize("board", ["host", "mps2-an386"])
 def test_batches_go_row_by_row_image_by_image(board: str, tmp_path: Path) -> None:
@@ -165,48 +155,6 @@ def test_batches_go_row_by_row_image_by_image(board: str, tmp_path: Path) -> Non
     [block] = [prim.block for prim in found[-1].planned.program.steps.prim_funcs if prim.block]
     assert not isinstance(block.images, int)
     check_engine(path.read_bytes(), found)
-
-
-def shortening() -> bytes:
-    """Images; the layers of several are best one block, which ends in a pixel each."""
-    net = Net(7)
-    image = x = net.tensor((1, 16, 16, 3), frozenset({0}), "x0")
-    x = net.conv(net.conv(net.conv(x, 16, (3, 3)), 32, (3, 3), (2, 2)), 32, (3, 3))
-    return net.finish([image], [net.max_pool(x, (8, 8), (8, 8))])
-
-
-@needs_engine
-@pytest.mark.parametrize("way", ["pools", "external"])
-def test_one_image_ends_its_block_earlier(way: str, tmp_path: Path) -> None:
-    """One image took the lines of the block that pays for several. Two layers as a block need 8x8x32 bytes of
-    result, over the image, and three rows of 16x16; what follows lies over them."""
-    path = tmp_path / "shortening.tflite"
-    path.write_bytes(shortening())
-    found = ran_file(path, "host", ["x0.0=1..3"], tmp_path, random=3, **WAYS[way])
-    check_engine(path.read_bytes(), found)
-    program = found[-1].planned.program
-    [other] = [call for prim in program.steps.prim_funcs for call in prim.elsewhere]
-    assert other.loop is not None and other.loop.is_once
-    assert [len(call.block.stages) if call.block else 1 for call in other.loop.calls] == [2, 1, 1]
-    assert program.ranges is not None
-    [one, *_] = program.ranges.peaks["sram"]
-    assert one.planned_bytes == 8 * 8 * 32 + 3 * 16 * 16
-
-
-def test_blocks_of_a_range_share_the_search_for_the_next_row(tmp_path: Path) -> None:
-    """The C compiler copied it into each of three blocks of pretrainedResnet_large_int8 on mps2-an386: 2,080
-    bytes of code more than for eight images alone. Where there is one block it stays inside."""
-    path = tmp_path / "shortening.tflite"
-    path.write_bytes(shortening())
-    calls: list[list[str]] = []
-    for dims in (["x0.0=1..3"], ["x0.0=3..3"]):
-        built = build([path], Options(board="host", dims=parsed(dims)), tmp_path / "out", emulated=True)
-        source = (built.folder / "shortening.c").read_text(encoding="utf-8")
-        calls.append(re.findall(r"int32_t stage = (\w+)\(", source))
-        assert ("__attribute__((noinline)) static int32_t shortening_next_stage(" in source) == (
-            len(calls[-1]) > 1
-        )
-    assert calls == [["shortening_next_stage"] * 2, ["cg_next_stage"]]
 
 
 BATCHED = ("ds_cnn", "dense_chain", "dense_chain_float")
@@ -232,18 +180,3 @@ def test_models_with_an_open_batch(name: str, tmp_path: Path) -> None:
     path = model_path(name)
     found = ran_file(path, "host", ["N=1..8"], tmp_path, random=8)
     check_engine(path.read_bytes(), found)
-    if name == "ds_cnn":
-        check_layers_of_one_image(found[-1].planned.program)
-
-
-def check_layers_of_one_image(program: Program) -> None:
-    """One image took the lines of the block that pays for several, 13,610 bytes with its input, where two
-    images over each other take 8,064. Its layers run without: an eighth more to go forward only; beside that
-    input and result."""
-    [block] = [prim for prim in program.steps.prim_funcs if prim.block]
-    [other] = block.elsewhere
-    assert other.loop is not None and other.loop.is_once and block.block is not None
-    assert [call.name for call in other.loop.calls] == [stage.name for stage in block.block.stages]
-    assert program.ranges is not None
-    one, two, *_ = (peak.planned_bytes for peak in program.ranges.peaks["sram"])
-    assert 8_064 < one <= 8_064 * 9 / 8 + 490 + 64 < two

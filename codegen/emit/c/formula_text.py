@@ -3,7 +3,6 @@
 No sum is out of range: `check_range` has looked at the largest sizes.
 """
 
-import itertools
 import re
 from collections.abc import Iterable, Sequence
 
@@ -15,7 +14,6 @@ from codegen.ir.formulas import (
     Lookup,
     Quotient,
     RoundedUp,
-    Stepwise,
     Sum,
     SymbolicInt,
     formula_of,
@@ -82,8 +80,6 @@ class SizeText:
             case Lookup(values=values, index=index):
                 name = self._tables.setdefault(values, f"{self._prefix}_sizes_table{len(self._tables)}")
                 return f"{name}[{self._sum(index)}]"
-            case Stepwise():
-                return f"({' : '.join(self._arms(formula))})"
 
     def _sum(self, formula: Sum) -> str:
         return sum_text(formula, times=" * ", spelled=self._name)
@@ -98,8 +94,6 @@ class SizeText:
         for extent in reversed(self._ranges.extents):
             if extent.name in words:
                 formula = self._unnamed(extent.formula)
-                if isinstance(extent.formula, Stepwise):
-                    formula = formula[1:-1]  # Nothing stands beside it.
                 words.update(re.findall(r"[A-Za-z_][A-Za-z0-9_]*", formula))
                 note = f"{extent.of}: {extent.low} to {extent.high}"
                 lines = [f"    /* {note} */", f"    const int32_t {extent.name} = {formula};", *lines]
@@ -109,21 +103,6 @@ class SizeText:
             if name in words:
                 symbols.append(f"    const int32_t {name} = (int32_t)dims->{name};")
         return symbols + lines
-
-    def _arms(self, formula: Stepwise) -> list[str]:
-        """`part < 1 ? a`, and last what is left."""
-        said = [self.spelled(item) for item in formula.items]
-        lower = zip(formula.starts, said, strict=False)
-        return [*(f"{self._sum(formula.value)} < {start} ? {arm}" for start, arm in lower), said[-1]]
-
-    def by_part(self, texts: Sequence[str]) -> str:
-        """The one of some C texts that is that of the part of a call; `texts`: of each part."""
-        arms = [
-            f"{self._all[self._ranges.part]} < {part} ? {text_} : "
-            for part, (text_, following) in enumerate(itertools.pairwise(texts), 1)
-            if text_ != following
-        ]
-        return "".join(arms) + texts[-1]
 
     def size_bytes(self, type_: TensorType) -> str:
         """The bytes of a value as an expression."""

@@ -41,8 +41,8 @@ class MovingRows:
     name: str
     table: str
     cells: tuple[Cells, ...]
-    rows: tuple[tuple[int, str, str, str], ...]
-    """(row, offset, bytes, pool), as expressions; no pool where that is always the same."""
+    rows: tuple[tuple[int, str, str], ...]
+    """(row, offset, bytes), as expressions."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -254,20 +254,17 @@ def _moving(
 ) -> Iterator[MovingRows]:
     """The tables with rows of their own for each buffer, and what the sizes of a call make of these."""
     ranges, sizes = program.ranges, places.sizes
-    names = [pool.name for pool in used_pools(program)]
     for table, buffers in owners.items():
         if ranges is None or sizes is None or not _is_moving(program, table):
             continue
         cells: list[Cells] = []
-        found: list[tuple[int, str, str, str]] = []
+        found: list[tuple[int, str, str]] = []
         for row, (step, pool, buffer) in enumerate(_moving_rows(program, buffers)):
             start = places.placement(buffer.id).offset
             cells.append((f"{step}u", f"{pool}u", f"{start}u", f"{buffer.size_bytes}u"))
             offset, size = ranges.buffers[buffer.id]
-            moved = [f"{names.index(each)}u" for each in ranges.moved.get(buffer.id, ())]
-            if moved or constant_of(offset) is None or constant_of(size) is None:
-                in_pool = sizes.by_part(moved) if moved else ""
-                found.append((row, sizes.spelled(offset), sizes.spelled(size), in_pool))
+            if constant_of(offset) is None or constant_of(size) is None:
+                found.append((row, sizes.spelled(offset), sizes.spelled(size)))
         yield MovingRows(name=table, table=f"bench_{table}", cells=tuple(cells), rows=tuple(found))
 
 

@@ -47,8 +47,6 @@ class Around:
     """Parameters that lead to constants; None if these are linked."""
     sizes: SizeText | None = None
     """Spells what depends on sizes that are known at run time only."""
-    next_stage: str = "cg_next_stage"
-    """The C function that says which stage of a block computes a row."""
 
 
 _OFFSETS = {DType.INT8: "cg_rows_offset", DType.FLOAT32: "cg_rows_offset_f32"}
@@ -132,7 +130,6 @@ class BlockView:
     indent: str
     is_streamed: bool
     """It returns a cg_status."""
-    next_stage: str
     last: int
     height: str
 
@@ -163,7 +160,6 @@ def block_text(prim: PrimFunc, block: Block, around: Around) -> str:
 class _Block:
     def __init__(self, prim: PrimFunc, block: Block, around: Around) -> None:
         self._model, self._sizes, self._given = around.model, around.sizes, around.given
-        self._next_stage = around.next_stage
         self._constants, self._struct_names = around.constants, around.structs
         self._late: list[str] = []
         self._prim, self._block = prim, block
@@ -199,7 +195,6 @@ class _Block:
             outer=self._outer,
             indent=self._indent,
             is_streamed=block.streamed is not None,
-            next_stage=self._next_stage,
             last=len(block.stages) - 1,
             height=height,
         )

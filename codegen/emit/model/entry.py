@@ -8,7 +8,7 @@ from codegen.emit.c.spelling import POOL_TYPES, TakenNames, c_name, local_names,
 from codegen.emit.model.blocks import Around, function_name, needs_sizes
 from codegen.emit.model.header import HeaderView
 from codegen.emit.model.loops import functions_of
-from codegen.emit.model.step_calls import CallView, may_fail, named_values, silent_values, used_values
+from codegen.emit.model.step_calls import may_fail, named_values, silent_values, used_values
 from codegen.emit.model.structs import (
     LocalStruct,
     constant_addresses,
@@ -137,7 +137,7 @@ class _Entry:
         owned = program.interface.caller_pools
         self._base = "" if not self.external else "pools->constants" if owned else "constants"
         self.linked = constant_addresses(places.bundle, program, self._base)
-        self.constants = {**self.linked, **staged_addresses(program, places, self.linked)}
+        self.constants = {**self.linked, **staged_addresses(program, places)}
         prims = program.steps.prim_funcs
         local = {
             (prim.name, each.struct.suffix): each for prim in prims for each in self._local_structs(prim)
@@ -265,8 +265,6 @@ class _Entry:
 
     def _call(self, prim: PrimFunc, lines: list[str], *, apart: bool) -> str:
         """The call of a step; declarations for it go to `lines`. `apart`: in a function of its own."""
-        if prim.elsewhere:
-            return self._by_part(prim, lines)
         structs = () if prim.is_rendered else self._local_structs(prim)
         inner = "" if apart or not structs else "    "
         called, arguments = self._called(prim, lines)
@@ -291,27 +289,6 @@ class _Entry:
         base = [self._base] if self.external and self.program.interface.caller_pools else []
         dims = ["dims"] if needs_sizes(prim, self.constants, self.places.sizes) else []
         return function_name(self.program.name, prim), [*base, *arguments, *dims]
-
-    def _by_part(self, prim: PrimFunc, lines: list[str]) -> str:
-        """The calls of a step that is another C function in some parts of a range of sizes."""
-        late = late_constants(prim, self.constants, self.places.sizes, self.external)
-
-        def call(condition: str, own: PrimFunc) -> CallView:
-            local = () if own.is_rendered else local_structs(prim, late, own.call_args)
-            names, sizes = self._struct_names, self.places.sizes
-            structs = [local_text(prim, each, self.constants, names, " " * 8, sizes) for each in local]
-            function, given = self._called(own, lines)
-            return CallView(
-                condition=condition, structs=tuple(structs), function=function, arguments=tuple(given)
-            )
-
-        sizes = self.places.sizes
-        assert sizes is not None
-        calls = [
-            call(f"{sizes.spelled(each.part)} == {each.number}", own)
-            for each, own in zip(prim.elsewhere, prim.others, strict=True)
-        ]
-        return statement(_CALL, "by_part", [*calls, call("", prim)])
 
     def _sizes(self, texts: Sequence[str]) -> list[str]:
         """Declarations of the sizes that C text names."""

@@ -1,7 +1,7 @@
 """Loops in C: a function of this model that runs the steps of an iteration again and again."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from codegen.emit.c.c_text import fill
 from codegen.emit.c.spelling import TakenNames, local_names, scalar
@@ -56,8 +56,6 @@ class LoopView:
     cleared_bytes: int
     """Of the workspace, before anything: an iteration that does not take place writes nothing, and what a run
     touches is not to depend on its data."""
-    is_once: bool
-    """Layers of a block: there is nothing but `calls`, once."""
     trips: int
     first: tuple[tuple[str, str, int], ...]
     """Copies: where to, where from, bytes."""
@@ -70,52 +68,15 @@ class LoopView:
 
 
 def functions_of(prims: Sequence[PrimFunc], around: Around) -> tuple[str, ...]:
-    """The functions that are rendered for steps: of a block or loop, and of what runs in its place in some
-    parts of a range of sizes. Several blocks of a range share the search for the next row: only one of those
-    that stand for each other runs, and the C compiler would copy the search into each."""
-    shared: tuple[str, ...] = ()
-    if around.sizes is not None and sum(map(_block_count, prims)) > 1:
-        around = replace(around, next_stage=f"{around.model}_next_stage")
-        shared = (fill("c/next_stage.c.j2", function=around.next_stage).rstrip("\n"),)
-    return (*shared, *(text for prim in prims for text in _functions_of(prim, around)))
-
-
-def _block_count(prim: PrimFunc) -> int:
-    """Functions of blocks that are rendered for a step."""
-    loops = (each.loop for each in (*prim.others, prim) if each.loop is not None)
-    inner = (call.block for loop in loops for call in (*loop.deciding, *loop.calls))
-    blocks = (*(each.block for each in (*prim.others, prim)), *inner)
-    return sum(block is not None for block in blocks)
+    """The functions that are rendered for blocks and loops."""
+    return tuple(text for prim in prims for text in _functions_of(prim, around))
 
 
 def _functions_of(prim: PrimFunc, around: Around) -> Iterator[str]:
-    for each in (*prim.others, prim):
-        if each.block is not None:
-            yield block_text(each, each.block, around)
-        if each.loop is not None:
-            yield from _blocks_of(each, each.loop, around)
-            yield _loop_text(each, each.loop, around)
-
-
-def _blocks_of(prim: PrimFunc, loop: LoopBody, around: Around) -> Iterator[str]:
-    """The functions of blocks that a loop calls, all of whose numbers are fixed."""
-    for call in (*loop.deciding, *loop.calls):
-        if call.block is not None:
-            let = replace(prim.let, var=replace(prim.let.var, name=call.name))
-            own = replace(
-                prim,
-                let=let,
-                symbol=_block_symbol(prim, call),
-                call_args=call.block.call_args,
-                block=call.block,
-                loop=None,
-            )
-            yield block_text(own, call.block, replace(around, sizes=None))
-
-
-def _block_symbol(prim: PrimFunc, call: InnerCall) -> str:
-    """The end of the name of the function of a block that a loop calls."""
-    return f"{prim.symbol}_{call.symbol}"
+    if prim.block is not None:
+        yield block_text(prim, prim.block, around)
+    if prim.loop is not None:
+        yield _loop_text(prim, prim.loop, around)
 
 
 def _loop_text(prim: PrimFunc, loop: LoopBody, around: Around) -> str:
@@ -146,7 +107,6 @@ class _LoopFunction:
             structs=self._structs(),
             works=bool(self._prim.workspaces),
             cleared_bytes=sum(space.size_bytes for space in self._prim.workspaces) if loop.decision else 0,
-            is_once=loop.is_once,
             trips=loop.trips,
             first=self._moves(loop.first),
             deciding=tuple(self._call(call) for call in loop.deciding),
@@ -186,11 +146,12 @@ class _LoopFunction:
                 arguments.append(name)
             else:
                 arguments.append(self._argument(arg))
-        symbol, note = call.symbol, f"{call.op} {call.name}"
-        if call.block is not None:
-            symbol, note = f"{self._model}_{_block_symbol(self._prim, call)}", f"{call.name}, row by row"
-            arguments = [*(name for _, name in self._given or ()), *arguments]
-        return InnerCallView(note=note, arrays=tuple(arrays), symbol=symbol, arguments=tuple(arguments))
+        return InnerCallView(
+            note=f"{call.op} {call.name}",
+            arrays=tuple(arrays),
+            symbol=call.symbol,
+            arguments=tuple(arguments),
+        )
 
     def _argument(self, arg: InnerArg) -> str:
         match arg:

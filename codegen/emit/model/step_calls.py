@@ -1,22 +1,11 @@
-"""Calls of steps: which values they name, and one of several C functions by the sizes of the call."""
+"""Values that the calls of steps name."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from codegen.ir import Var
 from codegen.kernels.call import ArrayArg, ResultArg, ValueArg
 from codegen.kernels.primfunc import PrimFunc
 from codegen.program.program import Program, core_of
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CallView:
-    """One of the calls that a step may be: where `condition` holds, empty where no other one's does."""
-
-    condition: str
-    structs: tuple[str, ...]
-    function: str
-    arguments: tuple[str, ...]
 
 
 def may_fail(prim: PrimFunc) -> bool:

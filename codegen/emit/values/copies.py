@@ -4,7 +4,7 @@ compressed and decoded, state that one inference leaves to the next."""
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from codegen.emit.c.c_text import statement
 from codegen.emit.c.spelling import array_type
 from codegen.emit.values.locations import Places, PoolBytes
 from codegen.emit.values.model_data import hash_words
-from codegen.ir.formulas import Stepwise, constant_of, number
 from codegen.kernels.call import Split
 from codegen.program.constants import Staged, Unpacking
 from codegen.program.interface import IoTensor
@@ -37,22 +36,15 @@ _PLAIN = re.compile(r"[\w.>-]+")
 # ---- copies in faster memory ------------------------------------------------------------
 
 
-def staged_addresses(
-    program: Program, places: Places, linked: Mapping[tuple[str, str], str]
-) -> Mapping[tuple[str, str], str]:
-    """(primfunc, role) -> C expression of the first element of the copy that it reads, or of what is `linked`
-    in calls without a copy."""
+def staged_addresses(program: Program, places: Places) -> Mapping[tuple[str, str], str]:
+    """(primfunc, role) -> C expression of the first element of the copy that it reads."""
     dtypes = {
         (prim.name, each.role): each.data.dtype
         for prim in program.steps.prim_funcs
         for each in prim.constants
     }
     dtypes |= {copy.user: copy.unpacking.dtype for copy in program.constants.staged if copy.unpacking}
-    found: dict[tuple[str, str], str] = {}
-    for copy in program.constants.staged:
-        element, condition = _element(copy, places, dtypes[copy.user]), _condition(copy, places)
-        found[copy.user] = f"({condition} ? {element} : {linked[copy.user]})" if condition else element
-    return found
+    return {copy.user: _element(copy, places, dtypes[copy.user]) for copy in program.constants.staged}
 
 
 def _element(copy: Staged, places: Places, dtype: np.dtype[np.generic]) -> str:
@@ -60,19 +52,6 @@ def _element(copy: Staged, places: Places, dtype: np.dtype[np.generic]) -> str:
     # may_alias types (the copy itself too), which no compiler moves across a load of another type.
     through = "" if dtype.itemsize == 1 else "(const void *)"
     return f"(const {array_type(dtype)} *){through}{_target(copy, places)}"
-
-
-def _condition(copy: Staged, places: Places) -> str:
-    """Where a copy is made in some parts of a range of sizes only: whether it is in this call, in C."""
-    ranges, sizes = places.program.ranges, places.sizes
-    size = None if ranges is None else ranges.buffers[copy.buffer][1]
-    if sizes is None or not isinstance(size, Stepwise):
-        return ""
-    made = [constant_of(each) != 0 for each in size.items]
-    if made == sorted(made):
-        return f"{sizes.spelled(size.value)} >= {size.starts[made.index(True) - 1]}"
-    numbers = tuple(number(int(each)) for each in made)
-    return f"{sizes.spelled(replace(size, items=numbers))} != 0"
 
 
 def stagings(
@@ -89,9 +68,7 @@ def stagings(
             yield _made(copy, places, linked[copy.user])
     awaited = [c for c in program.constants.copied if c.used_at == index and c.copied_at is not None]
     if awaited:
-        conditions = [_condition(copy, places) for copy in awaited]
-        together = "" if "" in conditions else " || ".join(dict.fromkeys(conditions))
-        yield _where(together, statement(_MEMORY, "wait"))
+        yield statement(_MEMORY, "wait")
     for copy in begun:
         if copy.used_at != index:
             yield _made(copy, places, linked[copy.user])
@@ -101,13 +78,8 @@ def _made(copy: Staged, places: Places, source: str) -> str:
     """The statement that makes a copy of the bytes from `source` on, or decodes them."""
     bytes_there = (_target(copy, places), copy.size_bytes, source)
     if copy.unpacking is None:
-        return _where(_condition(copy, places), statement(_MEMORY, "copy", *bytes_there))
+        return statement(_MEMORY, "copy", *bytes_there)
     return statement(_MEMORY, "unpack", *bytes_there, _stream(copy.unpacking, source))
-
-
-def _where(condition: str, text: str) -> str:
-    """A statement that depends on a condition, if there is one."""
-    return statement(_MEMORY, "where", condition, text) if condition else text
 
 
 def has_start(program: Program) -> bool:

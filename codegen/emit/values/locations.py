@@ -26,13 +26,11 @@ class PoolBytes:
     buffer: str
     at: Formula | None = None
     """Where it begins at other sizes; None where that is always `offset`."""
-    pools: tuple[str, ...] = ()
-    """Its pool in each part of a range of sizes; none where that is always `pool`."""
 
     @property
     def moves(self) -> bool:
         """Whether it lies elsewhere at other sizes."""
-        return self.at is not None or bool(self.pools)
+        return self.at is not None
 
     def overlaps(self, other: "PoolBytes") -> bool:
         """Whether the two have a byte in common."""
@@ -72,7 +70,6 @@ class Places:
         self._anchors = ties(program.steps.function, program.steps.prim_funcs).anchors
         self._owned = _caller_owned(program, self._anchors)
         self._at: Mapping[str, Formula] = {} if program.ranges is None else program.ranges.values
-        self._moved: Mapping[str, tuple[str, ...]] = {} if program.ranges is None else program.ranges.moved
         self.sizes = None if program.ranges is None else SizeText(program.name, program.ranges)
         """The formulas of its sizes in C; None where all are fixed."""
 
@@ -88,7 +85,6 @@ class Places:
                 size_bytes=part.size_bytes,
                 buffer=part.buffer,
                 at=self._at.get(name),
-                pools=self._moved.get(part.buffer, ()),
             )
         root, offset = self._anchors[name]
         if root not in self._owned:
@@ -107,7 +103,6 @@ class Places:
             size_bytes=self.buffers[id_].size_bytes,
             buffer=id_,
             at=None if ranges is None else ranges.workspaces.get((prim, name)),
-            pools=self._moved.get(id_, ()),
         )
 
     def copy(self, copy: Staged) -> PoolBytes:
@@ -120,7 +115,6 @@ class Places:
             size_bytes=copy.size_bytes,
             buffer=copy.buffer,
             at=None if at is None or constant_of(at) is not None else at,
-            pools=self._moved.get(copy.buffer, ()),
         )
 
     def placement(self, buffer: str) -> Placement:
@@ -129,15 +123,7 @@ class Places:
 
     def byte_address(self, place: PoolBytes) -> str:
         """C address of pool bytes, a `uint8_t *`: the one place where a program's offset becomes C text."""
-        if place.pools and self.sizes is not None:
-            starts = [self._start(pool) for pool in place.pools]
-            return f"&({self.sizes.by_part(starts)})[{self._offset(place, 0)}]"
         return f"&{self._array(place.pool)}[{self._offset(place, self._base(place.pool))}]"
-
-    def _start(self, pool: str) -> str:
-        """The program's first byte in a pool, in C."""
-        base = self._base(pool)
-        return f"&{self._array(pool)}[{hexadecimal(base)}]" if base else self._array(pool)
 
     def _array(self, pool: str) -> str:
         """The bytes of a pool in C."""
@@ -200,12 +186,8 @@ class Places:
 
     def _may_overlap(self, other: Buffer, place: PoolBytes) -> bool:
         """Whether a buffer has bytes of `place`; at some sizes it may wherever both are in one pool."""
-        found = self.bytes_of(other)
-        if self.sizes is None:
-            return found.overlaps(place)
-        parts = max(len(found.pools), len(place.pools), 1)
-        pairs = zip(found.pools or (found.pool,) * parts, place.pools or (place.pool,) * parts, strict=True)
-        return any(one == two for one, two in pairs)
+        here = self.bytes_of(other)
+        return here.overlaps(place) if self.sizes is None else here.pool == place.pool
 
     def _lies_in(self, name: str, place: PoolBytes) -> bool:
         found = self.value(name)
@@ -214,9 +196,7 @@ class Places:
     def bytes_of(self, buffer: Buffer) -> PoolBytes:
         """Bytes of a buffer, at the largest sizes."""
         place = self.placement(buffer.id)
-        size = buffer.size_bytes
-        pools = self._moved.get(buffer.id, ())
-        return PoolBytes(pool=place.pool, offset=place.offset, size_bytes=size, buffer=buffer.id, pools=pools)
+        return PoolBytes(pool=place.pool, offset=place.offset, size_bytes=buffer.size_bytes, buffer=buffer.id)
 
 
 def _caller_owned(program: Program, anchors: Mapping[str, tuple[str, int]]) -> dict[str, tuple[str, str]]:

@@ -1,8 +1,7 @@
 """Formulas of quantities: found from their values at all sizes, and equal to them at every one.
 
 Nothing is believed: what is tried is a few forms (a constant, a multiple of one size, a quotient, sums of
-products of two), and a form counts only where it gives every value. Where a range has parts, one such for
-each of them.
+products of two), and a form counts only where it gives every value.
 """
 
 import itertools
@@ -17,12 +16,10 @@ from codegen.ir.formulas.formula import (
     Largest,
     Lookup,
     Quotient,
-    Stepwise,
     Sum,
     Whole,
     evaluate,
     largest_term,
-    named,
     number,
 )
 
@@ -51,17 +48,11 @@ class Fitter:
     def __init__(self, values: Mapping[str, Whole], *, complete: bool = True) -> None:
         """`values`: of every symbol, at every member; `complete`: these are all members that there are."""
         self._complete = complete
-        self._part = ""
         self.values: dict[str, Whole] = dict(values)
 
     def add(self, name: str, values: Whole) -> None:
         """Let formulas use a further named size."""
         self.values[name] = values
-
-    def cut(self, name: str, parts: Whole) -> None:
-        """Let formulas differ between the parts of the range: size `name` says in which one a member is."""
-        self._part = name
-        self.values[name] = parts
 
     def over(self, names: Iterable[str]) -> "Fitter":
         """The same with some of the names only."""
@@ -69,9 +60,7 @@ class Fitter:
 
     def of(self, members: NDArray[np.bool_]) -> "Fitter":
         """The same of some of the members."""
-        found = Fitter({name: own[members] for name, own in self.values.items()}, complete=self._complete)
-        found._part = self._part
-        return found
+        return Fitter({name: own[members] for name, own in self.values.items()}, complete=self._complete)
 
     def formula(self, values: Whole) -> Formula | None:
         """A formula that gives `values`; None where no form does."""
@@ -82,24 +71,12 @@ class Fitter:
                 if self._cancels(found, values):
                     continue
                 return found
-        return self._by_part(values) if self._part else None
+        return None
 
     def _cancels(self, found: Formula, values: Whole) -> bool:
         """Whether parts of a formula do not fit in 32 bits, though all that it gives does: a line through two
         multipliers of a mean."""
         return np.abs(values).max() < _LIMIT <= largest_term(found, self.values)
-
-    def _by_part(self, values: Whole) -> Formula | None:
-        """A formula for each part of the range; None where one of them has none, or there is one."""
-        parts = self.values[self._part]
-        present = np.unique(parts).tolist()
-        found: list[Formula] = []
-        for part in present if len(present) > 1 else ():
-            own = self.of(parts == part).formula(values[parts == part])
-            if own is None:
-                return None
-            found.append(own)
-        return stepwise(self._part, present, found) if found else None
 
     def table(self, values: Whole) -> Lookup | None:
         """All values in a row, by the size with the fewest values that decides them; None where it takes more
@@ -147,22 +124,14 @@ class Fitter:
             yield number(low)
             return
         # Newer sizes are nearer to what is asked: the extent of a layer explains its own buffers best.
-        names = [name for name in self.values if name != self._part]
+        names = list(self.values)
         for name in names:
             yield self._multiple(name, values)
-        if self._part:
-            yield self.by_part_alone(values)
         for name in names:
             yield self._quotient(name, values)
         for one, other in itertools.combinations_with_replacement(names, 2):
             yield self._product(one, other, values)
         yield self._few_products(values)
-
-    def by_part_alone(self, values: Whole) -> Formula | None:
-        """A number for each part of the range."""
-        parts = self.values[self._part]
-        present, first = np.unique(parts, return_index=True)
-        return stepwise(self._part, present.tolist(), [number(int(each)) for each in values[first]])
 
     def _multiple(self, name: str, values: Whole) -> Formula | None:
         """factor * name + constant."""
@@ -212,7 +181,7 @@ class Fitter:
     def _few_products(self, values: Whole) -> Formula | None:
         """A sum of few products of two sizes, found one after the other: each is the one that explains most
         of what is left (orthogonal matching pursuit)."""
-        sizes = [name for name in self.values if name != self._part]
+        sizes = list(self.values)
         names: list[tuple[str, ...]] = [(name,) for name in sizes]
         names += itertools.combinations_with_replacement(sizes, 2)
         columns = np.stack([np.prod([self.values[n] for n in each], axis=0) for each in names]).astype(float)
@@ -235,27 +204,17 @@ class Fitter:
         return None
 
     def at_least(self, values: Whole, bound: NDArray[np.bool_]) -> Formula:
-        """A formula that gives at least `values` wherever `bound`, and the last of them exactly, if any does;
-        where a range has parts, the last of each.
+        """A formula that gives at least `values` wherever `bound`, and the last of them exactly, if any does.
 
-        Tried are a multiple of one size or of the product of two, a multiple with a number below some size,
-        and short tables of what is largest in each row. The one is taken that is nearest to the values.
+        Tried are a multiple of one size or of the product of two, and short tables of what is largest in each
+        row. The one is taken that is nearest to the values.
         """
-        parts = self.values[self._part][bound] if self._part else np.zeros(1, np.int64)
-        found: list[Formula] = []
-        for part in (present := np.unique(parts).tolist()):
-            here = bound & (self.values[self._part] == part) if self._part else bound
-            found.append(self.of(here).formula(values[here]) or self._nearest(values, here))
-        return stepwise(self._part, present, found)
-
-    def _nearest(self, values: Whole, bound: NDArray[np.bool_]) -> Formula:
-        best: tuple[int, Formula] | None = None
-        forms = (*self._slopes(values[bound], bound), *self._turned(values[bound], bound))
-        for found in (*forms, *self._envelopes(values, bound)):
-            excess = int((evaluate(found, self.values) - values)[bound].sum())
-            if best is None or excess < best[0]:
-                best = excess, found
-        return best[1] if best else number(int(values[bound].max()))
+        forms = (*self._slopes(values[bound], bound), *self._envelopes(values, bound))
+        return min(
+            forms,
+            key=lambda form: int((evaluate(form, self.values) - values)[bound].sum()),
+            default=number(int(values[bound].max())),
+        )
 
     def _slopes(self, values: Whole, bound: NDArray[np.bool_]) -> Iterator[Sum]:
         """From the last of `values` on downwards, as slowly as stays above them."""
@@ -269,23 +228,6 @@ class Fitter:
             factor = int((drops[steps > 0] // steps[steps > 0]).min(initial=_STEEPEST))
             terms = ((factor, each),) if factor else ()
             yield Sum(constant=int(values[-1]) - factor * int(sizes[-1]), terms=terms)
-
-    def _turned(self, values: Whole, bound: NDArray[np.bool_]) -> Iterator[Stepwise]:
-        """The multiple of one size that holds from as small a size on as possible; a number below."""
-        for name, own in self.values.items():
-            sizes = own[bound]
-            known, first = np.unique(sizes, return_index=True)
-            if len(known) < 3:
-                continue
-            factor, rest = divmod(int(values[first[-1]] - values[first[-2]]), int(known[-1] - known[-2]))
-            constant = int(values[first[-1]]) - factor * int(known[-1])
-            wrong = sizes[factor * sizes + constant != values]
-            if rest or not len(wrong) or wrong.max() >= known[-2] or wrong.max() >= sizes[-1]:
-                continue
-            start = int(known[known > wrong.max()][0])
-            above = Sum(constant=constant, terms=((factor, (name,)),) if factor else ())
-            below = number(int(values[sizes < start].max()))
-            yield Stepwise(value=named(name), starts=(start,), items=(below, above))
 
     def _envelopes(self, values: Whole, bound: NDArray[np.bool_]) -> Iterator[Lookup]:
         """Tables of what is largest in each row, where that is exact at the last of the members."""
@@ -306,17 +248,6 @@ class Fitter:
         for one, other in itertools.combinations(self.values, 2):
             width = int(np.ptp(self.values[other])) + 1
             yield width * self.values[one] + self.values[other], Sum(terms=((width, (one,)), (1, (other,))))
-
-
-def stepwise(name: str, parts: Sequence[int], items: Sequence[Formula]) -> Formula:
-    """`items[i]` where `name` is `parts[i]`, which grow; between them the one below."""
-    starts: list[int] = []
-    kept = [items[0]]
-    for part, item in zip(parts[1:], items[1:], strict=True):
-        if item != kept[-1]:
-            starts.append(part)
-            kept.append(item)
-    return Stepwise(value=named(name), starts=tuple(starts), items=tuple(kept)) if starts else kept[0]
 
 
 def _lookup(table: Whole, index: Sum, low: int) -> Lookup:

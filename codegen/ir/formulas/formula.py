@@ -4,9 +4,8 @@ A formula is whole numbers only. Every one has a value at any values of its symb
 values at once, and in C (`codegen.emit.c.formula_text`).
 """
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,23 +78,7 @@ class Lookup:
     index: Sum
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Stepwise:
-    """`items[i]`, where `value` is from `starts[i - 1]` on and below `starts[i]`: a formula for each part.
-
-    None of the others is evaluated there.
-    """
-
-    value: Sum
-    starts: tuple[int, ...]
-    items: tuple["Formula", ...]
-
-    def __post_init__(self) -> None:
-        if len(self.items) != len(self.starts) + 1 or list(self.starts) != sorted(set(self.starts)):
-            raise ValueError(f"{len(self.items)} formulas for parts that start at {self.starts}")
-
-
-Formula = Sum | Quotient | RoundedUp | Largest | Lookup | Stepwise
+Formula = Sum | Quotient | RoundedUp | Largest | Lookup
 
 
 def number(value: int) -> Sum:
@@ -126,9 +109,6 @@ def names_of(formula: Formula) -> Iterator[str]:
         case Largest(items=items):
             for item in items:
                 yield from names_of(item)
-        case Stepwise(value=value, items=items):
-            for item in (value, *items):
-                yield from names_of(item)
 
 
 def evaluate(formula: Formula, values: Mapping[str, Whole]) -> Whole:
@@ -147,12 +127,6 @@ def evaluate(formula: Formula, values: Mapping[str, Whole]) -> Whole:
             return found
         case Lookup(values=table, index=index):
             return np.asarray(table, np.int64)[evaluate(index, values)]
-        case Stepwise():
-            index, arms = _parts(formula, values)
-            found = np.zeros(index.shape, np.int64)
-            for item, here, own in arms:
-                found[here] = evaluate(item, own)
-            return found
 
 
 def _total(formula: Sum, values: Mapping[str, Whole]) -> Whole:
@@ -165,51 +139,9 @@ def _total(formula: Sum, values: Mapping[str, Whole]) -> Whole:
     return total
 
 
-_Arm = tuple[Formula, NDArray[np.bool_], Mapping[str, Whole]]
-"""An item, where it counts, and the values of all names there."""
-
-
-def _parts(formula: Stepwise, values: Mapping[str, Whole]) -> tuple[Whole, list[_Arm]]:
-    """Which item counts for each of the values; and those that ever do."""
-    shape = np.broadcast_shapes(*(np.shape(values[name]) for name in names_of(formula)))
-    rows = {name: np.broadcast_to(values[name], shape) for name in set(names_of(formula))}
-    index = np.searchsorted(formula.starts, evaluate(formula.value, rows), side="right")
-    index = np.broadcast_to(index, shape)
-    arms: list[_Arm] = []
-    for number_, item in enumerate(formula.items):
-        here = index == number_
-        if here.any():
-            arms.append((item, here, {name: own[here] for name, own in rows.items()}))
-    return index, arms
-
-
-def inside(formula: Formula, name: str, value: int) -> Formula:
-    """What a formula is where the size `name`, which parts of it ask for, is `value`."""
-    match formula:
-        case Stepwise(value=own, starts=starts, items=items) if own == named(name):
-            return inside(items[bisect_right(starts, value)], name, value)
-        case Stepwise(items=items) | Largest(items=items):
-            return replace(formula, items=tuple(inside(item, name, value) for item in items))
-        case RoundedUp(value=own):
-            return replace(formula, value=inside(own, name, value))
-        case _:
-            return formula
-
-
-def has_table(formula: Formula) -> bool:
-    """Whether a formula reads a table, which it may do at its own sizes only."""
-    match formula:
-        case Stepwise(items=items) | Largest(items=items):
-            return any(has_table(item) for item in items)
-        case RoundedUp(value=value):
-            return has_table(value)
-        case _:
-            return isinstance(formula, Lookup)
-
-
 def deciding(formula: Formula, values: Mapping[str, Whole]) -> Iterator[Whole]:
-    """Of every largest value and every part of a formula, which of its items counts at each of the values;
-    -1 where none does. Where that changes the formula turns."""
+    """Of every largest value in a formula, which of its items counts at each of the values. Where that
+    changes the formula turns."""
     match formula:
         case RoundedUp(value=value):
             yield from deciding(value, values)
@@ -218,14 +150,6 @@ def deciding(formula: Formula, values: Mapping[str, Whole]) -> Iterator[Whole]:
             yield np.argmax(
                 np.stack([np.broadcast_to(evaluate(each, values), shape) for each in items]), axis=0
             )
-        case Stepwise():
-            index, arms = _parts(formula, values)
-            yield index
-            for item, here, own in arms:
-                for inner in deciding(item, own):
-                    found = np.full(index.shape, -1, np.int64)
-                    found[here] = inner
-                    yield found
         case _:
             return
 
@@ -244,9 +168,6 @@ def largest_term(formula: Formula, values: Mapping[str, Whole]) -> int:
             return largest_term(value, values) + multiple
         case Largest(items=items):
             return max(largest_term(item, values) for item in items)
-        case Stepwise(value=value):
-            _, arms = _parts(formula, values)
-            return max(largest_term(value, values), *(largest_term(item, own) for item, _, own in arms))
 
 
 def text(formula: Formula, *, whole: bool = False) -> str:
@@ -266,11 +187,6 @@ def text(formula: Formula, *, whole: bool = False) -> str:
         case Lookup(values=values, index=index):
             said = f"({', '.join(str(value) for value in values)})" if whole else ""
             return f"table{said}[{sum_text(index)}]"
-        case Stepwise(value=value, starts=starts, items=items):
-            arms = [text(item, whole=whole) for item in items]
-            lower = zip(starts, arms, strict=False)
-            tests = (f"{sum_text(value)} < {start} ? {arm} : " for start, arm in lower)
-            return f"({''.join(tests)}{arms[-1]})"
 
 
 def sum_text(formula: Sum, times: str = "*", spelled: Callable[[str], str] = str) -> str:

@@ -54,7 +54,6 @@ def _renamed(prim: PrimFunc, forms: Mapping[str, SourceForm], names: Mapping[str
         symbol=names.get(prim.symbol, prim.symbol),
         sources=_sources(prim.sources, forms),
         rows=prim.rows and prim.rows.renamed(names),
-        elsewhere=tuple(each.renamed(names) for each in prim.elsewhere),
         reverse=reverse
         and replace(
             reverse,

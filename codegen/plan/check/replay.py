@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from codegen.ir import Function, Var
-from codegen.kernels.contract import Sharing, WorkspaceSharing
 from codegen.kernels.primfunc import PrimFunc
 from codegen.program.constants import Staged
 from codegen.program.interface import Edge
@@ -339,16 +338,14 @@ def _in_use(
     for index, arg in args.items():
         if now < prim.argument_stops[index]:
             argument = places.values.get(arg.name)
-            # Only what the result itself took is excused, and what a workspace took that may.
+            # Only what the result itself took is excused.
             sharers = [result] if _may_share(prim, index, places.values.get(result), argument) else []
-            sharers += _over(prim, index, argument, places)
             yield from memory.damage(f"argument {arg.name}", pieces.get(arg.name), argument, sharers)
     for space in prim.workspaces:
         if space.start <= now < space.stop:
             owner, place = f"{prim.name}.{space.name}", places.workspaces[prim.name, space.name]
             own = (_Piece(owner=owner, start=0, stop=space.size_bytes),)
-            sharers = [result] if owner in _over(prim, None, places.values.get(result), places) else []
-            yield from memory.damage(f"workspace {owner}", own, place, sharers)
+            yield from memory.damage(f"workspace {owner}", own, place)
     if now >= prim.result_start:
         yield from memory.damage(f"result {result}", pieces[result], places.values.get(result))
 
@@ -357,22 +354,14 @@ def _may_share(prim: PrimFunc, index: int, result: _ByteRange | None, argument: 
     """Whether the kernel may write its result here while it still reads argument `index` there."""
     if index == prim.in_place and result is not None and argument is not None:
         return (result.pool, result.start) == (argument.pool, argument.start)
-    return any(rule.argument == index and _permits(rule, result, argument) for rule in prim.sharing)
-
-
-def _permits(rule: Sharing | WorkspaceSharing, value: _ByteRange | None, other: _ByteRange | None) -> bool:
-    """Whether two lie over each other no further than a rule says."""
-    if value is None or other is None or value.pool != other.pool:
+    if result is None or argument is None or result.pool != argument.pool:
         return False
-    below = rule.below is not None and value.start + rule.below <= other.start
-    return below or (rule.above is not None and other.start + rule.above <= value.start)
-
-
-def _over(prim: PrimFunc, argument: int | None, value: _ByteRange | None, places: _Places) -> list[str]:
-    """The workspaces that may lie over an argument, or over the result (None), as they do."""
-    spaces = [(rule, places.workspaces[prim.name, rule.workspace]) for rule in prim.workspace_sharing]
-    able = (r for r, space in spaces if r.argument == argument and _permits(r, value, space))
-    return [f"{prim.name}.{rule.workspace}" for rule in able]
+    return any(
+        (rule.below is not None and result.start + rule.below <= argument.start)
+        or (rule.above is not None and argument.start + rule.above <= result.start)
+        for rule in prim.sharing
+        if rule.argument == index
+    )
 
 
 def _tied(prim: PrimFunc, places: _Places) -> Iterator[str]:

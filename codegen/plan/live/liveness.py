@@ -121,10 +121,7 @@ def liveness(
     permitted = {
         pair: distances
         for prim, interval in zip(prim_funcs, times, strict=True)
-        for pair, distances in (
-            *_permitted(prim, interval, spans, kept),
-            *_over_workspaces(prim, interval, spans, kept),
-        )
+        for pair, distances in _permitted(prim, interval, spans, kept)
     }
     return Liveness(
         buffers=tuple(buffers),
@@ -363,18 +360,3 @@ def _permitted(
             belows.append(below)
             aboves.append(above)
         yield (result.name, name), (max(belows), max(aboves))
-
-
-def _over_workspaces(
-    prim: PrimFunc, interval: tuple[int, int], spans: _Spans, kept: frozenset[str]
-) -> Iterator[tuple[tuple[str, str], tuple[int, int]]]:
-    """(value, workspace), (value below workspace, workspace below value) where sharing is allowed."""
-    sizes = {space.name: space.size_bytes for space in prim.workspaces}
-    for rule in prim.workspace_sharing:
-        value = prim.let.var if rule.argument is None else prim.let.call.args[rule.argument]
-        assert isinstance(value, Var)
-        if rule.argument is not None and (value.name in kept or spans[value.name][1] > interval[1]):
-            continue
-        below = value.type.size_bytes if rule.below is None else rule.below
-        above = sizes[rule.workspace] if rule.above is None else rule.above
-        yield (value.name, f"{prim.name}.{rule.workspace}"), (below, above)

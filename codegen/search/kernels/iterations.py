@@ -1,44 +1,32 @@
-"""Kernels and bytes of a loop: those of one iteration, chosen and planned once, as one step.
-Bytes of layers that run one after the other in a step."""
+"""Kernels and bytes of a loop: those of one iteration, chosen and planned once, as one step."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from codegen.ir import Call, ConstRef, Function, Let, Target, Var
 from codegen.ir.ops import DEVICE_COPY, Attrs, LoopAttrs
 from codegen.ir.ops.base.operands import narrow
-from codegen.ir.ops.inserted import FusedAttrs
 from codegen.kernels.base.c_kernel import element_alignment
 from codegen.kernels.base.registry import Kernel
 from codegen.kernels.call import RESULT, ValueArg, WorkspaceArg
-from codegen.kernels.contract import LinkedConstant, WorkspaceSharing
+from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.loop import LOOP_WORKSPACE, InnerPlace
-from codegen.kernels.looped import PlacedIteration, bind_layers, bind_loop, most_aligned
+from codegen.kernels.looped import PlacedIteration, bind_loop
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.constants.merging import round_up
 from codegen.plan.live.liveness import liveness
-from codegen.plan.live.ties import ties
 from codegen.plan.place.placing import greedy_by_conflicts
-from codegen.plan.place.planners import Planner
 from codegen.program.interface import Edge, IoMode
-from codegen.program.problem import NO_LIMIT_BYTES, Pool, Problem
+from codegen.program.problem import NO_LIMIT_BYTES, Pool, peak_bytes
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.cycle_costs import CycleCosts
-from codegen.search.kernels.in_place import directed, permitted, replacing
+from codegen.search.kernels.in_place import permitted, replacing
 from codegen.search.kernels.selection import select, sparing
 
 _POOL = Pool(name=LOOP_WORKSPACE, region=LOOP_WORKSPACE, limit_bytes=NO_LIMIT_BYTES, alignment=1)
 _EDGE = Edge(io=IoMode.CALLER)
-_FAR = 1 << 30
-"""Bytes beyond which nothing lies."""
-_LITTLE = 8
-"""Arguments and result of layers stay apart from their bytes where they are this part of them at most: where
-they lie over each other, offsets are more code."""
 _OWN = WorkspaceArg(name=LOOP_WORKSPACE)
-_Within = tuple[tuple[PrimFunc, ...], PlacedIteration, tuple[WorkspaceSharing, ...]]
-"""Inner steps, where all of them is, and how what has a place of its own may lie over that."""
 Select = Callable[[Function], tuple[PrimFunc, ...]]
 """The kernels of the steps of a function."""
 
@@ -133,145 +121,36 @@ def _placed(
         if index >= attrs.carried:
             assert arg in variables, "an importer takes constants in"
             places[param.name] = InnerPlace(base=ValueArg(index=index))
-    _, found, _ = _within(function, prims, places, front_bytes, greedy_by_conflicts)
-    firsts = {
-        index: LinkedConstant(
-            role=f"first{index}",
-            data=np.array(constants[arg.id]).reshape(-1),
-            alignment=element_alignment(let),
-        )
-        for index, arg in enumerate(let.call.args[: attrs.carried])
-        if isinstance(arg, ConstRef)
-    }
-    return replace(found, alignment=alignment, firsts=firsts)
-
-
-def _within(
-    function: Function,
-    prims: Sequence[PrimFunc],
-    places: Mapping[str, InnerPlace],
-    front_bytes: int,
-    planner: Planner,
-    edge: Edge = _EDGE,
-    highest: str = "",
-) -> _Within:
-    """Inner steps, each in one direction, and where all of them is: what has no place yet lies behind the
-    first bytes of the step's own. Of values that have a place, as far as they are planned with the others,
-    how they lie over these bytes: argument i, or the result. Value `highest` is planned above all others."""
     live = liveness(
         prims,
         function,
-        edge=edge,
+        edge=_EDGE,
         pool_candidates=lambda name, kind: (_POOL.name,),
         minimum_alignment=1,
     )
     problem = live.problem((_POOL,))
-    plan = planner(_with_highest(problem, highest))
-    buffers = [buffer for buffer in problem.buffers if buffer.id not in places]
-    starts = {buffer.id: plan.placements[buffer.id].offset for buffer in buffers}
-    base = min(starts.values(), default=0)
-    ends = [starts[buffer.id] + buffer.size_bytes - base for buffer in buffers]
-    offsets = {name: front_bytes + start - base for name, start in starts.items()}
-    own = {
-        name: InnerPlace(base=_OWN, offset_bytes=offsets[part.buffer] + part.offset_bytes)
-        for name, part in live.slices.items()
-        if part.buffer in offsets
-    }
-    placed = PlacedIteration(
-        values=_with_views({**own, **places}, prims),
+    plan = greedy_by_conflicts(problem)
+    offsets = {id_: front_bytes + place.offset for id_, place in plan.placements.items()}
+    for name, part in live.slices.items():
+        place = InnerPlace(base=_OWN, offset_bytes=offsets[part.buffer] + part.offset_bytes)
+        places.setdefault(name, place)
+    return PlacedIteration(
+        values=_with_views(places, prims),
         workspaces={
             key: InnerPlace(base=_OWN, offset_bytes=offsets[id_]) for key, id_ in live.workspaces.items()
         },
-        size_bytes=front_bytes + max(ends, default=0),
-        alignment=max((buffer.alignment for buffer in buffers), default=1),
-        firsts={},
-    )
-    return directed(prims, live.slices, plan), placed, tuple(_over(problem, places, offsets))
-
-
-def _with_highest(problem: Problem, name: str) -> Problem:
-    """The same where what is in conflict with buffer `name` lies below it."""
-    far = sum(round_up(buffer.size_bytes, buffer.alignment) for buffer in problem.buffers)
-    conflicts = (
-        replace(
-            each,
-            first_below=far if each.first == name else each.first_below,
-            second_below=far if each.second == name else each.second_below,
-        )
-        for each in problem.conflicts
-    )
-    return replace(problem, conflicts=tuple(conflicts))
-
-
-def _over(
-    problem: Problem, places: Mapping[str, InnerPlace], offsets: Mapping[str, int]
-) -> Iterator[WorkspaceSharing]:
-    """How values with places of their own may lie over bytes in which all else has these offsets."""
-    for name, place in places.items():
-        belows, aboves = [-_FAR], [-_FAR]
-        for each in problem.conflicts:
-            first, second = each.first_below, each.second_below
-            if each.second == name and each.first in offsets:
-                belows.append(second - offsets[each.first])
-                aboves.append(first + offsets[each.first])
-            elif each.first == name and each.second in offsets:
-                belows.append(first - offsets[each.second])
-                aboves.append(second + offsets[each.second])
-        if any(buffer.id == name for buffer in problem.buffers):
-            argument = place.base.index if isinstance(place.base, ValueArg) else None
-            yield WorkspaceSharing(
-                workspace=_OWN.name, argument=argument, below=max(belows), above=max(aboves)
+        size_bytes=front_bytes + peak_bytes(problem, plan, _POOL.name),
+        alignment=alignment,
+        firsts={
+            index: LinkedConstant(
+                role=f"first{index}",
+                data=np.array(constants[arg.id]).reshape(-1),
+                alignment=element_alignment(let),
             )
-
-
-def layers_of(
-    block: PrimFunc,
-    prims: Sequence[PrimFunc],
-    minimum_alignment: int,
-    planner: Planner,
-    *,
-    is_given: bool,
-) -> PrimFunc | None:
-    """`block` at the size of its layers `prims`, which run one after the other in one of its workspaces. None
-    where one of them works in the bytes of what the whole step is given, or wants bytes aligned further.
-    `is_given`: an argument, or where the result goes, is the caller's."""
-    let, result = block.let, prims[-1].let.var
-    variables = [(index, arg) for index, arg in enumerate(let.call.args) if isinstance(arg, Var)]
-    function = narrow(let.call.attrs, FusedAttrs).function
-    types = {arg.name: arg for prim in prims for arg in prim.let.call.args if isinstance(arg, Var)}
-    function = replace(
-        function,
-        params=tuple(types[param.name] for param in function.params),
-        body=tuple(prim.let for prim in prims),
-        results=(result,),
+            for index, arg in enumerate(let.call.args[: attrs.carried])
+            if isinstance(arg, ConstRef)
+        },
     )
-    members = ties(function, prims).members()
-    edges = {result.name, *(arg.name for _, arg in variables)}
-    if any(len(names) > 1 and not edges.isdisjoint(names) for names in members.values()):
-        return None
-    places = {arg.name: InnerPlace(base=ValueArg(index=index)) for index, arg in variables}
-    places[result.name] = InnerPlace(base=RESULT)
-    found, placed, over = _within(function, prims, places, 0, planner)
-    sizes = {name: types.get(name, result).type.size_bytes for name in places}
-    if not is_given and sum(sizes.values()) * _LITTLE > placed.size_bytes:
-        ways = (_within(function, prims, places, 0, planner, Edge(), each) for each in ("", *places))
-        names = {None: result.name, **{index: arg.name for index, arg in variables}}
-        found, placed, over = min(ways, key=lambda way: _all_bytes(way, names, sizes))
-    is_aligned = placed.alignment <= max(most_aligned(block).alignment, minimum_alignment)
-    if not is_aligned or any(prim.argument_alignment > block.argument_alignment for prim in prims):
-        return None
-    return bind_layers(block, result, found, placed, over)
-
-
-def _all_bytes(way: _Within, names: Mapping[int | None, str], sizes: Mapping[str, int]) -> int:
-    """Bytes of a plan and of what lies over them, as far as its rules let it: each as the nearest it may."""
-    _, placed, over = way
-    total = placed.size_bytes
-    for rule in over:
-        assert rule.below is not None and rule.above is not None
-        end = rule.above + sizes[names[rule.argument]]
-        total += min(max(rule.below, 0), max(end - placed.size_bytes, 0))
-    return total
 
 
 def _carried(attrs: LoopAttrs, alignment: int) -> tuple[dict[str, InnerPlace], int]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from codegen.ir import Arg, Call, ConstRef, Function, Let, Module, Var
-from codegen.ir.ops.inserted import FUSED, FusedAttrs, constants_of
+from codegen.ir.ops.inserted import FusedAttrs, constants_of
 from codegen.ir.ranged import Unlike
 from codegen.kernels.base.registry import Kernel, kernels_of_step
 from codegen.kernels.base.views import joined, slice_view
@@ -24,7 +24,6 @@ from codegen.search.flash.compressing import compressed
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.cycle_costs import CycleCosts
 from codegen.search.ranges.block_members import block_at
-from codegen.search.ranges.siblings import kernels_of
 from codegen.search.ranges.sizes import REVERSE, unlike
 
 
@@ -62,23 +61,20 @@ def member(program: Program, module: Module, binder: Binder, values: Mapping[str
 
 
 class Members:
-    """Members of programs that have the same steps, each made once."""
+    """Members of one program, each made once."""
 
-    def __init__(self, costs: CycleCosts | None = None) -> None:
+    def __init__(self, program: Program, costs: CycleCosts | None = None) -> None:
         """`costs`: what their cycles are predicted by, if they are."""
-        self._costs = costs
-        self._found: dict[tuple[tuple[str, ...], tuple[int, ...]], Member] = {}
+        self._program, self._costs = program, costs
+        self._made: dict[tuple[int, ...], Member] = {}
 
-    def at(self, program: Program, module: Module, values: Mapping[str, int]) -> Member:
-        """See `member`; `module` is the model at `values`."""
-        key = kernels_of(program), tuple(values.values())
-        if key not in self._found:
-            self._found[key] = member(program, module, self.binder(program, module), values)
-        return self._found[key]
-
-    def binder(self, program: Program, module: Module) -> Binder:
-        """What binds the steps of `program` at the sizes of `module`."""
-        return Binder(module.arrays, program.board.target, self._costs)
+    def at(self, module: Module, values: Mapping[str, int]) -> Member:
+        """The member at `values`, at which the model is `module`. Raises Unlike as `member` does."""
+        key = tuple(values.values())
+        if key not in self._made:
+            binder = Binder(module.arrays, self._program.board.target, self._costs)
+            self._made[key] = member(self._program, module, binder, values)
+        return self._made[key]
 
 
 def program_of(program: Program, found: Member, given: Orientation, distances: Mapping[Pair, int]) -> Program:
@@ -86,11 +82,9 @@ def program_of(program: Program, found: Member, given: Orientation, distances: M
     types = {var.name: var.type for var in found.function.variables()}
     plan = replace(program.memory.plan, placements=placed(given, found.problem, distances))
     places = plan.placements
-    made = {buffer.id for buffer in found.problem.buffers if buffer.size_bytes}
     staged = tuple(
         replace(copy, offset=places[copy.buffer].offset, pool=places[copy.buffer].pool)
         for copy in program.constants.staged
-        if copy.buffer in made
     )
     return replace(
         program,
@@ -151,10 +145,6 @@ def _arg(arg: Arg | None, other: Arg | None, values: Mapping[str, Var]) -> Arg |
 
 def _prim(prim: PrimFunc, let: Let, binder: Binder) -> PrimFunc:
     """The step of `prim` at the sizes of `let`, run by the same kernel in the same way."""
-    if prim.loop is not None and let.call.op is FUSED:
-        if let.var.type != prim.let.var.type:
-            raise Unlike(f"{let.where}: its layers were placed for another size")
-        return replace(prim, let=let)
     if prim.block is not None:
         bound = block_at(let, prim.block, binder)
         return replace(bound, memory=prim.memory, sharing=_sharing(prim, bound))

@@ -15,12 +15,11 @@ from codegen.plan.place.planners import Planner
 from codegen.program.program import Program
 from codegen.program.size_ranges import Ranges, turns
 from codegen.progress import Progress
-from codegen.search.ranges.buffer_order import least_distances, orders_of_parts
+from codegen.search.ranges.buffer_order import least_distances, order_of_all
 from codegen.search.ranges.late_tables import may_be_late
 from codegen.search.ranges.members import Members, check_alike, check_lasting, lasting, program_of
 from codegen.search.ranges.narrowing import modules_at
 from codegen.search.ranges.offsets import Offsets
-from codegen.search.ranges.parts import RangeCut
 from codegen.search.ranges.sizes import LookedAt, Sizes, unlike
 from codegen.search.ranges.substitution import Formulas
 
@@ -32,7 +31,6 @@ def ranged(
     program: Program,
     sizes: Sizes,
     looked: LookedAt,
-    parts: RangeCut,
     made: Members,
     planner: Planner,
     check: Callable[[Program], None],
@@ -42,9 +40,8 @@ def ranged(
 
     Raises Unlike where its structure depends on the sizes, ValueError where `check` finds a member wrong.
     """
-    part_of = parts.of(looked.combinations)
-    rows = zip(part_of, looked.modules, looked.combinations, strict=True)
-    members = [made.at(parts.programs[part], module, values) for part, module, values in rows]
+    rows = zip(looked.modules, looked.combinations, strict=True)
+    members = [made.at(module, values) for module, values in rows]
     for each in members:
         check_lasting(program, each)
         check_alike(members[-1].problem, each.problem)
@@ -53,19 +50,17 @@ def ranged(
     functions = [each.function for each in members]
     names = NamedSizes(sizes.symbols, [each.values for each in members], functions, complete=every)
     function = merged(names, functions, sizes.axes)
-    part_name = names.cut(parts.quantity, parts.starts, np.array(part_of, np.int64))
-    given = orders_of_parts(program.memory.plan, members, part_of, planner, lasting(program))
-    least = least_distances(given, members, names)
+    order = order_of_all(program.memory.plan, members, planner, lasting(program))
+    distances = least_distances(order, members, names)
     programs = [
-        program_of(program, each, given[part], {pair: int(own[i]) for pair, (_, own) in least.items()})
-        for i, (part, each) in enumerate(zip(part_of, members, strict=True))
+        program_of(program, each, order, {pair: int(values[i]) for pair, (_, values) in distances.items()})
+        for i, each in enumerate(members)
     ]
     for index, each in enumerate(programs):
         progress(f"check {program.name} at its sizes", index, len(programs))
         check(each)
-    offsets = Offsets(programs, given, part_name, least, names)
-    found = Formulas(program, sizes, every, members, programs, given, part_name, function, names)
-    return found.program(offsets)
+    offsets = Offsets(programs, order, distances, names)
+    return Formulas(program, sizes, every, members, programs, order, function, names).program(offsets)
 
 
 def turning(
@@ -87,11 +82,10 @@ def turning(
 
 
 def _check_constants(prims: Sequence[PrimFunc], others: Sequence[PrimFunc]) -> None:
-    """Raise Unlike for a constant of a C function whose numbers depend on the sizes, and that is no small
-    table."""
+    """Raise Unlike for a constant whose numbers depend on the sizes, and that is no small table."""
     for prim, other in zip(prims, others, strict=True):
         own = {constant.role: constant.data for constant in prim.constants}
-        for constant in other.constants if other.symbol == prim.symbol else ():
+        for constant in other.constants:
             data = own.get(constant.role, constant.data)
             if not np.array_equal(data, constant.data) and not may_be_late(data, constant.data):
                 raise unlike(prim, f"{prim.kernel} packs other constants at some sizes")

@@ -13,7 +13,6 @@ from codegen.ir.formulas import (
     constant_of,
     found_in,
     largest_term,
-    named,
     names_of,
     text,
 )
@@ -41,19 +40,17 @@ class Formulas:
         proved: bool,
         members: Sequence[Member],
         programs: Sequence[Program],
-        given: Sequence[Orientation],
-        part: str,
+        order: Orientation,
         function: Function,
         names: NamedSizes,
     ) -> None:
-        """`programs` are `members` with their buffers in place, in the orders `given` of the parts;
-        `function` is that of them all; `part`: the size that says in which part of the range a call is, if
-        there are several."""
+        """`programs` are `members` with their buffers in place, in this order; `function` is that of them
+        all."""
         self._program, self._symbols = programs[-1], sizes.symbols
         self._asked, self._proved = sizes, proved
         self._original = program
-        self._members, self._programs, self._given = members, programs, given
-        self._part, self._function, self._names, self._fitter = part, function, names, names.fitter
+        self._members, self._programs, self._order = members, programs, order
+        self._function, self._names = function, names
 
     def program(self, places_: Offsets) -> Program:
         """The program at the largest sizes with its formulas."""
@@ -66,8 +63,6 @@ class Formulas:
         places += [each.formula for each in found_in((function.params, function.body))]
         places += [each for prim in prims for each in prim.formulas]
         self._check_range(places)
-        moved = dict(self._moved())
-        places += [named(self._part)] if moved else []
         extents = self._names.sizes.used_by(name for each in places for name in names_of(each)).extents
         ranges = Ranges(
             symbols=self._symbols,
@@ -78,8 +73,6 @@ class Formulas:
             pools=pools,
             peaks={pool.name: tuple(self._peaks(pool.name)) for pool in self._program.memory.problem.pools},
             proved=self._proved,
-            moved=moved,
-            part=self._part if any(each.name == self._part for each in extents) else "",
             narrowed=self._asked.narrowed,
         )
         layout = self._program.constants
@@ -122,7 +115,7 @@ class Formulas:
 
     def _prim(self, index: int, prim: PrimFunc) -> PrimFunc:
         every = [each.prim_funcs[index] for each in self._members]
-        return call_of_all(prim, self._original.steps.prim_funcs[index], every, self._names, self._part)
+        return call_of_all(prim, self._original.steps.prim_funcs[index], every, self._names)
 
     # ---- places -------------------------------------------------------------------------
 
@@ -159,20 +152,9 @@ class Formulas:
             if constant_of(offsets[id_]) is None:
                 yield key, offsets[id_]
 
-    def _moved(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Buffers that lie in several pools, and in which in each part; where they have no bytes, in any."""
-        last, parts = self._given[-1].pools, range(len(self._given))
-        for index, id_ in enumerate(buffer.id for buffer in self._program.memory.problem.buffers):
-            sizes = np.array([each.problem.buffers[index].size_bytes for each in self._members], np.int64)
-            there = [sizes[self._names.parts == part].any() for part in parts]
-            pools = tuple(self._given[part].pools[id_] if there[part] else last[id_] for part in parts)
-            if len(set(pools)) > 1:
-                yield id_, pools
-
     def _peaks(self, pool: str) -> Iterator[Peak]:
-        orders = [self._given[int(part)] for part in self._names.parts]
-        for found, each, order in zip(self._members, self._programs, orders, strict=True):
-            bounds = lower_bounds(each.memory.problem, order.pools)
+        for found, each in zip(self._members, self._programs, strict=True):
+            bounds = lower_bounds(each.memory.problem, self._order.pools)
             yield Peak(
                 values=tuple(found.values[symbol.name] for symbol in self._symbols),
                 planned_bytes=each.memory.peak_bytes(pool),

@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codegen.ir.formulas import (
-    Formula,
     Lookup,
     Quotient,
     Sum,
@@ -123,44 +122,6 @@ def test_of_a_maximum_only_arms_that_decide_are_kept() -> None:
     assert np.array_equal(evaluate(found, own.values), np.maximum(sizes + 40, 3 * sizes))
     assert never not in getattr(found, "items", ())
     assert own.largest([(never, sizes + 10), (low, sizes + 40)]) == low
-
-
-def test_parts_of_a_range_have_formulas_of_their_own() -> None:
-    own = fitter(1, 40)
-    sizes = own.values["T"]
-    own.cut("part", (sizes >= 20).astype(np.int64))
-    assert text(known(own, 3 * sizes)) == "3*T"
-    assert text(known(own, np.where(sizes < 20, 4, 16))) == "(part < 1 ? 4 : 16)"
-    both = known(own, np.where(sizes < 20, 5 * sizes, (sizes + 1) // 2))
-    assert text(both) == "(part < 1 ? 5*T : (T + 1)/2)"
-    assert own.formula(np.where(sizes < 20, sizes * sizes % 7, sizes)) is None
-    few = own.of(sizes < 9)  # One part only: nothing to tell apart.
-    assert few.formula(few.values["T"] % 2) is None
-
-
-def known(own: Fitter, values: Whole) -> Formula:
-    found = own.formula(values)
-    assert found is not None
-    assert np.array_equal(evaluate(found, own.values), values)
-    return found
-
-
-def test_a_distance_that_is_small_at_few_sizes_turns_there() -> None:
-    """Before, the float net took 112 bytes at each size on the Cortex-M4; the two smallest need 16."""
-    own = fitter(5, 40)
-    values = np.where(own.values["T"] < 7, 16, 112)
-    found = own.at_least(values, np.ones_like(values, bool))
-    assert text(found) == "(T < 7 ? 16 : 112)"
-
-
-def test_at_least_keeps_to_each_part() -> None:
-    own = fitter(1, 40)
-    sizes = own.values["T"]
-    rough = np.where(sizes % 3 == 0, 1, 0)
-    wanted = np.where(sizes < 20, 4 * sizes - rough, 100 - rough)
-    own.cut("part", (sizes >= 20).astype(np.int64))
-    found = evaluate(own.at_least(wanted, np.ones_like(wanted, bool)), own.values)
-    assert (found >= wanted).all() and (found <= wanted + 1).all()
 
 
 def test_a_line_whose_parts_do_not_fit_is_none() -> None:

@@ -9,14 +9,11 @@ from codegen.ir.formulas import (
     Lookup,
     Quotient,
     RoundedUp,
-    Stepwise,
     Sum,
     Symbol,
     constant_of,
     deciding,
     evaluate,
-    has_table,
-    inside,
     largest_term,
     named,
     names_of,
@@ -26,7 +23,6 @@ from codegen.ir.formulas import (
 
 T = named("T")
 TABLE = Lookup(values=(3, 1, 4), index=Sum(constant=-10, terms=((1, ("T",)),)))
-STEPS = Stepwise(value=T, starts=(10, 13), items=(number(7), TABLE, Sum(terms=((2, ("T",)),))))
 AREA = Sum(constant=-3, terms=((2, ("H", "W")), (-1, ("H",))))
 
 EXAMPLES: tuple[tuple[Formula, dict[str, int], int, str], ...] = (
@@ -38,7 +34,6 @@ EXAMPLES: tuple[tuple[Formula, dict[str, int], int, str], ...] = (
     (RoundedUp(value=T, multiple=8), {"T": 9}, 16, "up(T, 8)"),
     (Largest(items=(T, number(6), named("U"))), {"T": 5, "U": 9}, 9, "max(T, 6, U)"),
     (TABLE, {"T": 12}, 4, "table[T - 10]"),
-    (STEPS, {"T": 11}, 1, "(T < 10 ? 7 : T < 13 ? table[T - 10] : 2*T)"),
 )
 
 
@@ -81,26 +76,6 @@ def test_a_symbol_has_a_range_of_sizes(low: int, high: int) -> None:
         Symbol(name="T", low=low, high=high)
 
 
-def test_of_steps_only_the_item_that_counts_is_asked() -> None:
-    """The table of the middle part has no row for other sizes."""
-    sizes = np.array([1, 9, 10, 12, 13, 400])
-    assert evaluate(STEPS, {"T": sizes}).tolist() == [7, 7, 3, 4, 26, 800]
-    assert largest_term(STEPS, {"T": sizes}) == 800
-    assert [each.tolist() for each in deciding(STEPS, {"T": sizes})] == [[0, 0, 1, 1, 2, 2]]
-    assert has_table(RoundedUp(value=STEPS, multiple=4))
-    assert not has_table(inside(STEPS, "T", 9))
-
-
-def test_within_a_part_a_formula_is_that_of_the_part() -> None:
-    by_part = Stepwise(value=named("part"), starts=(1,), items=(T, Largest(items=(T, number(4)))))
-    whole = RoundedUp(value=by_part, multiple=8)
-    assert inside(whole, "part", 0) == RoundedUp(value=T, multiple=8)
-    assert text(inside(whole, "part", 1)) == "up(max(T, 4), 8)"
-    assert inside(whole, "other", 1) == whole
-    known = {"part": np.array([0, 0, 1, 1]), "T": np.array([1, 2, 3, 5])}
-    assert [each.tolist() for each in deciding(whole, known)] == [[0, 0, 1, 1], [-1, -1, 1, 0]]
-
-
-def test_steps_have_an_item_more_than_starts() -> None:
-    with pytest.raises(ValueError, match="2 formulas for parts that start at"):
-        Stepwise(value=T, starts=(), items=(T, T))
+def test_a_maximum_turns_where_another_item_counts() -> None:
+    formula = RoundedUp(value=Largest(items=(T, number(4))), multiple=8)
+    assert [each.tolist() for each in deciding(formula, {"T": np.array([3, 5, 6])})] == [[1, 0, 0]]

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codegen.ir import Arg, Var
-from codegen.kernels.contract import Sharing, View, Workspace, WorkspaceSharing
+from codegen.kernels.contract import Sharing, View, Workspace
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.check.replay import replay
 from codegen.plan.check.validate import violations
@@ -192,29 +192,6 @@ def test_replay_sees_sub_steps() -> None:
     longer = replace(step, workspaces=(replace(early, stop=3), late))
     wrong = replace(found, prims=(found.prims[0], longer))
     assert wrong.replay(placed(**offsets))[0].startswith('step 1 PROBE "b": 30 bytes of workspace b.early')
-
-
-def test_values_over_a_workspace_as_far_as_the_kernel_permits() -> None:
-    """The argument may lie in the workspace from byte 20 on, the result from byte 70 on."""
-    rules = (
-        WorkspaceSharing(workspace="ws", argument=0, above=20),
-        WorkspaceSharing(workspace="ws", argument=None, above=70),
-    )
-    wide = Workspace(name="ws", size_bytes=140)
-    step = replace(prim(B, A, workspaces=(wide,)), workspace_sharing=rules)
-    found = case([X], [prim(A, X), step, prim(C, B)], [C])
-    offsets = {"x": 200, "a": 20, "b": 80, "b.ws": 0, "c": 0}
-    assert found.replay(placed(**offsets)) == violations(found.problem, placed(**offsets)) == []
-
-    for name, offset in (("a", 19), ("b", 69)):
-        nearer = placed(**{**offsets, name: offset, **({"a": 140} if name == "b" else {})})
-        assert violations(found.problem, nearer)
-        assert "workspace b.ws" in found.replay(nearer)[0] or "argument a" in found.replay(nearer)[0]
-
-    # An argument that is read again keeps its bytes.
-    later = case([X], [prim(A, X), step, prim(C, B, A)], [C])
-    assert violations(later.problem, placed(**{**offsets, "c": 150}))
-    assert later.replay(placed(**{**offsets, "c": 150}))
 
 
 def test_replay_sees_views() -> None:
