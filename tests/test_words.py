@@ -27,6 +27,8 @@ def notes(tree: ast.Module) -> Iterator[tuple[int, str]]:
                 match statement:
                     case ast.Expr(value=ast.Constant(value=str(text))):
                         yield statement.lineno, text
+                    case _:
+                        pass
 
 
 def bound_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
