@@ -29,8 +29,8 @@ def pipeline(
     return (
         passes.FoldConstants(),
         *edges,
-        passes.FoldPad(),
         passes.FuseActivations(),
+        passes.FoldPad(),
         passes.RemoveDead(),
         passes.ShiftWindows(),
         passes.Legalise(),

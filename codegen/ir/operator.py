@@ -68,6 +68,12 @@ class Op(ABC):
         del attrs, args, result
         return 0
 
+    def takes_as_padding(self, attrs: Attrs, image: TensorType, value: float, least: float) -> bool:
+        """True if elements `value` around argument 0 do what the operator's own padding does. `least`: no
+        element of the image is below it; both are in stored units."""
+        del attrs, image, value, least
+        return False
+
     def domain(self, attrs: Attrs, args: Types, position: int) -> tuple[float, float] | None:
         """Least and largest value that means something in argument `position`; None where all do."""
         del attrs, args, position

@@ -8,6 +8,7 @@ from numpy.random import Generator
 
 from codegen.ir import Arg, ConstRef, DType, Module, Quantization, TensorType, Var, ops
 from codegen.ir.builder import Builder
+from codegen.ir.ops.base.weighted import WeightedOp
 
 METADATA = {"sha256": "0" * 64, "format": "made up", "file": "network"}
 
@@ -87,7 +88,7 @@ class Network:
 
     def _call(self, op: str, args: Sequence[Arg | None], attrs: ops.Attrs, type_: TensorType) -> Var | None:
         declared = ops.OPS[op]
-        if self.rounds_as_onnx and isinstance(attrs, ops.RoundedAttrs):
+        if self.rounds_as_onnx and isinstance(declared, WeightedOp) and isinstance(attrs, ops.RoundedAttrs):
             args, attrs = _rounded(args, attrs, type_)
         types = [None if arg is None else arg.type for arg in args]
         try:

@@ -240,7 +240,7 @@ def pad(site: Site) -> Value:
     around = [(0, 0)] * rank
     for index, axis in enumerate(axes):
         around[places[axis]] = (pads[index], pads[index + len(axes)])
-    attrs = PadAttrs(paddings=tuple(around), value=number)
+    attrs = PadAttrs(paddings=tuple(around), value=site.as_held(number))
     return site.steps.step("PAD", [site.steps.stored(value, places)], attrs, axes=places)
 
 

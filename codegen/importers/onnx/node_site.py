@@ -1,6 +1,6 @@
 """One node while it is translated: its operands, its attributes, and who else reads them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -49,12 +49,18 @@ class Site:
         self._values, self._uses = values, uses
         self._asked: set[str] = set()
         self._takes_integers = node.op == "MaxPool"  # the largest of integers
+        self.as_held: Callable[[float], float] = float
+        """A number of the node as its values hold it."""
 
-    def reading(self, values: Mapping[int, Value], *, integers: bool = False) -> "Site":
-        """The same node, with other values as its inputs by position, at will int8 where it reads float32."""
+    def reading(
+        self, values: Mapping[int, Value], *, integers: Callable[[float], float] | None = None
+    ) -> "Site":
+        """The same node, with other values as its inputs by position; `integers`: they are integers where it
+        reads float32, and stand for real numbers so."""
         named = {self.node.inputs[position]: value for position, value in values.items()}
         site = Site(self.node, self.opset, {**self._values, **named}, self._uses, self.steps)
-        site._asked, site._takes_integers = self._asked, integers
+        site._asked, site._takes_integers = self._asked, integers is not None
+        site.as_held = integers or self.as_held
         return site
 
     @property

@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from codegen.ir.operator import Arrays, Attrs, Types
-from codegen.ir.ops.base.attrs import ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs
+from codegen.ir.ops.base.attrs import ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs, PaddedAttrs
 from codegen.ir.ops.base.operands import (
     narrow,
     need_count,
@@ -37,6 +37,11 @@ class _Weighted(WeightedOp):
         """The shape, and what the rounding permits."""
         super().check(attrs, args, result)
         rule_of(attrs).check(self, attrs, args, result)
+
+    def takes_as_padding(self, attrs: Attrs, image: TensorType, value: float, least: float) -> bool:
+        """Padding is the zero point."""
+        del least
+        return isinstance(attrs, PaddedAttrs) and value == image.zero_point
 
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """By the rule of its rounding."""

@@ -133,6 +133,12 @@ class MaxPool2D(_PoolOperator):
 
     any_zero = True
     name = "MAX_POOL_2D"
+
+    def takes_as_padding(self, attrs: Attrs, image: TensorType, value: float, least: float) -> bool:
+        """Padding never wins, as nothing does that no element is below."""
+        del attrs, image
+        return value <= least
+
     short = "maxpool"
 
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:

@@ -8,11 +8,11 @@ import pytest
 import codegen
 from codegen.driver.preparing import pipeline
 from codegen.importers import load
-from codegen.ir import Module
+from codegen.ir import Function, Let, Module
 from codegen.ir.evaluate import evaluate
 from codegen.ir.ops.base.weighted import WeightedOp
 from codegen.passes import run_passes
-from tests.importers.onnx.twins import NETWORKS, Network, pruned
+from tests.importers.onnx.twins import NETWORKS, Network, padding, pruned
 
 BOARDS = ("mps2-an386", "mps3-an547")
 MOST = 0.02
@@ -74,3 +74,18 @@ def _convolutions(module: Module) -> list[tuple[str, tuple[int, ...]]]:
     layers = [let for let in module.main.body if isinstance(let.call.op, WeightedOp)]
     weights = [(let.call.op.name, let.call.args[1]) for let in layers]
     return [(op, arg.type.shape) for op, arg in weights if arg is not None][:6]
+
+
+def test_a_pad_is_the_padding_of_the_windows_behind_it(tmp_path: Path) -> None:
+    """One between DequantizeLinear and QuantizeLinear ran in float32; one in front of a pool stayed a step,
+    which held the whole image and ended a block."""
+    for path in _files(tmp_path, padding, "int8"):
+        module = load(path)
+        assert "left_in_float" not in module.metadata
+        folded = run_passes(module, pipeline(codegen.Options(board="host"))).main
+        pads = [len(_named(function, "PAD")) for function in (module.main, folded)]
+        assert pads == [2, 0] and not _named(folded, "DEQUANTIZE")
+
+
+def _named(function: Function, op: str) -> list[Let]:
+    return [let for let in function.body if let.call.op.name == op]

@@ -151,6 +151,17 @@ class Twins:
         self._add("Concat", [first.onnx, second.onnx], result, axis=1)
         return result
 
+    def padded(self, value: Value) -> Value:
+        """A PAD of one element around the image; ONNX says nothing of its number, which is 0."""
+        batch, height, width, channels = value.shape
+        result = self._value((batch, height + 2, width + 2, channels), value.scale, value.zero)
+        amounts = np.array([[0, 0], [1, 1], [1, 1], [0, 0]], np.int32)
+        where = self._tflite.tensor(f"{result.onnx}_pads", amounts.shape, "int32", data=amounts)
+        self._tflite.op("PAD", [value.tflite, where], [result.tflite])
+        self._constants[f"{result.onnx}_around"] = np.array([0, 0, 1, 1, 0, 0, 1, 1])
+        self._add("Pad", [value.onnx, f"{result.onnx}_around"], result)
+        return result
+
     def max_pool(self, value: Value) -> Value:
         """2x2."""
         result = self._value(_strided(value.shape, 2, value.shape[3]), value.scale, value.zero)
@@ -285,7 +296,15 @@ def pruned(dtype: str) -> tuple[bytes, bytes]:
     return twins.files(twins.classes(twins.conv(value, 16, 1), 4))
 
 
+def padding(dtype: str) -> tuple[bytes, bytes]:
+    """A PAD in front of a pool and of a convolution."""
+    twins = Twins(dtype, (1, 16, 16, 3))
+    value = twins.max_pool(twins.padded(twins.conv(twins.start, 8, 3)))
+    value = twins.max_pool(twins.conv(twins.padded(value), 16, 3))
+    return twins.files(twins.classes(value, 4))
+
+
 Network = Callable[[str], tuple[bytes, bytes]]
 """(`.tflite`, `.onnx`) of an element type."""
 
-NETWORKS: tuple[Network, ...] = (plain, mobile, wide_windows, residual, branches, pruned)
+NETWORKS: tuple[Network, ...] = (plain, mobile, wide_windows, residual, branches, pruned, padding)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from codegen.importers.onnx.integer import layers
-from codegen.importers.onnx.integer.groups import MEANS, MOVES, PAIRS, RESIZED, TABLES, Group
+from codegen.importers.onnx.integer.groups import MEANS, MOVED, PAIRS, RESIZED, TABLES, Group
 from codegen.importers.onnx.integer.layers import Translators
 from codegen.importers.onnx.integer.resizing import resized
 from codegen.importers.onnx.integer.scales import IntegerTarget, LeftInFloat
@@ -32,7 +32,7 @@ def fused(
         return layers.table(site, _given(site, 0), target, others.get(op))
     if op in RESIZED:
         return resized(site, _given(site, 0), target, others)
-    if op in MOVES:
+    if op in MOVED:
         return layers.move(site, target, others[op])
     raise LeftInFloat(f"{op} has no integer form")
 

@@ -11,6 +11,9 @@ WEIGHTED = frozenset({"Conv", "Gemm", "MatMul"})
 
 PAIRS = frozenset({"Add", "Sub", "Mul"})
 
+MOVED = MOVES | {"Pad"}
+"""The same, and Pad, whose number is quantised as the elements are."""
+
 TABLES = frozenset(
     {"Abs", "Ceil", "Clip", "Elu", "Exp", "Floor", "HardSigmoid", "HardSwish", "LeakyRelu", "Log", "Neg"}
     | {"Reciprocal", "Relu", "Round", "Sigmoid", "Sin", "Cos", "Sqrt", "Tanh"}
@@ -95,7 +98,7 @@ def _is_stored(makers: Mapping[str, FileNode], node: FileNode, *, with_activatio
     """Whether `node` is an operator that works on integers, and its arguments come from DequantizeLinear."""
     if node.domain or not node.inputs:
         return False
-    alone = node.op in MOVES | TABLES | RESIZED | {"DequantizeLinear"}
+    alone = node.op in MOVED | TABLES | RESIZED | {"DequantizeLinear"}
     if with_activation and alone:
         return False
     count = 2 if node.op in WEIGHTED | PAIRS else 1
@@ -103,7 +106,7 @@ def _is_stored(makers: Mapping[str, FileNode], node: FileNode, *, with_activatio
         count = len(node.inputs)
     if node.op == "DequantizeLinear":
         return True
-    if node.op not in WEIGHTED | PAIRS | MOVES | TABLES | MEANS | RESIZED:
+    if node.op not in WEIGHTED | PAIRS | MOVED | TABLES | MEANS | RESIZED:
         return False
     return len(node.inputs) >= count and all(
         is_op(makers.get(name), "DequantizeLinear") for name in node.inputs[:count]

@@ -263,14 +263,15 @@ def _rescaled(site: Site, value: Stored, target: IntegerTarget, activation: Acti
 
 
 def move(site: Site, target: IntegerTarget, function: Callable[[Site], Value | tuple[Value, ...]]) -> Value:
-    """A move of integers; parts that are quantised otherwise than the result are brought to it first."""
+    """A move of integers; parts that are quantised otherwise than the result are brought to it first, as is
+    the number of a Pad."""
     integers: dict[int, Value] = {}
     for position in range(len(site.node.inputs) if site.node.op == "Concat" else 1):
         found = site.given(position)
         if not isinstance(found, Stored):
             raise LeftInFloat("an argument is not quantised")
         integers[position] = brought_to(site, found, target)
-    made = function(site.reading(integers, integers=True))
+    made = function(site.reading(integers, integers=lambda number: float(rounded(np.array(number), target))))
     assert not isinstance(made, tuple), "moves have one result"
     return made
 

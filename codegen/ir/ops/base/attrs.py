@@ -8,22 +8,27 @@ from codegen.ir.ops.base.rounding import RoundedAttrs
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ConvAttrs(RoundedAttrs):
-    """CONV_2D: image NHWC, weights OHWI (grouped when I divides the image's C), bias O or None."""
+class PaddedAttrs(RoundedAttrs):
+    """Attributes of an operator that slides a window over an image with padding."""
 
-    stride: tuple[int, int] = (1, 1)
-    dilation: tuple[int, int] = (1, 1)
     padding: Padding2D = NO_PADDING
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class DepthwiseConvAttrs(RoundedAttrs):
+class ConvAttrs(PaddedAttrs):
+    """CONV_2D: image NHWC, weights OHWI (grouped when I divides the image's C), bias O or None."""
+
+    stride: tuple[int, int] = (1, 1)
+    dilation: tuple[int, int] = (1, 1)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DepthwiseConvAttrs(PaddedAttrs):
     """DEPTHWISE_CONV_2D: weights 1HWO with O = C * multiplier; result channel o reads o // multiplier."""
 
     multiplier: int = 1
     stride: tuple[int, int] = (1, 1)
     dilation: tuple[int, int] = (1, 1)
-    padding: Padding2D = NO_PADDING
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,12 +39,11 @@ class FullyConnectedAttrs(RoundedAttrs):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class PoolAttrs(ActivatedAttrs):
+class PoolAttrs(PaddedAttrs):
     """AVERAGE_POOL_2D (padding is not counted) and MAX_POOL_2D."""
 
     window: tuple[int, int]
     stride: tuple[int, int] = (1, 1)
-    padding: Padding2D = NO_PADDING
     halves_up: bool = False
     """Averages of int8 round halves up, as those of uint8 do, not away from zero."""
 
