@@ -79,12 +79,18 @@ def _convolutions(module: Module) -> list[tuple[str, tuple[int, ...]]]:
 def test_a_pad_is_the_padding_of_the_windows_behind_it(tmp_path: Path) -> None:
     """One between DequantizeLinear and QuantizeLinear ran in float32; one in front of a pool stayed a step,
     which held the whole image and ended a block."""
+    given = np.random.default_rng(7).integers(-128, 128, (1, 14, 14, 3)).astype(np.int8)
+    results: list[np.ndarray] = []
     for path in _files(tmp_path, padding, "int8"):
         module = load(path)
         assert "left_in_float" not in module.metadata
         folded = run_passes(module, pipeline(codegen.Options(board="host"))).main
         pads = [len(_named(function, "PAD")) for function in (module.main, folded)]
         assert pads == [2, 0] and not _named(folded, "DEQUANTIZE")
+        results += [evaluate(module, function, [given])[0] for function in (module.main, folded)]
+    np.testing.assert_array_equal(results[0], results[1])
+    np.testing.assert_array_equal(results[2], results[3])
+    assert np.abs(results[0].astype(int) - results[2]).max() <= 3
 
 
 def _named(function: Function, op: str) -> list[Let]:

@@ -298,7 +298,7 @@ def pruned(dtype: str) -> tuple[bytes, bytes]:
 
 def padding(dtype: str) -> tuple[bytes, bytes]:
     """A PAD in front of a pool and of a convolution."""
-    twins = Twins(dtype, (1, 16, 16, 3))
+    twins = Twins(dtype, (1, 14, 14, 3))
     value = twins.max_pool(twins.padded(twins.conv(twins.start, 8, 3)))
     value = twins.max_pool(twins.conv(twins.padded(value), 16, 3))
     return twins.files(twins.classes(value, 4))
@@ -307,4 +307,4 @@ def padding(dtype: str) -> tuple[bytes, bytes]:
 Network = Callable[[str], tuple[bytes, bytes]]
 """(`.tflite`, `.onnx`) of an element type."""
 
-NETWORKS: tuple[Network, ...] = (plain, mobile, wide_windows, residual, branches, pruned, padding)
+NETWORKS: tuple[Network, ...] = (plain, mobile, wide_windows, residual, branches, pruned)
