@@ -20,6 +20,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout, n
 from codegen import resources
 from codegen.board import load_board
 from codegen.kernels.base.code_bytes import RECORDED, CodeSection
+from codegen.targets.arm import ARM_PREFIX
+from codegen.targets.families import level_flags
 from codegen.toolchain import gcc
 
 _BOARDS = {"_v6m": "microbit", "_v7m": "mps2-an385", "_mve": "mps3-an547"}
@@ -35,10 +37,10 @@ def measure(sources: Iterable[Path], folder: Path) -> Iterator[CodeSection]:
     for source in sources:
         by_board.setdefault(board_of(source), []).append(source.resolve())
     includes = [f"-I{path.resolve()}" for path in resources.runtime_includes()]
-    compiler = gcc.tool(f"{gcc.ARM_PREFIX}gcc")
+    compiler = gcc.tool(f"{ARM_PREFIX}gcc")
     for board, members in by_board.items():
         target = load_board(board).target
-        flags = [*target.compiler_flags, *target.level_flags("-Os"), "-std=c11", "-fno-strict-aliasing"]
+        flags = [*target.compiler_flags, *level_flags(target, "-Os"), "-std=c11", "-fno-strict-aliasing"]
         kinds = ("-ffunction-sections", *includes)
         subprocess.run([compiler, *flags, *kinds, "-c", *members], cwd=folder, check=True)
         for source in members:

@@ -44,7 +44,8 @@ from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.models.joint import together
 from codegen.search import search
 from codegen.search.kernels.binding import Binder, step_key
-from codegen.search.kernels.cycle_costs import RECORDED, layer_counts
+from codegen.search.kernels.cycle_costs import layer_counts
+from codegen.targets.families import family_of
 from codegen.toolchain.cycles import CycleEstimate
 
 PART = load_memory_model("stm32l4r5")
@@ -275,17 +276,19 @@ def main() -> None:
     if given.compare:
         compare(found)
         return
+    table = family_of(BOARD.target.cpu).cycles.recorded
+    assert table is not None
     kernels = sorted({each.prim.kernel for each in found})
     lines = [row(kernel, [each for each in found if each.prim.kernel == kernel]) for kernel in kernels]
     if given.kernels:
-        with RECORDED.open(newline="", encoding="utf-8") as file:
+        with table.open(newline="", encoding="utf-8") as file:
             lines += [line for line in csv.DictReader(file) if line["kernel"] not in kernels]
     lines.sort(key=itemgetter("kernel"))
-    with RECORDED.open("w", newline="", encoding="utf-8") as file:
+    with table.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(lines[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(lines)
-    print(f"{len(lines)} kernels, {len(found)} samples: {RECORDED.name}")
+    print(f"{len(lines)} kernels, {len(found)} samples: {table.name}")
 
 
 def compare(found: Sequence[Sample]) -> None:

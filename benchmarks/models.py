@@ -35,6 +35,7 @@ from codegen.driver.report.single import workspace_bytes
 from codegen.driver.run import complaints, execute
 from codegen.errors import CodegenError, ExitCode
 from codegen.program.interface import IoTensor
+from codegen.targets.arm import ARM_PREFIX
 from codegen.toolchain import Optimize, gcc
 
 HERE = Path(__file__).parent
@@ -249,7 +250,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="compare with results/models.csv, write nothing")
     parser.add_argument("--jobs", type=int, default=2)
     wanted = parser.parse_args()
-    compiler = gcc.Compiler(prefix=gcc.ARM_PREFIX, options=()).version()
+    compiler = gcc.Compiler(prefix=ARM_PREFIX, options=()).version()
     boards: list[str] = [load_board(board).name for board in wanted.boards]
     keys = [key for key in MODELS if key.rsplit("/", 1)[1] in wanted.only]
     levels: list[Optimize] = wanted.optimize

@@ -36,6 +36,7 @@ SAME_MODULES = {
     "constants": "linked constants: their plan, their place in a program",
     "file": "the file of an importer",
     "flash": "flash memory: what is written to it, what fits in it",
+    "host": "this machine: its core family, and code that is called in process",
     "kernels": "kernels, and their choice",
     "matrices": "products of matrices: their import, their kernels",
     "models": "several models of one build",

@@ -13,7 +13,7 @@ from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Carrier, Runner, Uart
 from codegen.program.image import Image, RunRequest, RunResult
 from codegen.progress import Progress, silent
-from codegen.targets.families import family_of
+from codegen.targets.families import architecture_of
 
 _WORDS = {
     Carrier.WIRE: "on a UART",
@@ -71,7 +71,7 @@ def _mismatch(uart: Uart, port: str) -> tuple[str, str] | None:
 
 def _not_emulated(board: Board) -> Message:
     core = board.target.cpu
-    wanted = family_of(core).emulated_as.get(core, core)
+    wanted = architecture_of(core).emulated_as.get(core, core)
     alike = [one.name for one in boards() if one.runner is Runner.QEMU and one.target.cpu == wanted]
     kind = "with this core" if wanted == core else f"whose core ({wanted}) runs this code"
     advice = [f"boards on QEMU {kind}: {', '.join(alike)}"] if alike else []

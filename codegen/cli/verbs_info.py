@@ -17,6 +17,7 @@ from codegen.cli.verb_table import VERBS
 from codegen.documents import to_json
 from codegen.errors import CodegenError, ExitCode
 from codegen.ir import Board, Cache, Region, Runner
+from codegen.targets.families import family_of
 
 _OF_DOUBLES = "Add, Sub, Mul, Div, Sum, Max, Min, Clip, comparisons, Cast, and what moves elements"
 
@@ -135,7 +136,7 @@ def _row(board: Board) -> list[str]:
     names = [board.chip or short_title(board), *board.aliases]
     return [
         board.name,
-        board.target.cpu.removeprefix("cortex-"),
+        board.target.cpu.removeprefix(family_of(board.target.cpu).cpu_prefix),
         _size(sum(region.size_bytes for region in board.regions if region.writable)),
         _size(sum(region.size_bytes for region in board.regions if not region.writable)),
         _port(board),

@@ -52,6 +52,7 @@ from codegen.search import (
     state_bytes,
     with_or_without_blocks,
 )
+from codegen.targets.families import level_flags
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -247,7 +248,7 @@ def build(
                 board=board,
                 image=image,
                 folder=folder,
-                product=product_of(bundle, sources, board.target.level_flags(level), image.sizes),
+                product=product_of(bundle, sources, level_flags(board.target, level), image.sizes),
                 left_out=short_stacks(image, board),
             )
             figures = figures_of(bundle, image.sizes, sources.build_sha256, _spelled(options, board))

@@ -13,6 +13,7 @@ from codegen.driver.inputs.cases import Case
 from codegen.driver.run import request
 from codegen.errors import CodegenError, Message
 from codegen.ir import MemoryModel, Runner
+from codegen.targets.families import family_of
 from codegen.toolchain import callgraph, cycles, elf
 
 COLUMNS = 4
@@ -28,29 +29,29 @@ def estimate_cycles(
     of the code and every load from there goes through that flash's caches. Raises CodegenError E225 for a
     board that has no timings or does not run on QEMU, E501, E605.
     """
-    core = built.board.target.cpu
-    timing = cycles.TIMINGS.get(core)
-    if timing is None or built.board.runner is not Runner.QEMU:
+    family = family_of(built.board.target.cpu)
+    counter = family.cycles.counters().get(built.board.target.cpu)
+    if counter is None or built.board.runner is not Runner.QEMU:
         raise CodegenError(
             Message(
                 code="E225",
                 where="--cycles",
                 text=f"no estimate for board {built.board.name}: it needs QEMU and a core whose timings are "
-                f"published ({', '.join(cycles.TIMINGS)})",
+                f"published ({', '.join(family.cycles.counters())})",
                 help="leave --cycles out, or take another board",
             )
         )
     program = built.models[model].program
-    functions = callgraph.read(built.image.path, elf.read(built.image.path))
+    functions = callgraph.read(built.image.path, elf.read(built.image.path), family)
     hooks = toolchain.HOOK_FUNCTIONS
     codes = callgraph.reached(functions, [f"{program.name}_run"], without=hooks)
     base = min(code.address for code in codes)
     size = max(code.address + code.size_bytes for code in codes) - base
     counts = _count(built, case, model, (base, size), memory)
-    listing = tuple(callgraph.disassemble(built.image.path))
+    listing = tuple(callgraph.disassemble(built.image.path, family))
     spans = [(code.address, code.address + code.size_bytes) for code in codes]
     found = [cycles.executed(listing, step, base, spans) for step in counts]
-    costs = tuple(round(cycles.cycles(run, timing)) for run in found)
+    costs = tuple(round(counter(run)) for run in found)
     if memory is None:
         return cycles.CycleEstimate(cycles=costs)
     waits = tuple(cycles.total_waits(each.waits for each in run) for run in found)
@@ -90,9 +91,9 @@ def _count(
     counts = np.zeros((len(program.steps.prim_funcs), code[1] // 2, COLUMNS), np.uint64)
     if not coded:
         return counts
-    begin, end = (built.image.symbols[name][0] & ~1 for name in toolchain.HOOK_FUNCTIONS)
+    begin, end = (built.image.symbols[name][0] for name in toolchain.HOOK_FUNCTIONS)
     with temporary_folder("counts") as folder:
-        plugin = toolchain.build_counts_plugin(folder, boards.plugin_api())
+        plugin = toolchain.build_counts_plugin(folder, boards.plugin_api(built.board))
         table = folder / "counts"
         words: Sequence[str] = (
             str(plugin),

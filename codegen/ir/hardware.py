@@ -55,26 +55,14 @@ NULL_BYTES = 32
 """Bytes at address 0 that no pool uses."""
 
 
-MPU_GRANULE_BYTES = 32
-"""Ranges of the Armv8-M MPU begin and end at its multiples (CG_MPU_GRANULE_BYTES of cg_port.h)."""
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Target:
-    """A processor core: name for gcc (`cortex-m4`), instruction-set features, compiler flags."""
+    """A processor core: the name that its family lists, instruction-set features, compiler flags."""
 
     cpu: str
     features: frozenset[str] = frozenset()
-    """Of: dsp (SMLAD), fpu (single precision), mve (integer Helium), mvef (float Helium), div."""
+    """Extensions that the core has, of those that its family knows."""
     compiler_flags: tuple[str, ...] = ()
-
-    def level_flags(self, level: str) -> tuple[str, ...]:
-        """Compiler flags of the optimisation level `level`, e.g. `-Os`.
-
-        gcc 12 at -Os drops the test behind `for (; n >= 2; n -= 2)` in `if (n > 0)` where it may count loops
-        by LE (Armv8.1-M, which Helium implies); without -fbranch-count-reg it does not.
-        """
-        return (level, "-fno-branch-count-reg") if level == "-Os" and "mve" in self.features else (level,)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -135,7 +123,7 @@ class CacheKind(enum.Enum):
     """What a cache holds, and so who turns it on."""
 
     INSTRUCTION = "instruction"
-    """Beside the core (Cortex-M7, M55, M85): off after reset, the test firmware turns it on."""
+    """Beside the core: off after reset, the test firmware turns it on."""
     DATA = "data"
     """Likewise, of loads and stores."""
     FLASH = "flash"
@@ -187,7 +175,7 @@ class Uart:
     qemu_serial: int = 0
     """Index of QEMU's `-serial` option that is this UART."""
     interrupt: int | None = None
-    """Its number at the NVIC: the firmware sleeps until it is raised. None: it looks again and again."""
+    """Its number at the interrupt controller: the firmware sleeps until it is raised. None: it polls."""
     untested: bool = False
     """Whether nobody has seen this driver talk on this board: written from the manual, only compiled."""
 
@@ -248,7 +236,7 @@ class SecondCore:
     is held after reset until the first core starts it."""
 
     driver: str
-    """How it is started: file in runtime_c/port."""
+    """How it is started: file of the core family or of runtime_c/port."""
     address: int
     """Of the registers that start it."""
     stack_bytes: int
@@ -295,7 +283,7 @@ class Board:
     uart: Uart | None = None
     counter: Counter | None = None
     mpu: str | None = None
-    """Driver of the memory protection unit: `v7m`, `v8m`, or None where the core has none."""
+    """Driver of the memory protection unit, a kind that the core's family has. None: there is none."""
     startup: str | None = None
     """Further set-up the start-up code does (e.g. `stm32f4` enables clocks)."""
     setup: tuple[RegisterWrite, ...] = ()
@@ -303,7 +291,7 @@ class Board:
     boot_words: tuple[int, ...] = ()
     """Words behind the vector table that the chip's boot ROM looks for."""
     boot_stage: str | None = None
-    """Code in front of the vector table that the chip's boot ROM calls: file in runtime_c/port."""
+    """Code in front of the vector table that the chip's boot ROM calls: file of the core's family."""
     holes: tuple[MemoryHole, ...] = ()
     second_core: SecondCore | None = None
 
@@ -313,13 +301,3 @@ class Board:
             if region.name == name:
                 return region
         raise KeyError(name)
-
-    @property
-    def has_exact_mpu(self) -> bool:
-        """Whether its memory protection unit opens any range of whole granules by itself: Armv8-M's."""
-        return self.mpu == "v8m"
-
-    @property
-    def isolates_buffers(self) -> bool:
-        """Whether the MPU can open every buffer by itself."""
-        return self.has_exact_mpu and self.buffer_alignment_bytes % MPU_GRANULE_BYTES == 0

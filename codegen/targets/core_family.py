@@ -1,9 +1,18 @@
-"""The types of a core family's facts."""
+"""The types of a core family's facts. A field with a default is one that a family may do without."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from codegen.ir import Target
+from codegen.ir import Board, Target
+from codegen.targets.instructions import Disassembly, Executed
+
+Words = tuple[str, ...]
+"""Words of a command line."""
+CycleCounter = Callable[[Sequence[Executed]], float]
+"""Cycles of instructions that ran, in address order, by one core's published timings."""
+FAULT_WORDS = 9
+"""Words of the record that the test link carries of a fault; the first one is 0 where there was none."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -19,48 +28,191 @@ class KernelSet:
     """Features with which another set is taken."""
 
     def suits(self, features: frozenset[str]) -> bool:
-        """Whether a core with these features runs the set."""
+        """True if a core with these features runs the set."""
         return self.needs <= features and self.lacks.isdisjoint(features)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class FaultWords:
-    """A core's faults in words."""
+class DecodeCost:
+    """Instructions of decoding compressed constants."""
 
-    exceptions: Mapping[int, str]
-    """By exception number."""
-    reasons: Mapping[int, str]
-    """By bit of the fault status register."""
+    call: int
+    group: int
+    """A class of a call's table."""
+    byte: int
+    taking: int
+    """Each time bits are taken from the stream."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Architecture:
+    """Cores of a family that run the same instructions, features aside."""
+
+    name: str
+    cpus: frozenset[str]
+    """By the names that board files use."""
+    kernel_sets: tuple[KernelSet, ...] = ()
+    cached_cpus: frozenset[str] = frozenset()
+    """Cores that may have caches of their own."""
+    emulated_as: Mapping[str, str] = field(default_factory=dict[str, str])
+    """A core that the emulator has no board of -> one that runs the same instructions."""
+    decode_costs: Mapping[str, DecodeCost]
+    """By the optimisation that code is compiled for: `speed`, `balanced`, `size`."""
+
+    def runs(self, kernels: KernelSet, target: Target) -> bool:
+        """True if `target`, a core of this architecture, runs these kernels."""
+        return kernels in self.kernel_sets and kernels.suits(target.features)
+
+
+def board_flags(target: Target) -> Words:
+    """The flags that the board's file names."""
+    return target.compiler_flags
+
+
+def plain_level(target: Target, level: str) -> Words:
+    """The flag of an optimisation level alone."""
+    del target
+    return (level,)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CompilerFacts:
+    """GCC for a family's cores, and how it is asked."""
+
+    prefix: str
+    """Of its programs: `<prefix>gcc`, `<prefix>objcopy`."""
+    install: str
+    """The command that installs compiler and C library."""
+    library: str = ""
+    """Name of the C library where that is a package of its own."""
+    library_install: str = ""
+    library_probe: Words = ()
+    """Flags that compile a program for one of the cores, to see whether the C library is there."""
+    compile_flags: Callable[[Target], Words] = board_flags
+    link_flags: Callable[[Target], Words] = board_flags
+    """They choose the libraries, which may be those of a simpler core than the code is compiled for."""
+    level_flags: Callable[[Target, str], Words] = plain_level
+    """Flags of an optimisation level, e.g. `-Os`."""
+
+
+def no_words(target: Target) -> Words:
+    """Nothing: the machine's own core is the board's."""
+    del target
+    return ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EmulatorFacts:
+    """The QEMU program that runs a family's boards."""
+
+    program: str
+    install: str
+    cpu_words: Callable[[Target], Words] = no_words
+    """Words that choose the core on a machine that has several."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ImageFacts:
+    """Linked files of a family."""
+
+    machine: str
+    """As pyelftools calls it."""
+    bits: int = 32
+    address_mask: int = ~0
+    """Bits of a function's symbol that are its address."""
+    disassembly: Callable[[], Disassembly]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProtectionUnit:
+    """A kind of memory protection unit: the driver `mpu_<kind>.c`."""
+
+    is_exact: bool
+    """It opens any range of whole granules by itself."""
+    granule_bytes: int
+
+
+def no_values(board: Board) -> Mapping[str, object]:
+    """Nothing."""
+    del board
+    return {}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FirmwareFacts:
+    """The test firmware of a family's cores."""
+
+    protection_units: Mapping[str, ProtectionUnit]
+    """By the name that a board's `mpu` has."""
+    interrupts: int
+    """Interrupts that a core can have: a UART's number is below."""
+    template_values: Callable[[Board], Mapping[str, object]] = no_values
+    """What the templates of the family ask beside what those of all families do."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FaultReport:
+    """A fault in words, and the numbers that people look up."""
+
+    text: str
+    address: int | None
+    """The address that was accessed, if the core knows it."""
+    registers: Mapping[str, int]
+    """Code addresses by the names of the registers that held them; 0: not known."""
+    status: Mapping[str, int]
+    """Further registers, shown where they are not 0."""
+
+
+def undecoded(record: Sequence[int]) -> FaultReport:
+    """The cause as a number: nothing else is known of the words."""
+    return FaultReport(text=f"fault {record[0]}", address=None, registers={}, status={})
+
+
+def no_counters() -> Mapping[str, CycleCounter]:
+    """No core whose timings are published."""
+    return {}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CycleFacts:
+    """Cycles of a family's cores."""
+
+    counters: Callable[[], Mapping[str, CycleCounter]] = no_counters
+    """By core whose timings are published."""
+    recorded: Path | None = None
+    """Table of what kernels were measured to take behind a flash (`search/kernels/cycle_costs.py`)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CoreFamily:
-    """Cores of one architecture."""
+    """All that is true of cores that share compiler, start-up code and link format.
+
+    It is the `FAMILY` of a package of `codegen/targets`. Its C and its templates lie in folders of its name,
+    below `runtime_c/targets` and `templates/targets`.
+    """
 
     name: str
-    folder: str
-    """Below `targets` of the package, of `runtime_c` and of `templates`."""
-    cpus: frozenset[str] = frozenset()
-    """As gcc calls them."""
+    title: str
+    """What people call boards with such a core."""
+    cpu_prefix: str = ""
+    """What lists of cores leave out of their names."""
+    architectures: tuple[Architecture, ...]
     features: frozenset[str] = frozenset()
-    """That a board file may name for one of them."""
-    kernel_sets: tuple[KernelSet, ...] = ()
-    compiler_prefix: str = ""
-    has_long_multiply: bool = True
-    """Products of 64 bits, and the rest of Thumb-2."""
-    has_system_control: bool = True
-    """Vector table offset, fault status registers and faults that can be configured."""
-    cached_cpus: frozenset[str] = frozenset()
-    """Those that may have caches of their own."""
-    emulated_as: Mapping[str, str] = field(default_factory=dict[str, str])
-    """A core that the emulator has no board of -> one that runs the same instructions."""
-    faults: FaultWords = field(default_factory=lambda: FaultWords(exceptions={}, reasons={}))
+    """Extensions that a board file may name for a core."""
+    compiler: CompilerFacts
+    emulator: EmulatorFacts | None = None
+    image: ImageFacts | None = None
+    """None: code is called in process, on this machine."""
+    firmware: FirmwareFacts | None = None
+    decode_fault: Callable[[Sequence[int]], FaultReport] = undecoded
+    cycles: CycleFacts = field(default_factory=CycleFacts)
 
     @property
     def port_folders(self) -> tuple[str, str]:
         """Folders below runtime_c that have drivers for cores of this family."""
-        return f"targets/{self.folder}", "port"
+        return f"targets/{self.name}", "port"
 
-    def runs(self, kernels: KernelSet, target: Target) -> bool:
-        """Whether `target`, a core of this family, runs these kernels."""
-        return kernels in self.kernel_sets and kernels.suits(target.features)
+    @property
+    def cpus(self) -> frozenset[str]:
+        """Cores of all architectures."""
+        return frozenset(cpu for architecture in self.architectures for cpu in architecture.cpus)

@@ -10,10 +10,11 @@ from pathlib import Path
 from codegen.disk import temporary_folder
 from codegen.extras import pip_install, requirements
 from codegen.ir import Board, Runner
+from codegen.targets.core_family import CoreFamily, EmulatorFacts
+from codegen.targets.families import core_families, install_command
 from codegen.toolchain import gcc
 from codegen.toolchain.finding import Finding, Topic
 
-INSTALL_QEMU = "sudo apt-get install qemu-system-arm"
 INSTALL_CMAKE = "sudo apt-get install cmake"
 _PYTHON = (3, 11)
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
@@ -24,10 +25,9 @@ def doctor(boards: Iterable[Board] = ()) -> tuple[Finding, ...]:
     return (
         _python(),
         *(_package(requirement, extra) for requirement, extra in requirements()),
-        _arm_gcc(),
-        _newlib(),
+        *(finding for family in core_families() if family.image for finding in _cross_compiler(family)),
         *_qemu(tuple(boards)),
-        _program(Topic.HOST, "gcc", "board host", gcc.INSTALL_HOST_GCC),
+        _program(Topic.HOST, "gcc", "board host", install_command("gcc")),
         _sanitizers(),
         _program(
             Topic.EXTRAS,
@@ -82,7 +82,9 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(map(int, parts[0].split("."))) if parts else ()
 
 
-def _program(topic: Topic, name: str, required_for: str, install: str, *, optional: bool = False) -> Finding:
+def _program(
+    topic: Topic, name: str, required_for: str, install: str, *, optional: bool = False, family: str = ""
+) -> Finding:
     """A program that tells its version on the first line of `--version`."""
     path = shutil.which(name)
     detail = "not in PATH"
@@ -91,6 +93,7 @@ def _program(topic: Topic, name: str, required_for: str, install: str, *, option
         detail = lines[0] if lines else f"{path} does not tell its version"
     return Finding(
         topic=topic,
+        family=family,
         name=name,
         ok=path is not None,
         required_for=required_for,
@@ -100,22 +103,25 @@ def _program(topic: Topic, name: str, required_for: str, install: str, *, option
     )
 
 
-def _arm_gcc() -> Finding:
-    return _program(Topic.ARM, f"{gcc.ARM_PREFIX}gcc", "every board but host", gcc.INSTALL_ARM_GCC)
-
-
-def _newlib() -> Finding:
-    """The C library is a package of its own, and the compiler installs without it."""
+def _cross_compiler(family: CoreFamily) -> list[Finding]:
+    """The compiler of a family. Its C library may be a package of its own, without which it installs."""
+    facts, compiler = family.compiler, f"{family.compiler.prefix}gcc"
+    wanted = f"{family.title} boards"
+    found = _program(Topic.CROSS, compiler, wanted, facts.install, family=family.name)
+    if not facts.library:
+        return [found]
     program = "#include <string.h>\nvoid f(char *p);\nvoid f(char *p) { memset(p, 0, 64); }\n"
-    problem = _compile_problem(f"{gcc.ARM_PREFIX}gcc", ("-mcpu=cortex-m4", "-mthumb", "-c"), program)
-    return Finding(
-        topic=Topic.ARM,
-        name="newlib for arm-none-eabi",
+    problem = _compile_problem(compiler, (*facts.library_probe, "-c"), program)
+    library = Finding(
+        topic=Topic.CROSS,
+        family=family.name,
+        name=facts.library,
         ok=problem is None,
-        required_for="every board but host",
+        required_for=wanted,
         detail=problem or "string.h compiles",
-        install="sudo apt-get install libnewlib-arm-none-eabi",
+        install=facts.library_install,
     )
+    return [found, library]
 
 
 def _sanitizers() -> Finding:
@@ -127,7 +133,7 @@ def _sanitizers() -> Finding:
         required_for="checking each step's memory on the host (make test)",
         optional=True,
         detail=problem or "a program links with AddressSanitizer and UBSan",
-        install=gcc.INSTALL_HOST_GCC,
+        install=install_command("gcc"),
     )
 
 
@@ -146,27 +152,37 @@ def _compile_problem(compiler: str, options: tuple[str, ...], program: str) -> s
 
 
 def _qemu(boards: tuple[Board, ...]) -> list[Finding]:
-    found = _program(Topic.QEMU, "qemu-system-arm", "running on an emulated board", INSTALL_QEMU)
-    wanted: dict[str, list[str]] = {}
+    """The QEMU of each family, and the machines of its boards."""
+    found: list[Finding] = []
+    for family in core_families():
+        if family.emulator is not None:
+            own = [board for board in boards if board.target.cpu in family.cpus]
+            found += _emulator(family.emulator, own)
+    return found
+
+
+def _emulator(emulator: EmulatorFacts, boards: Iterable[Board]) -> list[Finding]:
+    program = _program(Topic.QEMU, emulator.program, "running on an emulated board", emulator.install)
+    names_of: dict[str, list[str]] = {}
     for board in boards:
         if board.runner is Runner.QEMU and board.qemu_machine:
-            wanted.setdefault(board.qemu_machine, []).append(board.name)
-    known = _qemu_machines() if found.ok else frozenset[str]()
+            names_of.setdefault(board.qemu_machine, []).append(board.name)
+    known = _qemu_machines(emulator.program) if program.ok else frozenset[str]()
     machines = [
         Finding(
             topic=Topic.QEMU,
             name=f"QEMU machine {machine}",
             ok=machine in known,
             required_for=f"running on {', '.join(names)}",
-            detail="known" if machine in known else "this qemu-system-arm does not know it",
-            install=INSTALL_QEMU,
+            detail="known" if machine in known else f"this {emulator.program} does not know it",
+            install=emulator.install,
         )
-        for machine, names in sorted(wanted.items())
+        for machine, names in sorted(names_of.items())
     ]
-    return [found, *machines]
+    return [program, *machines]
 
 
-def _qemu_machines() -> frozenset[str]:
-    """Names `qemu-system-arm -machine help` lists: first word of each line after the heading."""
-    listing = gcc.call([shutil.which("qemu-system-arm") or "", "-machine", "help"], Path.cwd()).stdout
+def _qemu_machines(program: str) -> frozenset[str]:
+    """Names that `-machine help` lists: the word that each line after the heading begins with."""
+    listing = gcc.call([shutil.which(program) or "", "-machine", "help"], Path.cwd()).stdout
     return frozenset(line.split()[0] for line in listing.splitlines()[1:] if line.strip())

@@ -19,6 +19,7 @@ from elftools.elf.sections import SymbolTableSection
 
 from codegen.errors import CodegenError, Message, Messages
 from codegen.ir import Board, Region
+from codegen.targets.families import address_mask, family_of
 
 _C_HEAP = ("malloc", "free", "calloc", "realloc", "memalign", "sbrk")
 _CXX_HEAP = ("_Znwj", "_Znaj", "_Znwm", "_Znam", "_ZdlPv", "_ZdaPv", "_ZdlPvj", "_ZdlPvm")
@@ -38,7 +39,7 @@ _SYMBOL_KINDS = {number: name for name, number in ENUM_ST_INFO_TYPE.items() if n
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ElfSymbol:
-    """A defined symbol. `address` has Thumb's lowest bit cleared; `section` is None if it is absolute."""
+    """A defined symbol. A function's `address` is where its code is; `section` is None if it is absolute."""
 
     name: str
     address: int
@@ -145,7 +146,7 @@ def _symbols(elf: ELFFile, section_names: Sequence[str]) -> tuple[ElfSymbol, ...
     table = elf.get_section_by_name(".symtab")
     if not isinstance(table, SymbolTableSection):
         return ()
-    is_arm = elf.get_machine_arch() == "ARM"
+    mask = address_mask(elf.get_machine_arch())
     form, order = _SYMBOL_FIELDS[elf.elfclass]
     rows = struct.iter_unpack(("<" if elf.little_endian else ">") + form, table.data())
     names: bytes = elf.get_section(table["sh_link"]).data()
@@ -160,7 +161,7 @@ def _symbols(elf: ELFFile, section_names: Sequence[str]) -> tuple[ElfSymbol, ...
         found.append(
             ElfSymbol(
                 name=name,
-                address=value & ~1 if is_arm and kind == "STT_FUNC" else value,
+                address=value & mask if kind == "STT_FUNC" else value,
                 size_bytes=size_bytes,
                 kind=kind,
                 section=section_names[index] if index < SHN_INDICES.SHN_LORESERVE else None,
@@ -257,7 +258,8 @@ def _check_machine(path: Path, board: Board) -> None:
         raise _wrong("E270", path, text, "give the application's linked .elf, not .bin or .hex") from error
     if kind not in ("ET_EXEC", "ET_DYN"):
         raise _wrong("E270", path, f"is not linked ({kind}): its addresses are not known", "link it first")
-    if (machine, bits) != ("ARM", 32):
+    facts = family_of(board.target.cpu).image
+    if facts is None or (machine, bits) != (facts.machine, facts.bits):
         text = f"is for {machine}, {bits} bits; {board.name} has a {board.target.cpu}"
         raise _wrong("E271", path, text, "give the ELF of the firmware that the model goes into")
 

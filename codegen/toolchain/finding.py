@@ -8,7 +8,8 @@ class Topic(enum.Enum):
     """Subject of a finding: people read one line for each."""
 
     PYTHON = "python"
-    ARM = "arm"
+    CROSS = "cross"
+    """A compiler for the boards of a core family."""
     QEMU = "qemu"
     HOST = "host"
     EXTRAS = "extras"
@@ -29,3 +30,5 @@ class Finding:
     install: str
     """Command that installs it, for Debian and Ubuntu or pip."""
     optional: bool = False
+    family: str = ""
+    """The core family, of topic CROSS."""

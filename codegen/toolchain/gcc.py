@@ -13,8 +13,7 @@ from pathlib import Path
 from codegen import disk
 from codegen.errors import CodegenError, Message, in_bytes
 from codegen.progress import Progress, silent
-from codegen.targets.arm import ARM_PREFIX, INSTALL_ARM_GCC
-from codegen.targets.families import INSTALL_HOST_GCC
+from codegen.targets.families import install_command
 
 WARNINGS = (
     "-Wall",
@@ -48,7 +47,7 @@ _NO_LIBRARY = re.compile(r"cannot find (?P<library>-l\w+|\S*lib\w+\.(?:so|a|o)\b
 
 
 def tool(name: str) -> str:
-    """Path of the program `name` (`arm-none-eabi-gcc`, `gcc`, ...); raises CodegenError E501."""
+    """Path of the program `name` (`gcc`, or one of a cross compiler); raises CodegenError E501."""
     path = shutil.which(name)
     if path is None:
         raise CodegenError(_missing(name, name, " or not in PATH"))
@@ -56,8 +55,8 @@ def tool(name: str) -> str:
 
 
 def _missing(what: str, compiler: str, rest: str = "") -> Message:
-    install = INSTALL_ARM_GCC if compiler.startswith(ARM_PREFIX) else INSTALL_HOST_GCC
-    return Message(code="E501", text=f"{what} is not installed{rest}", help=f"install it: {install}")
+    help_ = f"install it: {install_command(compiler)}"
+    return Message(code="E501", text=f"{what} is not installed{rest}", help=help_)
 
 
 def call(command: Sequence[str], cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -101,7 +100,7 @@ class CompileUnit:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Compiler:
-    """One gcc with the options every file gets; `prefix` is `arm-none-eabi-` or empty."""
+    """One gcc with the options every file gets; `prefix` is that of its programs' names."""
 
     prefix: str
     options: tuple[str, ...]
@@ -228,8 +227,8 @@ def link_messages(stderr: str, compiler: str) -> list[Message]:
                 code="E503",
                 text=f"does not link: `{symbol}` is used and nowhere defined",
                 help="generated code needs memcpy, memset and libgcc only: reinstall the compiler's "
-                f"C library ({INSTALL_ARM_GCC}), or report this; a kernel of codegen.toml may use no more, "
-                "and its source has to define its symbol",
+                f"C library ({install_command(compiler)}), or report this; a kernel of codegen.toml may use "
+                "no more, and its source has to define its symbol",
             )
             for symbol in undefined
         ]

@@ -8,6 +8,7 @@ from elftools.elf.elffile import ELFFile
 from codegen import resources
 from codegen.ir import Board
 from codegen.program.image import ElfSizes, Image, Sources
+from codegen.targets.families import family_of
 from codegen.toolchain import elf, gcc
 
 LIBRARY_NAME = "firmware.so"
@@ -23,22 +24,25 @@ _POOL_SECTIONS = ".bss.cg."
 
 def compiler(board: Board, level: str) -> gcc.Compiler:
     """What compiles the shared library."""
-    return gcc.Compiler(prefix="", options=(*board.target.compiler_flags, *_OPTIONS, "-fPIC", level))
+    return _compiler(board, "-fPIC", level)
+
+
+def _compiler(board: Board, *flags: str) -> gcc.Compiler:
+    facts = family_of(board.target.cpu).compiler
+    return gcc.Compiler(prefix=facts.prefix, options=(*facts.compile_flags(board.target), *_OPTIONS, *flags))
 
 
 def build_library(sources: Sources, board: Board, place: gcc.CompilePlace, level: str) -> Image:
     """The shared library `firmware.so`; see build. `model_code_bytes` is all code of the product's files."""
-    options = compiler(board, level).options
-    objects = _compile(sources, place, options, ("bench_host.c",))
+    tools = compiler(board, level)
+    objects = _compile(sources, board, place, tools, ("bench_host.c",))
     built = place.objects / LIBRARY_NAME
     # -Bsymbolic: two libraries loaded at once must not see each other's symbols.
     arguments = ["-shared", "-Wl,-Bsymbolic", *_guarded(objects.values(), place), "-o", str(built)]
-    gcc.Compiler(prefix="", options=options).link(arguments, place)
+    tools.link(arguments, place)
     linked = elf.read(built)
     elf.check_no_heap(linked)
-    product = (objects[path] for path in sources.c_files if path in sources.model_files)
-    code_bytes = sum(map(_text_bytes, product))
-    return _image(place.published(built), linked, code_bytes, sources.build_sha256)
+    return _image(place.published(built), linked, _code_bytes(sources, objects), sources.build_sha256)
 
 
 def build_poisoned(sources: Sources, board: Board, place: gcc.CompilePlace, level: str) -> Image:
@@ -47,27 +51,22 @@ def build_poisoned(sources: Sources, board: Board, place: gcc.CompilePlace, leve
     `level` is not used: -O1 keeps the accesses of the source, which are what is checked.
     """
     del level
-    options = (*board.target.compiler_flags, *_OPTIONS, "-O1", *_SANITIZERS)
-    objects = _compile(sources, place, options, ("bench_host.c", "main.c"))
+    tools = _compiler(board, "-O1", *_SANITIZERS)
+    objects = _compile(sources, board, place, tools, ("bench_host.c", "main.c"))
     built = place.objects / POISONED_NAME
-    arguments = [*_guarded(objects.values(), place), "-o", str(built)]
-    gcc.Compiler(prefix="", options=options).link(arguments, place)
+    tools.link([*_guarded(objects.values(), place), "-o", str(built)], place)
     linked = elf.read(built)
-    product = (objects[path] for path in sources.c_files if path in sources.model_files)
-    code_bytes = sum(map(_text_bytes, product))
-    return _image(place.published(built), linked, code_bytes, sources.build_sha256)
+    return _image(place.published(built), linked, _code_bytes(sources, objects), sources.build_sha256)
 
 
 def _compile(
-    sources: Sources, place: gcc.CompilePlace, options: tuple[str, ...], bench_files: Iterable[str]
+    sources: Sources, board: Board, place: gcc.CompilePlace, tools: gcc.Compiler, bench_files: Iterable[str]
 ) -> Mapping[str, Path]:
-    """Objects by source: those of the folder, then those of runtime_c/targets/host."""
+    """Objects by source: those of the folder, then those of the core family."""
     runtime = resources.folder("runtime_c")
-    includes = (
-        *(f"-I{path}" for path in sources.include_dirs),
-        *(f"-I{path}" for path in resources.runtime_includes()),
-    )
-    paths = [*sources.c_files, *(str(runtime / "targets" / "host" / name) for name in bench_files)]
+    bench = runtime / "targets" / family_of(board.target.cpu).name
+    includes = tuple(f"-I{path}" for path in (*sources.include_dirs, *resources.runtime_includes()))
+    paths = [*sources.c_files, *(str(bench / name) for name in bench_files)]
     prefix_map = f"-ffile-prefix-map={runtime}=runtime_c"
     units = [
         gcc.CompileUnit(
@@ -77,8 +76,12 @@ def _compile(
         )
         for index, path in enumerate(paths)
     ]
-    gcc.Compiler(prefix="", options=options).compile(units, place)
+    tools.compile(units, place)
     return {unit.source: unit.object for unit in units}
+
+
+def _code_bytes(sources: Sources, objects: Mapping[str, Path]) -> int:
+    return sum(_text_bytes(objects[path]) for path in sources.c_files if path in sources.model_files)
 
 
 def _guarded(objects: Iterable[Path], place: gcc.CompilePlace) -> list[str]:

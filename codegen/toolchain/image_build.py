@@ -11,7 +11,7 @@ from codegen.ir import Board, Runner
 from codegen.program.image import ElfSizes, FunctionCode, Image, Sources
 from codegen.progress import Progress, silent
 from codegen.settings import Optimize
-from codegen.targets.families import family_of
+from codegen.targets.families import family_of, level_flags
 from codegen.toolchain import callgraph, elf, gcc, host_build, stack_bound
 from codegen.toolchain.elf import Elf
 
@@ -134,7 +134,7 @@ def build(
             return build_one(sources, board, place, level)
         if sanitize:
             raise ValueError(f"sanitizers run on the board `host` only, not on {board.name}")
-        return _Arm(sources=sources, board=board, place=place, level=LEVELS[optimize]).build()
+        return _ImageBuild(sources=sources, board=board, place=place, level=LEVELS[optimize]).build()
 
 
 def tools(board: Board, optimize: Optimize) -> str:
@@ -143,26 +143,26 @@ def tools(board: Board, optimize: Optimize) -> str:
     if board.runner is Runner.HOST:
         compiler, flags = host_build.compiler(board, LEVELS[optimize]), ()
     else:
-        compiler, flags = _compiler(board), board.target.level_flags(LEVELS[optimize])
+        compiler, flags = _compiler(board), level_flags(board.target, LEVELS[optimize])
     return " ".join([compiler.name, compiler.version(), *compiler.options, *flags])
 
 
 def _compiler(board: Board) -> gcc.Compiler:
-    return gcc.Compiler(
-        prefix=family_of(board.target.cpu).compiler_prefix, options=(*board.target.compiler_flags, *_OPTIONS)
-    )
+    facts = family_of(board.target.cpu).compiler
+    return gcc.Compiler(prefix=facts.prefix, options=(*facts.compile_flags(board.target), *_OPTIONS))
+
+
+def _linker(board: Board) -> gcc.Compiler:
+    facts = family_of(board.target.cpu).compiler
+    return gcc.Compiler(prefix=facts.prefix, options=(*facts.link_flags(board.target), *_OPTIONS))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Arm:
+class _ImageBuild:
     sources: Sources
     board: Board
     place: gcc.CompilePlace
     level: str
-
-    @property
-    def compiler(self) -> gcc.Compiler:
-        return _compiler(self.board)
 
     def build(self) -> Image:
         """Compile test firmware and product, link both, measure both, publish the firmware."""
@@ -201,7 +201,7 @@ class _Arm:
         hooked = frozenset(path for path in model_files if "CG_STEP_" in self.sources.files[path])
 
         def unit(index: int, path: str, *, hooks: bool) -> gcc.CompileUnit:
-            level = self.board.target.level_flags(self.level if path in model_files else "-Os")
+            level = level_flags(self.board.target, self.level if path in model_files else "-Os")
             name = f"{index:03}_{Path(path).stem}{'' if hooks else '_product'}.o"
             # The assembler says nothing of stack: callgraph reads its instructions.
             stack_usage = ("-fstack-usage",) if path.endswith(".c") else ()
@@ -217,7 +217,9 @@ class _Arm:
             for index, path in enumerate(self.sources.c_files)
             if path in model_files
         ]
-        self.compiler.compile([*firmware, *(unit for unit in product if unit not in firmware)], self.place)
+        _compiler(self.board).compile(
+            [*firmware, *(unit for unit in product if unit not in firmware)], self.place
+        )
         return [unit.object for unit in firmware], [unit.object for unit in product]
 
     def _link_firmware(self, objects: Iterable[Path], script: str) -> Path:
@@ -225,7 +227,7 @@ class _Arm:
         # What the test link does not call is measured all the same: its stack, its code.
         kept = [f"-Wl,-u,{name}" for name in self.sources.other_functions]
         options = ("-nostdlib", "-Wl,--gc-sections", *kept, f"-T{script}")
-        self.compiler.link([*options, *map(str, objects), *_LIBRARIES, "-o", str(image)], self.place)
+        _linker(self.board).link([*options, *map(str, objects), *_LIBRARIES, "-o", str(image)], self.place)
         return image
 
     def _check(self, linked: elf.Elf) -> None:
@@ -245,9 +247,9 @@ class _Arm:
         # What an application has to define stands for nothing here: it is no code of the model.
         stand_ins = [f"-Wl,--defsym={name}={entries[0]}" for name in self.sources.callbacks]
         options = ("-nostdlib", "-Wl,--gc-sections", *roots, *stand_ins)
-        self.compiler.link([*options, *map(str, product), *_LIBRARIES, "-o", str(image)], self.place)
+        _linker(self.board).link([*options, *map(str, product), *_LIBRARIES, "-o", str(image)], self.place)
         linked = elf.read(image)
-        functions = callgraph.read(image, linked)
+        functions = callgraph.read(image, linked, family_of(self.board.target.cpu))
         entries = (*entries, *self.sources.core1_functions)
         return tuple(
             FunctionCode(
@@ -265,7 +267,7 @@ class _Arm:
     ) -> tuple[Mapping[str, int], int | None, Mapping[str, int]]:
         """Bounds of all entry functions, which never run at once; that of core 1, None where no step runs
         there; those of all that they call."""
-        functions = callgraph.read(image, linked)
+        functions = callgraph.read(image, linked, family_of(self.board.target.cpu))
         compiled = stack_bound.frames(path.read_text() for path in sorted(self.place.objects.glob("*.su")))
         entries = (*self.sources.entry_functions, *self.sources.other_functions)
         bounds = {name: stack_bound.bound(name, functions, compiled, linked).size_bytes for name in entries}

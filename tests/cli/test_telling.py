@@ -23,6 +23,7 @@ def finding(topic: Topic, name: str, *, ok: bool = True, optional: bool = False)
         detail=f"{name} 1.2",
         install=f"apt-get install {name}",
         optional=optional,
+        family="arm" if topic is Topic.CROSS else "",
     )
 
 
@@ -31,8 +32,8 @@ def machine(*missing: str) -> list[Finding]:
     wanted = {
         "python": Topic.PYTHON,
         "numpy": Topic.PYTHON,
-        "arm-none-eabi-gcc": Topic.ARM,
-        "newlib": Topic.ARM,
+        "arm-none-eabi-gcc": Topic.CROSS,
+        "newlib": Topic.CROSS,
         "qemu-system-arm": Topic.QEMU,
         "QEMU machine microbit": Topic.QEMU,
         "gcc": Topic.HOST,

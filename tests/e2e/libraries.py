@@ -13,6 +13,7 @@ from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
 from codegen.emit.c.spelling import scalar
 from codegen.plan.models.joint import together
+from codegen.targets.arm import ARM_PREFIX
 from codegen.toolchain import Optimize, gcc
 from tests.networks import model_path
 
@@ -86,7 +87,7 @@ class Shop:
     def __init__(self, place: Path) -> None:
         self._place = place
         self._flags = [*load_board(BOARD).target.compiler_flags, "-std=c11"]
-        self._gcc = gcc.tool(f"{gcc.ARM_PREFIX}gcc")
+        self._gcc = gcc.tool(f"{ARM_PREFIX}gcc")
         (place / "link.ld").write_text(_SCRIPT)
         (place / "start.c").write_text(_START)
         self.call("-Os", "-c", "start.c", "-o", "start.o", place=place)
@@ -129,7 +130,7 @@ class Shop:
         for each in done:
             each.result()
         archive = folder / "libmodel.a"
-        ar = gcc.tool(f"{gcc.ARM_PREFIX}ar")
+        ar = gcc.tool(f"{ARM_PREFIX}ar")
         subprocess.run([ar, "rcs", str(archive), *objects], cwd=folder, check=True)
         checks = (folder / "check_first.o", folder / "check_second.o")
         return Library(label=label, name=name, folder=folder, archive=archive, checks=checks)

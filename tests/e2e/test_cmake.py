@@ -16,6 +16,7 @@ from codegen.driver.build import Built, plan_model
 from codegen.driver.options import Options
 from codegen.emit import render, write
 from codegen.plan.models.joint import together
+from codegen.targets.arm import ARM_PREFIX, FAMILY
 from codegen.toolchain import HOOK_FUNCTIONS, Optimize, callgraph, elf, gcc
 from tests.e2e.libraries import RIGHT, Library, Shop, run
 from tests.e2e.models import build_model, golden_cases
@@ -26,7 +27,7 @@ KWS = "ds_cnn"
 FLOAT = "resnet8_float"
 SMALL = "dense_chain"
 needs_cmake = pytest.mark.skipif(
-    shutil.which("cmake") is None or shutil.which(f"{gcc.ARM_PREFIX}gcc") is None, reason="tools are missing"
+    shutil.which("cmake") is None or shutil.which(f"{ARM_PREFIX}gcc") is None, reason="tools are missing"
 )
 
 
@@ -58,8 +59,8 @@ def code_bytes(built: Built, build: Path) -> int:
     roots = ("-nostdlib", "-Wl,--gc-sections", f"-Wl,-e,{name}_run")
     libraries = (build / f"lib{name}.a", build / f"lib{name}_runtime.a", "-lc", "-lgcc")
     start = f"-Wl,-u,{name}_run"
-    call(f"{gcc.ARM_PREFIX}gcc", *flags, *roots, start, *libraries, "-o", image)
-    functions = callgraph.read(image, elf.read(image))
+    call(f"{ARM_PREFIX}gcc", *flags, *roots, start, *libraries, "-o", image)
+    functions = callgraph.read(image, elf.read(image), FAMILY)
     return callgraph.code_bytes(functions, [f"{name}_run"], without=HOOK_FUNCTIONS)
 
 
@@ -225,13 +226,13 @@ def folder_of(key: str, place: Path, board_name: str) -> str:
 
 def bare_metal() -> list[str]:
     """Settings of CMake for Arm's gcc."""
-    compiler = gcc.tool(f"{gcc.ARM_PREFIX}gcc")
+    compiler = gcc.tool(f"{ARM_PREFIX}gcc")
     words = ["-DCMAKE_SYSTEM_NAME=Generic", f"-DCMAKE_C_COMPILER={compiler}"]
     return [*words, f"-DCMAKE_ASM_COMPILER={compiler}", "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY"]
 
 
 @needs_cmake
-@pytest.mark.skipif(shutil.which(f"{gcc.ARM_PREFIX}gcc") is None, reason="the compiler is missing")
+@pytest.mark.skipif(shutil.which(f"{ARM_PREFIX}gcc") is None, reason="the compiler is missing")
 def test_flags_of_an_interface_target_reach_c_and_assembly(tmp_path: Path) -> None:
     """They reached neither the kernels nor their assembly; the project's `all` linked the test firmware."""
     flags = load_board(BOARD).target.compiler_flags
@@ -241,7 +242,7 @@ def test_flags_of_an_interface_target_reach_c_and_assembly(tmp_path: Path) -> No
     run_command("cmake", "--build", tmp_path / "build", "-j2")
     objects = sorted((tmp_path / "build").rglob("*.S.obj"))
     assert len(objects) > 4
-    cpus = {run_command(f"{gcc.ARM_PREFIX}readelf", "-A", path).count("v7E-M") for path in objects}
+    cpus = {run_command(f"{ARM_PREFIX}readelf", "-A", path).count("v7E-M") for path in objects}
     assert cpus == {1}
     assert not list((tmp_path / "build").rglob("*.elf"))
 
@@ -262,7 +263,7 @@ target_link_options(application PRIVATE {flags} -nostdlib -Wl,-e,main)
 
 
 @needs_cmake
-@pytest.mark.skipif(shutil.which(f"{gcc.ARM_PREFIX}gcc") is None, reason="the compiler is missing")
+@pytest.mark.skipif(shutil.which(f"{ARM_PREFIX}gcc") is None, reason="the compiler is missing")
 def test_the_library_brings_what_its_kernels_call(tmp_path: Path) -> None:
     """memset was not defined with -nostdlib: -lc of the application stood in front of the kernels."""
     board = "mps2-an385"  # its depthwise convolution calls memcpy
@@ -303,7 +304,7 @@ def libraries(shop: Shop) -> list[Library]:
 
 
 @pytest.mark.qemu
-@pytest.mark.skipif(shutil.which(f"{gcc.ARM_PREFIX}gcc") is None, reason="the compiler is missing")
+@pytest.mark.skipif(shutil.which(f"{ARM_PREFIX}gcc") is None, reason="the compiler is missing")
 def test_each_pair_of_folders_is_right_in_both_orders(shop: Shop, libraries: list[Library]) -> None:
     """vww_96, with tiles of four pixels, behind kws, without: every output of vww was wrong, and CG_OK."""
     for first, second in permutations(libraries, 2):
@@ -311,7 +312,7 @@ def test_each_pair_of_folders_is_right_in_both_orders(shop: Shop, libraries: lis
 
 
 @pytest.mark.qemu
-@pytest.mark.skipif(shutil.which(f"{gcc.ARM_PREFIX}gcc") is None, reason="the compiler is missing")
+@pytest.mark.skipif(shutil.which(f"{ARM_PREFIX}gcc") is None, reason="the compiler is missing")
 @pytest.mark.long
 def test_every_pair_of_folders_is_right_in_both_orders(shop: Shop, libraries: list[Library]) -> None:
     rest = [shop.library(key, optimize, golden_cases(key)[0]) for key, optimize in BUILDS[USUAL:]]
@@ -325,7 +326,7 @@ def test_every_pair_of_folders_is_right_in_both_orders(shop: Shop, libraries: li
 
 
 @pytest.mark.qemu
-@pytest.mark.skipif(shutil.which(f"{gcc.ARM_PREFIX}gcc") is None, reason="the compiler is missing")
+@pytest.mark.skipif(shutil.which(f"{ARM_PREFIX}gcc") is None, reason="the compiler is missing")
 def test_a_file_of_the_runtime_is_the_same_in_every_folder(libraries: list[Library]) -> None:
     """A header of the runtime said which tiles a folder has, and kernels of one name were of two kinds."""
     texts: dict[str, bytes] = {}

@@ -18,7 +18,6 @@ from codegen.driver.options import Options
 from codegen.driver.run import complaints, execute, request
 from codegen.errors import CodegenError, ExitCode, Message
 from codegen.ir import Var
-from codegen.ir.hardware import MPU_GRANULE_BYTES
 from codegen.plan.models.joint import together
 from codegen.program.image import RunResult
 from codegen.program.problem import Buffer, Placement
@@ -28,6 +27,8 @@ from tests.emit.variants import moved, resized
 from tests.networks import model_path
 
 BOARDS = ("mps2-an505", "mps3-an547")
+GRANULE_BYTES = 32
+"""Ranges of the MPU of Armv8-M begin and end at its multiples."""
 DEFAULT_MODELS = (
     "ds_cnn",
     "mobilenet_v1",
@@ -126,7 +127,7 @@ def _through(program: Program) -> Wrong:
     pool, offset, places = program.memory.problem.pools[-1].name, 0, dict[str, Placement]()
     for buffer in program.memory.problem.buffers:
         places[buffer.id] = Placement(pool=pool, offset=offset)
-        offset += -(-buffer.size_bytes // MPU_GRANULE_BYTES) * MPU_GRANULE_BYTES
+        offset += -(-buffer.size_bytes // GRANULE_BYTES) * GRANULE_BYTES
     apart = moved(program, places)
     step, alive, made = next(
         (step, alive, made)
@@ -175,7 +176,7 @@ def bench(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     models = {
         "right": Wrong(code=program, table=program, step=0),
         "shorter": _shorter(program),
-        "moved": _moved(program, MPU_GRANULE_BYTES),
+        "moved": _moved(program, GRANULE_BYTES),
         "unaligned": _moved(program, 8),
         "in_pieces": _in_pieces(program),
         "through": _through(program),

@@ -27,6 +27,7 @@ from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import Runner
 from codegen.ir.evaluate import evaluate as evaluate_function
 from codegen.plan.models.joint import together
+from codegen.targets.arm import ARM_PREFIX
 from codegen.toolchain import gcc
 from tests.checkout import ROOT
 from tests.cli.test_verbs import call
@@ -69,7 +70,7 @@ def _held(lines: list[str]) -> list[str]:
     """Those to be compared: all, with the compiler that README's figures are of."""
     lines = [_BUILD.sub(r"\1", line) for line in lines]
     [recorded] = {row["compiler"] for row in _recorded()}
-    if gcc.Compiler(prefix=gcc.ARM_PREFIX, options=()).version() == recorded:
+    if gcc.Compiler(prefix=ARM_PREFIX, options=()).version() == recorded:
         return lines
     return [line for line in lines if not line.startswith(_OF_THE_COMPILER)]
 

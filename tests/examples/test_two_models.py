@@ -17,7 +17,7 @@ import pytest
 
 from codegen.importers import load
 from codegen.ir.evaluate import evaluate
-from codegen.toolchain import gcc
+from codegen.targets.arm import ARM_PREFIX
 from tests.checkout import ROOT
 
 FOLDER = ROOT / "examples" / "two_models"
@@ -28,7 +28,7 @@ FREERTOS = os.environ.get("FREERTOS_DIR", "")
 ON_TARGET = [
     pytest.mark.qemu,
     pytest.mark.skipif(
-        any(shutil.which(tool) is None for tool in ("cmake", "make", f"{gcc.ARM_PREFIX}gcc")),
+        any(shutil.which(tool) is None for tool in ("cmake", "make", f"{ARM_PREFIX}gcc")),
         reason="tools are missing",
     ),
 ]
@@ -126,14 +126,14 @@ def made_by_cmake(example: Path, models: Path, *settings: str) -> Path:
 
 
 def sizes(image: Path) -> list[str]:
-    done = subprocess.run([f"{gcc.ARM_PREFIX}size", image], capture_output=True, text=True, check=True)
+    done = subprocess.run([f"{ARM_PREFIX}size", image], capture_output=True, text=True, check=True)
     return done.stdout.splitlines()[1].split()[:3]
 
 
 def loaded(image: Path) -> bytes:
     """All bytes that are loaded into the flash."""
     binary = image.with_suffix(".bin")
-    subprocess.run([f"{gcc.ARM_PREFIX}objcopy", "-O", "binary", image, binary], check=True)
+    subprocess.run([f"{ARM_PREFIX}objcopy", "-O", "binary", image, binary], check=True)
     return binary.read_bytes()
 
 
@@ -216,7 +216,7 @@ class TestOnTarget:
 
     def test_a_stack_that_is_too_small_stops_the_build(self, plain: Path) -> None:
         models = plain.parent / "models"
-        words = [f"{gcc.ARM_PREFIX}gcc", "-mcpu=cortex-m4", "-fsyntax-only", f"-I{models}", "startup.c"]
+        words = [f"{ARM_PREFIX}gcc", "-mcpu=cortex-m4", "-fsyntax-only", f"-I{models}", "startup.c"]
         enough = stack_bytes(plain, "digits") + 256
         for size, text in ((enough, ""), (enough - 8, "too small for digits: raise MAIN_STACK_BYTES")):
             command = [*words, f"-DMAIN_STACK_BYTES={size}u"]

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from codegen.ir import Board
+from codegen.targets.families import level_flags
 from codegen.toolchain import LEVELS, gcc
 from tests.kernels.calling import INCLUDES, RUNTIME, WARNINGS
 
@@ -49,7 +50,7 @@ def compiled(source: Path, board: Board, level: str, objects: Path, *more: str) 
     level = level_in_turn(source, board) if level == IN_TURN else level
     target = objects / f"{board.name}_{source.name}{level}.o"
     if not target.exists():
-        flags = [*OPTIONS, *WARNINGS, *board.target.compiler_flags, *board.target.level_flags(level), *more]
+        flags = [*OPTIONS, *WARNINGS, *board.target.compiler_flags, *level_flags(board.target, level), *more]
         with tempfile.TemporaryDirectory(dir=objects) as own:  # another process may be at it too
             made = Path(own) / target.name
             words = [compiler(), *flags, "-c", str(source), "-o", str(made)]

@@ -14,10 +14,10 @@ from codegen.board import load_board
 from codegen.cli.main import main
 from codegen.importers import load
 from codegen.ir.evaluate import evaluate
-from codegen.toolchain import gcc
+from codegen.targets.arm import ARM_PREFIX
 
 BOARD = "mps2-an386"
-GCC = f"{gcc.ARM_PREFIX}gcc"
+GCC = f"{ARM_PREFIX}gcc"
 needs_tools = pytest.mark.skipif(
     any(shutil.which(tool) is None for tool in ("cmake", "qemu-system-arm", GCC)), reason="tools are missing"
 )

@@ -11,6 +11,7 @@ import pytest
 
 from codegen import resources
 from codegen.driver.inputs.declared_pools import aligning_flags
+from codegen.targets.arm import FAMILY
 from codegen.toolchain import callgraph, elf, gcc
 
 RUNTIME = resources.folder("runtime_c")
@@ -61,7 +62,7 @@ def _calls(folder: Path, kernels: str, objects: list[str]) -> dict[str, frozense
     """By function of an image of `objects` in this order: those that it calls or falls through to."""
     compiler = gcc.Compiler(prefix="arm-none-eabi-", options=CORES[kernels])
     compiler.link([*LINK, *objects, "-o", "image.elf"], gcc.CompilePlace(folder=folder, objects=folder))
-    functions = callgraph.read(folder / "image.elf", elf.read(folder / "image.elf"))
+    functions = callgraph.read(folder / "image.elf", elf.read(folder / "image.elf"), FAMILY)
     return {
         code.name: frozenset(functions[call].name for call in code.calls if call in functions)
         for code in functions.values()

@@ -10,9 +10,10 @@ import pytest
 from elftools.elf.elffile import ELFFile
 
 from codegen.errors import CodegenError
+from codegen.targets.arm import FAMILY
+from codegen.targets.arm.timing import TIMINGS, cycles
+from codegen.targets.instructions import Executed, Instruction
 from codegen.toolchain import callgraph, elf, gcc, stack_bound
-from codegen.toolchain.callgraph import Instruction
-from codegen.toolchain.cycles import TIMINGS, Executed, cycles
 from tests.toolchain import fake_model
 
 CORES = {
@@ -54,7 +55,7 @@ def linked(
     compiler.compile([gcc.CompileUnit(source=f"code.{suffix}", object=folder / "code.o", options=())], place)
     compiler.link(["-nostdlib", "-Wl,-e,entry", "code.o", "-lc", "-lgcc", "-o", "code.elf"], place)
     read = elf.read(folder / "code.elf")
-    return callgraph.read(folder / "code.elf", read), read
+    return callgraph.read(folder / "code.elf", read, FAMILY), read
 
 
 def bound(folder: Path, text: str, core: str = "m4", suffix: str = "c") -> stack_bound.StackBound:

@@ -16,14 +16,12 @@ from codegen.board.catalog.board_names import board_called, no_board
 from codegen.board.flash.commands import check_names
 from codegen.errors import CodegenError, Message, Messages
 from codegen.ir import Board, CacheKind, Carrier, Region, Runner
-from codegen.targets.families import FAMILIES, FEATURES, family_of, is_listed
+from codegen.targets.families import architecture_of, architectures, family_of, features, is_listed
 from codegen.toml import decode
 
 _REGION_NAME = re.compile(r"[A-Z][A-Z0-9_]*\Z")
 _WORD_MAX = 0xFFFF_FFFF
 _LEAST_STACK_BYTES = 256
-_INTERRUPTS = 480
-"""Most that a Cortex-M counts beside its exceptions (ARMv8-M Architecture Reference Manual, NVIC)."""
 _BESIDE_STACK_BYTES = 960
 """Least bytes of the test link beside the model's stack: its own stack, a frame, state, guard bands."""
 
@@ -43,13 +41,13 @@ def check(board: Board, where: str, messages: Messages) -> None:
 
 def _check_core(board: Board, where: str, messages: Messages) -> None:
     if not is_listed(board.target.cpu):
-        listed = [f"{family.name}: {', '.join(sorted(family.cpus))}" for family in FAMILIES]
+        listed = [f"{each.name}: {', '.join(sorted(each.cpus))}" for each in architectures()]
         text = f"no core family has a core {board.target.cpu!r}: there are no kernels and no compiler for it"
         help_ = f"cores by family: {'; '.join(listed)}"
         messages.add(CODE, text, where=f"{where}: target.cpu", help=help_)
-    unknown = sorted(board.target.features - FEATURES)
+    unknown = sorted(board.target.features - features())
     if unknown:
-        known = ", ".join(sorted(FEATURES))
+        known = ", ".join(sorted(features()))
         messages.add(
             CODE,
             f"unknown {', '.join(unknown)}",
@@ -163,8 +161,10 @@ def _check_firmware(board: Board, where: str, messages: Messages) -> None:
         messages.add(CODE, text, where=f"{where}: uart.driver", help=help_)
     if board.uart is not None and board.uart.baud <= 0:
         messages.add(CODE, "must be positive", where=f"{where}: uart.baud")
-    if board.uart is not None and board.uart.interrupt not in (None, *range(_INTERRUPTS)):
-        text = f"must be 0 to {_INTERRUPTS - 1}, as Arm's manuals count: the vectors' 16 exceptions left out"
+    family = family_of(board.target.cpu)
+    interrupts = family.firmware.interrupts if family.firmware else 0
+    if board.uart is not None and board.uart.interrupt not in (None, *range(interrupts)):
+        text = f"must be 0 to {interrupts - 1}, as the core's manual counts them, exceptions left out"
         messages.add(CODE, text, where=f"{where}: uart.interrupt")
     drivers = (
         ("uart.driver", "uart", board.uart and board.uart.driver),
@@ -175,7 +175,7 @@ def _check_firmware(board: Board, where: str, messages: Messages) -> None:
         ("second_core.driver", "core1", board.second_core and board.second_core.driver),
     )
     for field, prefix, driver in drivers:
-        known = _drivers(prefix, family_of(board.target.cpu).port_folders)
+        known = _drivers(prefix, family.port_folders)
         if driver is not None and driver not in known:
             help_ = f"drivers: {', '.join(known)}"
             messages.add(CODE, f"there is no driver {driver!r}", where=f"{where}: {field}", help=help_)
@@ -196,7 +196,7 @@ def _check_setup(board: Board, where: str, messages: Messages) -> None:
                 messages.add(CODE, "does not fit 32 bits", where=f"{where}: setup[{index}].{field}")
     if not all(0 <= word <= _WORD_MAX for word in board.boot_words):
         messages.add(CODE, "does not fit 32 bits", where=f"{where}: boot_words")
-    cached = board.target.cpu in family_of(board.target.cpu).cached_cpus
+    cached = board.target.cpu in architecture_of(board.target.cpu).cached_cpus
     for index, held in enumerate(board.caches):
         if held.kind is not CacheKind.FLASH and not cached:
             text = f"a {board.target.cpu} has no {held.kind.value} cache of its own"

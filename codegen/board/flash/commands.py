@@ -11,6 +11,7 @@ from codegen.board.flash.drives import mounted_drive, usual_place
 from codegen.board.flash.tools import DRIVE, NAME, PROBE, TOOLS, Tool, Words
 from codegen.errors import CodegenError, Message, Messages, listed
 from codegen.ir import Board, FlashNames
+from codegen.targets.families import family_of
 
 _NOTHING = FlashNames()
 _USB = re.compile(r"[0-9A-Fa-f]{4}:[0-9A-Fa-f]{4}\Z")
@@ -165,6 +166,7 @@ def rendered(
         "hex": str(elf.with_suffix(".hex")),
         "bin": str(elf.with_suffix(".bin")),
         "script": str(scripted),
+        "objcopy": objcopy(board),
         "address": f"0x{code.address:08x}",
         "probe": probe or "",
     }
@@ -189,6 +191,11 @@ def rendered(
         install=tool.install,
         note=_place_note(board, tool),
     )
+
+
+def objcopy(board: Board) -> str:
+    """The program that writes other formats from the firmware's ELF."""
+    return f"{family_of(board.target.cpu).compiler.prefix}objcopy"
 
 
 def _place_note(board: Board, tool: Tool) -> str | None:

@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from codegen.board.flash.commands import Commands, load_commands, reset_commands
-from codegen.board.flash.tools import OBJCOPY
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board
 from codegen.progress import Progress, silent
-from codegen.targets.arm import INSTALL_ARM_GCC
+from codegen.targets.families import install_command
 
 WAIT_SECONDS = 10.0
 """For the port to be there again, unless --wait says otherwise."""
@@ -127,7 +126,7 @@ def _tail(said: BinaryIO) -> str:
 def _not_here(commands: Commands, program: str, error: OSError) -> Message:
     missing = isinstance(error, FileNotFoundError) and not Path(program).exists()
     reason = "is not installed" if missing else f"cannot be run: {error.strerror}"
-    help_ = INSTALL_ARM_GCC if program == OBJCOPY else commands.install
+    help_ = install_command(program) if program.endswith("objcopy") else commands.install
     help_ = help_ or "the command is flash_tool of the board's file"
     return Message(code="E630", text=f"{program} {reason}", help=help_)
 

@@ -1,20 +1,18 @@
 """The table of flash tools: how each is asked to load a file and to reset a board, and how to get it.
 
-Words of a command: `{elf}`, `{uf2}`, `{hex}`, `{bin}` and `{script}` are files, `{address}` is where the
-code begins. `<name>` stands for the words that name the part or the board, `<probe>` for those that choose
-the probe, none without `--probe`, `<drive>` for the folder where the boot loader's USB drive is mounted.
-Where the words are from: decision 064.
+Words of a command: `{elf}`, `{uf2}`, `{hex}`, `{bin}` and `{script}` are files, `{objcopy}` is the program
+of the board's compiler, `{address}` is where the code begins. `<name>` stands for the words that name the
+part or the board, `<probe>` for those that choose the probe, none without `--probe`, `<drive>` for the
+folder where the boot loader's USB drive is mounted. Where the words are from: decision 064.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from codegen.targets.arm import ARM_PREFIX
-
 Words = tuple[str, ...]
 NAME, PROBE, DRIVE = "<name>", "<probe>", "<drive>"
 
-OBJCOPY = f"{ARM_PREFIX}objcopy"
+OBJCOPY = "{objcopy}"
 _HEX: Words = (OBJCOPY, "-O", "ihex", "{elf}", "{hex}")
 _BIN: Words = (OBJCOPY, "-O", "binary", "{elf}", "{bin}")
 

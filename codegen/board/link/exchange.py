@@ -14,7 +14,7 @@ from typing import Protocol
 
 from cobs import cobs
 
-from codegen.board.link.protocol import VERSION, Fault, Kind, Status, version_of, words
+from codegen.board.link.protocol import VERSION, FaultRecord, Kind, Status, fault_record, version_of, words
 from codegen.errors import CodegenError, Message
 from codegen.progress import Progress, silent
 
@@ -119,7 +119,7 @@ PATIENT = Patience()
 class Broken(Exception):
     """The link itself faulted on the target."""
 
-    def __init__(self, fault: Fault) -> None:
+    def __init__(self, fault: FaultRecord) -> None:
         super().__init__("the test link faulted")
         self.fault = fault
 
@@ -219,7 +219,7 @@ class Link:
 
     def _checked(self, kind: Kind, reply: Frame) -> bytes:
         if reply.status == Status.FAULT:
-            raise Broken(Fault.parse(reply.payload))
+            raise Broken(fault_record(reply.payload))
         if kind is Kind.IDENTIFY and version_of(reply.payload) != VERSION:
             return reply.payload  # of whatever session: who asked says that it is another version
         if reply.session != self._session or reply.status == Status.OTHER_SESSION:

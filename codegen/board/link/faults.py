@@ -2,52 +2,56 @@
 
 from collections.abc import Mapping
 
-from codegen.board.link.protocol import Fault, Refusal
+from codegen.board.link.protocol import FaultRecord, Refusal
 from codegen.errors import CodegenError, Message
-from codegen.targets.arm import FAULTS
+from codegen.targets.core_family import CoreFamily
 
-_MMFAR_VALID = 1 << 7
-_BFAR_VALID = 1 << 15
-
-
-def describe(fault: Fault, symbols: Mapping[str, tuple[int, int]]) -> str:
-    """One line: exception, reasons, address, pc and lr with the functions they lie in."""
-    name = FAULTS.exceptions.get(fault.exception, f"exception {fault.exception}")
-    reasons = [text for bit, text in FAULTS.reasons.items() if fault.cfsr >> bit & 1]
-    parts = [f"{name}: {', '.join(reasons)}" if reasons else name]
-    if fault.cfsr & _MMFAR_VALID:
-        parts.append(f"at address 0x{fault.mmfar:08x}{_object(fault.mmfar, symbols)}")
-    elif fault.cfsr & _BFAR_VALID:
-        parts.append(f"at address 0x{fault.bfar:08x}{_object(fault.bfar, symbols)}")
-    for register, value in (("pc", fault.pc), ("lr", fault.lr)):
-        if value:
-            parts.append(f"{register} 0x{value:08x}{_function(value, symbols)}")
-    if fault.cfsr:
-        parts.append(f"cfsr 0x{fault.cfsr:08x}")
-    return ", ".join(parts)
+Symbols = Mapping[str, tuple[int, int]]
 
 
-def _function(address: int, symbols: Mapping[str, tuple[int, int]]) -> str:
+class ModelFaulted(Exception):
+    """The model faulted on the target, at `place`: a step by number and name."""
+
+    def __init__(self, fault: FaultRecord, place: str) -> None:
+        super().__init__("the model faulted")
+        self.fault, self.place = fault, place
+
+
+def describe(fault: FaultRecord, family: CoreFamily, symbols: Symbols) -> str:
+    """One line: what happened, the address, code addresses with the functions they lie in."""
+    report = family.decode_fault(fault)
+    parts = [report.text]
+    if report.address is not None:
+        parts.append(f"at address 0x{report.address:08x}{_object(report.address, symbols)}")
+    parts += [
+        f"{name} 0x{value:08x}{_function(value, symbols)}"
+        for name, value in report.registers.items()
+        if value
+    ]
+    return ", ".join([*parts, *(f"{name} 0x{value:08x}" for name, value in report.status.items() if value)])
+
+
+def _function(address: int, symbols: Symbols) -> str:
     for name, (start, size_bytes) in symbols.items():
-        if start & ~1 <= address < (start & ~1) + size_bytes:
+        if start <= address < start + size_bytes:
             return f" ({name})"
     return ""
 
 
-def _object(address: int, symbols: Mapping[str, tuple[int, int]]) -> str:
+def _object(address: int, symbols: Symbols) -> str:
     for name, (start, size_bytes) in symbols.items():
         if start <= address < start + size_bytes:
             return f" ({name} + {address - start})"
     return ""
 
 
-def model_fault(fault: Fault, place: str, symbols: Mapping[str, tuple[int, int]]) -> CodegenError:
-    """E620: the model faulted at `place` (a step by number and name)."""
+def model_fault(faulted: ModelFaulted, family: CoreFamily, symbols: Symbols) -> CodegenError:
+    """E620: the model faulted."""
     return CodegenError(
         Message(
             code="E620",
-            where=place,
-            text=f"the target faulted: {describe(fault, symbols)}",
+            where=faulted.place,
+            text=f"the target faulted: {describe(faulted.fault, family, symbols)}",
             help="`codegen validate` shows whether earlier steps were right; "
             "a stack overflow needs more stack_bytes in a board file of your own",
         )
@@ -65,12 +69,12 @@ def refusal(status: int, place: str, regions: int) -> CodegenError:
     return CodegenError(Message(code="E622", where=place, text=f"cannot be sandboxed: {text}", help=advice))
 
 
-def link_fault(fault: Fault, symbols: Mapping[str, tuple[int, int]]) -> CodegenError:
+def link_fault(fault: FaultRecord, family: CoreFamily, symbols: Symbols) -> CodegenError:
     """E621: the test firmware itself faulted."""
     return CodegenError(
         Message(
             code="E621",
-            text=f"the test firmware faulted outside the model: {describe(fault, symbols)}",
+            text=f"the test firmware faulted outside the model: {describe(fault, family, symbols)}",
             help="report this; a wrong address in a board file of your own (regions, uart) does it too",
         )
     )

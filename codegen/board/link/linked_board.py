@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 
 from codegen.board.link.exchange import PATIENT, Broken, Link, Patience
-from codegen.board.link.faults import link_fault
+from codegen.board.link.faults import ModelFaulted, link_fault, model_fault
 from codegen.board.link.linked_model import Memory, PaintedSequence, TargetModel
 from codegen.board.link.protocol import VERSION, Identity, Malformed, Marks, version_of
 from codegen.board.machines.qemu import running
@@ -14,6 +14,7 @@ from codegen.errors import CodegenError, Message
 from codegen.ir import Board
 from codegen.program.image import CaseResult, Image, RunRequest, RunResult, StepTrace, Trace
 from codegen.progress import Progress, silent
+from codegen.targets.families import family_of
 
 RUNTIME_ABI = 1
 """CG_RUNTIME_ABI of cg_runtime.h."""
@@ -227,7 +228,9 @@ def _told(board: Board, symbols: Mapping[str, tuple[int, int]]) -> Generator[Non
     try:
         yield
     except Broken as broken:
-        raise link_fault(broken.fault, symbols) from broken
+        raise link_fault(broken.fault, family_of(board.target.cpu), symbols) from broken
+    except ModelFaulted as faulted:
+        raise model_fault(faulted, family_of(board.target.cpu), symbols) from faulted
     except Malformed as error:
         raise CodegenError(
             Message(

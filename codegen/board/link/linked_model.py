@@ -6,7 +6,7 @@ from itertools import takewhile
 from typing import Protocol
 
 from codegen.board.link.exchange import Link
-from codegen.board.link.faults import model_fault, refusal
+from codegen.board.link.faults import ModelFaulted, refusal
 from codegen.board.link.protocol import (
     Entry,
     Event,
@@ -230,7 +230,7 @@ class TargetModel:
     def _checked(self, reply: bytes) -> Event:
         event = Event.parse(reply, self.info.steps)
         if event.fault is not None:
-            raise model_fault(event.fault, self._place(event.step), self._image.symbols)
+            raise ModelFaulted(event.fault, self._place(event.step))
         if event.state is RunState.REFUSED:
             raise refusal(event.status, self._place(event.step), self._regions)
         if event.state is RunState.FINISHED and event.status:

@@ -8,6 +8,8 @@ import enum
 import struct
 from dataclasses import dataclass
 
+from codegen.targets.core_family import FAULT_WORDS
+
 VERSION = 5
 NO_STEP = 0xFFFF_FFFF
 
@@ -220,32 +222,16 @@ class Entry:
         return cls(size_bytes=size, peak_bytes=peak, address=address, name=reader.name("the name"))
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Fault:
-    """Registers of a fault; `exception` is the number of the core's exception."""
+FaultRecord = tuple[int, ...]
+"""Words of a fault, as the core wrote them: its family decodes them, the link only carries them."""
 
-    exception: int
-    pc: int
-    lr: int
-    psr: int
-    sp: int
-    cfsr: int
-    hfsr: int
-    mmfar: int
-    bfar: int
 
-    @classmethod
-    def parse(cls, payload: bytes) -> "Fault":
-        """Raises Malformed."""
-        reader = _ReplyReader("a fault", payload)
-        exception, pc, lr, psr, sp, cfsr, hfsr, mmfar, bfar = (
-            reader.number(name)
-            for name in ("exception", "pc", "lr", "psr", "sp", "cfsr", "hfsr", "mmfar", "bfar")
-        )
-        reader.end()
-        return cls(
-            exception=exception, pc=pc, lr=lr, psr=psr, sp=sp, cfsr=cfsr, hfsr=hfsr, mmfar=mmfar, bfar=bfar
-        )
+def fault_record(payload: bytes) -> FaultRecord:
+    """The record that is all of `payload`. Raises Malformed."""
+    reader = _ReplyReader("a fault", payload)
+    record = tuple(reader.number(f"word {index}") for index in range(FAULT_WORDS))
+    reader.end()
+    return record
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -256,7 +242,7 @@ class Event:
     status: int
     step: int | None
     ticks: int
-    fault: Fault | None
+    fault: FaultRecord | None
 
     @classmethod
     def parse(cls, payload: bytes, steps: int) -> "Event":
@@ -266,14 +252,14 @@ class Event:
         step, ticks = reader.number("step"), reader.number("ticks", 0, _MOST_TICKS, 8)
         if step != NO_STEP and step >= steps:
             raise Malformed(f"RUN: it is at step {step:,}, the model has {steps:,} steps")
-        rest = reader.bytes_of("the fault", 36 if state is RunState.FAULTED else 0)
+        rest = reader.bytes_of("the fault", 4 * FAULT_WORDS if state is RunState.FAULTED else 0)
         reader.end()
         return cls(
             state=state,
             status=status,
             step=None if step == NO_STEP else step,
             ticks=ticks,
-            fault=Fault.parse(rest) if rest else None,
+            fault=fault_record(rest) if rest else None,
         )
 
 

@@ -20,8 +20,9 @@ from codegen.board.machines.debugger import Debugger
 from codegen.board.machines.ports import SocketPort
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board
+from codegen.targets.core_family import EmulatorFacts
+from codegen.targets.families import family_of
 
-PROGRAM = "qemu-system-arm"
 _ADDRESS = re.compile(r"tcp:(?P<host>[\d.]+):(?P<port>\d+)")
 _SOCKET = "host=127.0.0.1,port=0,server=on,wait=off,nodelay=on"
 _GREETING_SECONDS = 10.0
@@ -39,8 +40,10 @@ def command(board: Board, firmware: Path, plugin: str | None = None) -> list[str
     silent = [word for _ in range(board.uart.qemu_serial) for word in ("-serial", "null")]
     link, debug = (f"socket,id={name},{_SOCKET}" for name in ("link", "debug"))
     counted = ("-plugin", plugin) if plugin else ()
+    emulator = _emulator(board)
     return [
-        PROGRAM, "-M", board.qemu_machine, "-icount", "shift=0", "-nographic", "-nodefaults", "-S",
+        emulator.program, "-M", board.qemu_machine, *emulator.cpu_words(board.target),
+        "-icount", "shift=0", "-nographic", "-nodefaults", "-S",
         "-chardev", link, *silent, "-serial", "chardev:link", "-chardev", debug, "-gdb", "chardev:debug",
         "-qmp", "stdio", "-kernel", str(firmware), *board.qemu_flags, *counted,
     ]  # fmt: skip
@@ -51,13 +54,20 @@ _PLUGIN_APIS = (((9, 1), 3), ((9, 0), 2), ((0, 0), 1))
 """The first QEMU with each version of the plugin interface that runtime_c/qemu_plugin tells apart."""
 
 
-def plugin_api() -> int:
+def _emulator(board: Board) -> EmulatorFacts:
+    facts = family_of(board.target.cpu).emulator
+    if facts is None:
+        raise ValueError(f"board {board.name} does not run on QEMU")
+    return facts
+
+
+def plugin_api(board: Board) -> int:
     """Version of the plugin interface to compile plugins for (runtime_c/qemu_plugin/plugin_api.h).
 
     Raises CodegenError E501 without QEMU.
     """
-    _check_installed()
-    said = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, check=False).stdout
+    program = _installed(board)
+    said = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout
     return api_of(said)
 
 
@@ -68,15 +78,18 @@ def api_of(version_text: str) -> int:
     return next(api for first, api in _PLUGIN_APIS if version >= first)
 
 
-def _check_installed() -> None:
-    if shutil.which(PROGRAM) is None:
+def _installed(board: Board) -> str:
+    """The QEMU that runs the board. Raises CodegenError E501."""
+    emulator = _emulator(board)
+    if shutil.which(emulator.program) is None:
         raise CodegenError(
             Message(
                 code="E501",
-                text=f"{PROGRAM} is not installed",
-                help="install it: sudo apt-get install qemu-system-arm",
+                text=f"{emulator.program} is not installed",
+                help=f"install it: {emulator.install}",
             )
         )
+    return emulator.program
 
 
 def _dying_with_parent() -> tuple[str, ...]:
@@ -101,7 +114,7 @@ def running(board: Board, firmware: Path, plugin: str | None = None) -> Generato
     An error on the way carries what QEMU said. Raises CodegenError E501 without QEMU, E605 if it does
     not start or dies.
     """
-    _check_installed()
+    _installed(board)
     with tempfile.TemporaryFile() as said:
         child = subprocess.Popen(
             [*_dying_with_parent(), *command(board, firmware, plugin)],

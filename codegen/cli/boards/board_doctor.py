@@ -5,13 +5,13 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from codegen.board.attached import answering, check_free
-from codegen.board.flash.commands import is_here, load_commands, tools_for
+from codegen.board.flash.commands import is_here, load_commands, objcopy, tools_for
 from codegen.board.flash.tools import OBJCOPY, TOOLS, Tool
 from codegen.board.flashing import baud_of
 from codegen.errors import CodegenError, Message, listed
 from codegen.ir import Board, Runner
+from codegen.targets.families import install_command
 from codegen.toolchain.finding import Finding, Topic
-from codegen.toolchain.gcc import INSTALL_ARM_GCC
 
 _WAIT_SECONDS = 5.0
 
@@ -70,8 +70,9 @@ def _tool(tool: Tool, board: Board, wanted: str, optional: bool, chosen: bool) -
         ok = is_here(tool, board)
         detail = f"its drive is mounted{', the one that is taken' if chosen else ''}"
         detail = detail if ok else "no drive of the boot loader is mounted"
-    if ok and uses_objcopy and shutil.which(OBJCOPY) is None:
-        ok, detail, install = False, f"{path}, but it needs {OBJCOPY}", INSTALL_ARM_GCC
+    if ok and uses_objcopy and shutil.which(objcopy(board)) is None:
+        detail = f"{path}, but it needs {objcopy(board)}"
+        ok, install = False, install_command(objcopy(board))
     return Finding(
         topic=Topic.FLASH,
         name=f"flash tool {tool.name}",

@@ -1,7 +1,7 @@
 """The verb doctor: what this machine can do, in ten lines; with --verbose everything that was looked for."""
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import click
 
@@ -12,11 +12,12 @@ from codegen.cli.verb_table import VERBS
 from codegen.documents import to_json
 from codegen.errors import ExitCode, listed
 from codegen.ir import Board, Runner
+from codegen.targets.families import core_families, family_of
 from codegen.toolchain.finding import Finding, Topic
 
 _TITLES = {
     Topic.PYTHON: "Python and its packages",
-    Topic.ARM: "compiler for Cortex-M boards",
+    Topic.CROSS: "compiler for {family} boards",
     Topic.QEMU: "QEMU, to run without hardware",
     Topic.HOST: "compiler for board host",
     Topic.EXTRAS: "optional packages and programs",
@@ -68,8 +69,12 @@ def show_findings(findings: Sequence[Finding]) -> None:
 
 def summary(findings: Sequence[Finding], *, with_flash: bool) -> Iterator[str]:
     """A line a topic; of what builds need and is missing also the commands that install it."""
-    for topic, title in _TITLES.items():
-        members = [finding for finding in findings if finding.topic is topic]
+    cross = _families(findings)
+    for topic, family in [
+        (each, name) for each in _TITLES for name in (cross if each is Topic.CROSS else [""])
+    ]:
+        members = [each for each in findings if (each.topic, each.family) == (topic, family)]
+        title = _TITLES[topic].format(family=_title(family))
         missing = [finding for finding in members if not finding.ok]
         if topic is Topic.FLASH and with_flash:
             here = flash_tools_here()
@@ -108,7 +113,16 @@ def verdict(findings: Sequence[Finding], board: Board | None = None) -> str:
         topic: [each.name for each in _blamed([one for one in findings if one.topic is topic])]
         for topic in Topic
     }
-    build = lacking[Topic.PYTHON] + lacking[Topic.ARM]
+    cross = {
+        family: [each.name for each in _blamed([one for one in findings if one.family == family])]
+        for family in _families(findings)
+    }
+    able_families = [family for family, names in cross.items() if not names]
+    if board is not None:
+        unbuilt = cross.get(family_of(board.target.cpu).name, [])
+    else:
+        unbuilt = [] if able_families else [name for names in cross.values() for name in names]
+    build = lacking[Topic.PYTHON] + unbuilt
     if board is not None and board.runner is Runner.NONE:
         reasons = {
             "build": _reason(build),
@@ -116,6 +130,9 @@ def verdict(findings: Sequence[Finding], board: Board | None = None) -> str:
         }
     else:
         reasons = {"build": _reason(build), "run": _reason(build + lacking[Topic.QEMU])}
+        for family, names in cross.items():
+            if names and able_families and board is None:
+                reasons[f"build for {_title(family)} boards"] = _reason(names)
     if any(finding.topic is Topic.FLASH for finding in findings):
         reasons["flash"] = _reason(lacking[Topic.FLASH])
     else:
@@ -125,7 +142,7 @@ def verdict(findings: Sequence[Finding], board: Board | None = None) -> str:
         able.append(_HOST_ONLY)
     causes = dict.fromkeys(reason for reason in reasons.values() if reason)
     unable = [
-        f"you cannot {' or '.join(_said(verb, able) for verb in reasons if reasons[verb] == cause)}, "
+        f"you cannot {' or '.join(_said(verb, able, cross) for verb in reasons if reasons[verb] == cause)}, "
         f"because {cause}"
         for cause in causes
     ]
@@ -143,9 +160,21 @@ def no_port_reason(findings: Sequence[Finding], board: Board) -> str:
     return f"QEMU does not emulate it and {link}"
 
 
-def _said(verb: str, able: Sequence[str]) -> str:
+def _said(verb: str, able: Sequence[str], families: Iterable[str]) -> str:
     """The verb, and where another board can be built for, for which boards it is not."""
-    return f"{verb} for Cortex-M boards" if _HOST_ONLY in able and verb in ("build", "run") else verb
+    if _HOST_ONLY not in able or verb not in ("build", "run"):
+        return verb
+    return f"{verb} for {listed([_title(family) for family in families])} boards"
+
+
+def _families(findings: Iterable[Finding]) -> list[str]:
+    """Core families whose compilers were looked for."""
+    return list(dict.fromkeys(finding.family for finding in findings if finding.topic is Topic.CROSS))
+
+
+def _title(family: str) -> str:
+    """What people call the boards of the core family of this name."""
+    return next((each.title for each in core_families() if each.name == family), family)
 
 
 def _reason(names: Sequence[str]) -> str:
@@ -160,7 +189,7 @@ def _joined(words: Sequence[str]) -> str:
 def _document(finding: Finding) -> dict[str, object]:
     return {
         "name": finding.name,
-        "topic": finding.topic.value,
+        "topic": finding.family or finding.topic.value,
         "ok": finding.ok,
         "required_for": finding.required_for,
         "detail": finding.detail,

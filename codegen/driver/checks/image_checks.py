@@ -9,9 +9,9 @@ from codegen import toolchain
 from codegen.emit.c.spelling import constant_pool, pool_array
 from codegen.errors import CodegenError, Message, in_bytes
 from codegen.ir import Board
-from codegen.ir.hardware import MPU_GRANULE_BYTES
 from codegen.program.image import Image
 from codegen.program.program import Bundle
+from codegen.targets.families import protection_of
 
 FRAME_BYTES = 128
 """What the test firmware's context keeps of the model's stack (an exception frame with FPU state)."""
@@ -79,7 +79,8 @@ def sandbox_board(board: Board) -> Board:
 
     Raises CodegenError E253 for a board without an Armv8-M MPU: others cannot express exact ranges.
     """
-    if not board.has_exact_mpu:
+    unit = protection_of(board)
+    if unit is None or not unit.is_exact:
         raise CodegenError(
             Message(
                 code="E253",
@@ -90,6 +91,6 @@ def sandbox_board(board: Board) -> Board:
         )
     return replace(
         board,
-        pool_alignment_bytes=max(board.pool_alignment_bytes, MPU_GRANULE_BYTES),
-        buffer_alignment_bytes=max(board.buffer_alignment_bytes, MPU_GRANULE_BYTES),
+        pool_alignment_bytes=max(board.pool_alignment_bytes, unit.granule_bytes),
+        buffer_alignment_bytes=max(board.buffer_alignment_bytes, unit.granule_bytes),
     )

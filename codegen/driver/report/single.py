@@ -24,7 +24,8 @@ from codegen.program.problem import Buffer, BufferKind, pool_alignment
 from codegen.program.program import Program, core_of, second_core_steps
 
 if TYPE_CHECKING:
-    from codegen.toolchain.cycles import CycleEstimate, Waits
+    from codegen.targets.instructions import Waits
+    from codegen.toolchain.cycles import CycleEstimate
 
 SCHEMA = 1
 

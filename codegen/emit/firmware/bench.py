@@ -13,6 +13,7 @@ from codegen.ir.formulas import constant_of
 from codegen.program.interface import IoTensor
 from codegen.program.problem import Buffer
 from codegen.program.program import Program
+from codegen.targets.families import isolates_buffers
 
 EDGE = 0xFFFF
 """In place of a step: where inputs are copied into pools, and outputs out of them (CG_BENCH_EDGE)."""
@@ -209,7 +210,7 @@ def _is_moving(program: Program, table: str) -> bool:
     """Whether a table of ranges is one of the sizes of each call: where somebody reads it. The sanitizers of
     the host read who is alive, an MPU what a step may use."""
     board = program.board
-    read = board.runner is Runner.HOST if table == "live" else board.isolates_buffers
+    read = board.runner is Runner.HOST if table == "live" else isolates_buffers(board)
     return program.ranges is not None and read
 
 

@@ -27,7 +27,7 @@ from codegen.emit.values.model_data import CHECK_SOURCE
 from codegen.ir import Board, CacheKind, Region, Runner, SecondCore
 from codegen.program.program import Bundle, Program, uses_second_core
 from codegen.settings import Firmware
-from codegen.targets.families import family_of
+from codegen.targets.families import family_of, level_flags
 
 GUARD_BYTES = 32
 """Bytes of nobody in front of the pools of the data region, and behind the pools of every region."""
@@ -250,9 +250,11 @@ def _views(board: Board, core1: SecondCore | None) -> Mapping[str, object]:
     if board.counter is None:
         raise ValueError(f"board {board.name} has no counter: there is no test firmware for it")
     data, code = board.region(board.data_region), board.region(board.code_region)
+    facts = family_of(board.target.cpu).firmware
     pools = [region for region in board.regions if region.writable]
     constants = [region for region in board.regions if not region.writable and region != code]
     return {
+        **(facts.template_values(board) if facts else {}),
         "board": board,
         "core1": core1,
         "regions": board.regions,
@@ -275,9 +277,6 @@ def _views(board: Board, core1: SecondCore | None) -> Mapping[str, object]:
         "closed": _closed(board),
         "mpu_ranges": _mpu_ranges(board),
         "has_caches": _caches(board),
-        "systick": board.counter.driver == "systick",
-        "has_system_control": family_of(board.target.cpu).has_system_control,
-        "has_fpu": "fpu" in board.target.features,
         "read_only": [
             (f"__cg_{region.pool_name}_start", f"__cg_{region.pool_name}_end")
             for region in (code, *constants)
@@ -373,8 +372,8 @@ def build_files(
         "script": script,
         "languages": languages,
         "level": level,
-        "size_flags": board.target.level_flags("-Os")[1:],
-        "firmware_flags": board.target.level_flags("-Os"),
+        "size_flags": level_flags(board.target, "-Os")[1:],
+        "firmware_flags": level_flags(board.target, "-Os"),
     }
     files = {"CMakeLists.txt": fill("cmake/CMakeLists.txt.j2", **views)}
     if board.runner is not Runner.HOST:

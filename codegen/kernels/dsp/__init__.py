@@ -1,4 +1,4 @@
-"""Kernels for cores with the DSP extension (Cortex-M4, M7, M33): two 16-bit products an instruction."""
+"""Kernels for cores with the DSP extension: two 16-bit products an instruction."""
 
 from codegen.kernels.dsp import (
     convolution,

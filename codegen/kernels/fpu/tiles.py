@@ -118,7 +118,7 @@ LOW, HIGH = 1, 2
 
 
 class FloatKernel(FastKernel):
-    """For float Helium, or for a Cortex-M with an FPU and without that, as the same C calls other loops where
+    """For float Helium, or for a core with an FPU and without that, as the same C calls other loops where
     there is Helium."""
 
     operator: WeightedOperator
@@ -136,7 +136,7 @@ class FloatKernel(FastKernel):
     def core_reason(self, target: Target) -> str | None:
         """No FPU, or another one."""
         if not runs(target, FPU) and not runs(target, FLOAT_MVE):
-            return f"the kernel {self.name} needs a Cortex-M with an FPU"
+            return f"the kernel {self.name} needs a core with an FPU"
         return super().core_reason(target)
 
 

@@ -1,4 +1,4 @@
-"""Kernels for Helium, the vector extension of Cortex-M55: int8, 16 products an instruction."""
+"""Kernels for Helium, the vector extension of Armv8.1-M: int8, 16 products an instruction."""
 
 from codegen.kernels.mve import (
     convolution,

@@ -1,4 +1,4 @@
-"""Kernels for ARMv7-M cores without the DSP extension (Cortex-M3): two products a MLA, plain int8 weights."""
+"""Kernels for ARMv7-M cores without the DSP extension: two products a MLA, plain int8 weights."""
 
 from codegen.kernels.v7m import convolution, depthwise, fully_connected, matrices, pairs, reducing
 

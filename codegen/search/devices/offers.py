@@ -133,7 +133,7 @@ def _runs(device: VirtualDevice) -> VirtualDevice:
 
 
 def spelled(device: VirtualDevice) -> str:
-    """How messages name what runs a call: `cortex-m33 device 1`."""
+    """How messages name what runs a call: the core, then `device 1`."""
     parts = [device.target, None if device.device_id is None else f"device {device.device_id}"]
     return " ".join(part for part in parts if part) or "any device"
 

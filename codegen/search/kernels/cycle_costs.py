@@ -2,7 +2,7 @@
 
 Predicted instructions times what one of a kernel's instructions takes, waits for code that its loops do not
 keep in the instruction cache, and waits for constants that lie in flash. What cannot be said of a kernel by
-its prediction is recorded: `python benchmarks/kernel_cycles.py` writes `kernel_cycles.csv`.
+its prediction is recorded: `python benchmarks/kernel_cycles.py` writes the table of the core's family.
 """
 
 import csv
@@ -10,15 +10,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 
 from codegen.ir import MemoryModel
 from codegen.kernels.base.code_bytes import constant_reads
 from codegen.kernels.primfunc import PrimFunc
 from codegen.program.program import Program
-from codegen.targets import arm
+from codegen.targets.families import family_of
 
-RECORDED = Path(arm.__file__).with_name("kernel_cycles.csv")
 READING_BYTES = 8
 """Of the flash of which misses are recorded."""
 TILE_PIXELS = 4
@@ -83,8 +81,11 @@ class KernelCycles:
 
 @cache
 def recorded(core: str) -> Mapping[str, KernelCycles]:
-    """By kernel what is recorded for a core, e.g. `cortex-m4`; nothing for most."""
-    with RECORDED.open(newline="", encoding="utf-8") as file:
+    """By kernel what is recorded for a core; nothing for most."""
+    table = family_of(core).cycles.recorded
+    if table is None:
+        return {}
+    with table.open(newline="", encoding="utf-8") as file:
         return {
             row["kernel"]: KernelCycles(
                 cycles=float(row["cycles"]),
