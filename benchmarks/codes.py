@@ -5,7 +5,7 @@ python benchmarks/codes.py --board microbit     # as the Cortex-M0's kernels pac
 
 Every constant is stored in the way that is smaller, as it is or coded, each code with a table of its own:
 - entropy: what no code of single bytes goes below, without a table
-- classes: `codegen.plan.constants.coding`, as it is stored
+- classes: `codegen.constants.coding`, as it is stored
 - shared: the same code, one table for all constants of the model
 - huffman: codes of at most 12 bits, lengths as the table (4 bits a symbol): decoded length by length
 - lookup: codes of at most 10 bits, 2 bytes for each of 2^10 prefixes: decoded by one look-up
@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout, not the installed one
 
 from codegen.board import load_board
+from codegen.constants.coding import Coder, best_code
 from codegen.driver.build import plan_model
 from codegen.driver.options import Options
-from codegen.plan.constants.coding import Coder, best_code
 
 HERE = Path(__file__).resolve().parent
 SHARED = Path(os.environ.get("CODEGEN_TESTDATA") or HERE.parents[1] / "shared" / "testdata")

@@ -21,7 +21,7 @@ from codegen.driver.build import plan_model  # noqa: E402
 from codegen.driver.options import Options  # noqa: E402
 from codegen.driver.run import complaints, execute  # noqa: E402
 from codegen.errors import CodegenError  # noqa: E402
-from codegen.program.problem import peak_bytes  # noqa: E402
+from codegen.problem.problem import peak_bytes  # noqa: E402
 from codegen.toolchain import LEVELS, Optimize  # noqa: E402
 from tests.public.e2e.models import build_model, golden_cases  # noqa: E402
 from tests.public.testdata import model_path  # noqa: E402

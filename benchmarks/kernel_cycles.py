@@ -39,9 +39,9 @@ from codegen.driver.preparing import Prepared, prepared
 from codegen.driver.report.product import product_of
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import MemoryModel
+from codegen.joint import together
 from codegen.kernels.base.code_bytes import constant_reads
 from codegen.kernels.primfunc import PrimFunc
-from codegen.plan.models.joint import together
 from codegen.search import search
 from codegen.search.kernels.binding import Binder, step_key
 from codegen.search.kernels.cycle_costs import layer_counts

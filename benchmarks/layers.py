@@ -30,7 +30,7 @@ from codegen.driver.run import complaints, measure, request
 from codegen.errors import CodegenError, ExitCode
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import Board
-from codegen.plan.models.joint import together
+from codegen.joint import together
 from codegen.search import Choices, search
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.fewest_bytes import nearly_as_fast

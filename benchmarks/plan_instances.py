@@ -16,14 +16,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from codegen.plan.check.validate import violations  # noqa: E402
 from codegen.plan.place.bounds import lower_bound  # noqa: E402
 from codegen.plan.place.exact import optimal  # noqa: E402
 from codegen.plan.place.exact.conflict_graph import graph  # noqa: E402
 from codegen.plan.place.exact.native import library  # noqa: E402
 from codegen.plan.place.exact.squeeze import SolverBudget, Squeeze  # noqa: E402
 from codegen.plan.place.problem_files import read_problem  # noqa: E402
-from codegen.program.problem import (  # noqa: E402
+from codegen.plan.validate import violations  # noqa: E402
+from codegen.problem.problem import (  # noqa: E402
     Buffer,
     Pool,
     Problem,

@@ -15,7 +15,7 @@ from codegen.settings import PlanFormat
 
 if TYPE_CHECKING:
     from codegen.driver.curve import Curve
-    from codegen.program.problem import MemoryPlan, Problem
+    from codegen.problem.problem import MemoryPlan, Problem
     from codegen.program.program import Program
 
 PEAKS = "the peaks over all sizes"
@@ -68,8 +68,8 @@ class PlanFiles:
 
     def of_problem(self, source: Path, problem: "Problem", plan: "MemoryPlan", options: Options) -> list[str]:
         """Write what a bare problem gives; return a line about each file."""
+        from codegen.draw.plan_picture import picture
         from codegen.driver.plan_export import write_text
-        from codegen.plan.draw.plan_picture import picture
 
         if self.svg is not None:
             write_text(self.svg, picture(problem=problem, plan=plan, title=source.stem))
@@ -77,9 +77,9 @@ class PlanFiles:
 
     def of_program(self, source: Path, program: "Program", options: Options) -> list[str]:
         """Write what a model gives; return a line about each file."""
+        from codegen.draw.plan_picture import program_picture
         from codegen.driver.plan_export import write_text
         from codegen.driver.report.size_gaps import peak_picture
-        from codegen.plan.draw.plan_picture import program_picture
         from codegen.program.size_ranges import has_curve
 
         told = "memory over time"
@@ -94,8 +94,8 @@ class PlanFiles:
         """Write what a curve gives; return a line about each file."""
         if self.svg is None:
             return []
+        from codegen.draw.curve_picture import curve_picture
         from codegen.driver.plan_export import write_text
-        from codegen.plan.draw.curve_picture import curve_picture
 
         write_text(self.svg, curve_picture(found.programs[0].name, found.points))
         return [f"written   {self.svg}  (RAM against extra work)"]

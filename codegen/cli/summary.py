@@ -8,6 +8,7 @@ import click
 from codegen.cli.console import table
 from codegen.cli.dead_channels import show_reduction, show_reduction_news
 from codegen.cli.speed import show_costs, show_speed
+from codegen.draw.memory_map import program_map
 from codegen.driver.build import Built, Planned
 from codegen.driver.curve import Curve
 from codegen.driver.inputs.cases import Case
@@ -21,10 +22,9 @@ from codegen.driver.report.single import Measured
 from codegen.driver.report.size_gaps import sizes_lines
 from codegen.errors import counted
 from codegen.ir import Board
-from codegen.plan.draw.memory_map import program_map
 from codegen.plan.place.access import access_cost, pool_access_cost
+from codegen.problem.problem import BufferKind, MemoryPlan, Problem, peak_bytes
 from codegen.program.constants import ConstantPool
-from codegen.program.problem import BufferKind, MemoryPlan, Problem, peak_bytes
 from codegen.program.program import Bundle, Program, bundle_peak
 
 if TYPE_CHECKING:

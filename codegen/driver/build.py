@@ -35,8 +35,8 @@ from codegen.importers.limits import byte_limits
 from codegen.ir import Board, MemoryModel, Module
 from codegen.ir.ops import UserAttrs
 from codegen.kernels.base.forms import in_smallest_forms
+from codegen.problem.problem import Limits
 from codegen.program.image import Image
-from codegen.program.problem import Limits
 from codegen.program.program import Bundle, Program
 from codegen.program.search_options import SearchOptions
 from codegen.program.size_ranges import OpenEnd

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from codegen.draw.curve_picture import CurvePoint
 from codegen.driver.build import search_choices
 from codegen.driver.checks.calling import check_sizes
 from codegen.driver.checks.fit import telling
@@ -11,7 +12,6 @@ from codegen.driver.options import Options
 from codegen.driver.planning import planning_board
 from codegen.driver.preparing import prepared
 from codegen.driver.report.certificate import again, block_reports
-from codegen.plan.draw.curve_picture import CurvePoint
 from codegen.program.program import Program
 from codegen.progress import Progress
 from codegen.search import Frontier, board_pools, curve

@@ -7,12 +7,12 @@ from dataclasses import replace
 from codegen.driver.inputs.planned import Planned
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message, Messages
-from codegen.plan.models.joint import Groups, heaviest_group, join, together
+from codegen.joint import Groups, heaviest_group, join, together
 from codegen.plan.place import planners
 from codegen.plan.place.budgets import shortage
-from codegen.program.problem import NO_LIMIT_BYTES, Limits, Pool, limited
+from codegen.problem.problem import NO_LIMIT_BYTES, Limits, Pool, limited
+from codegen.problem.shortage import DoesNotFit, DoesNotLink, Shortage
 from codegen.program.program import Bundle, bundle_peak
-from codegen.program.shortage import DoesNotFit, DoesNotLink, Shortage
 
 Budgets = Mapping[str, int]
 """Bytes by pool, instead of what the options say of these pools."""

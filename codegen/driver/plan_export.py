@@ -8,9 +8,9 @@ from codegen.driver.inputs.files import write_file
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message
 from codegen.importers.tflite.file import offline_plan
-from codegen.plan.check import validate
+from codegen.plan import validate
 from codegen.plan.place import planners, problem_files
-from codegen.program.problem import Limits, Problem, peak_bytes
+from codegen.problem.problem import Limits, Problem, peak_bytes
 
 _ROOM = 1 << 28
 """Bytes of the arena when `--pool arena=BYTES` does not limit it."""

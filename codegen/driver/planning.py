@@ -14,13 +14,13 @@ from codegen.driver.report.certificate import CUT_SHORT
 from codegen.driver.report.single import SCHEMA
 from codegen.errors import CodegenError, Message, counted
 from codegen.ir import Board, Region
-from codegen.plan.check import validate
+from codegen.plan import validate
 from codegen.plan.clock import Clock
 from codegen.plan.place import planners, problem_files
 from codegen.plan.place.access import access_cost
 from codegen.plan.place.budgets import Budgets, shortage, smallest_budgets
 from codegen.plan.place.planners import Planner
-from codegen.program.problem import (
+from codegen.problem.problem import (
     NO_LIMIT_BYTES,
     Limits,
     MemoryPlan,
@@ -30,7 +30,7 @@ from codegen.program.problem import (
     overfull,
     peak_bytes,
 )
-from codegen.program.shortage import DoesNotFit
+from codegen.problem.shortage import DoesNotFit
 from codegen.progress import Progress, silent
 
 _ROOM = 1 << 29

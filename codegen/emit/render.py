@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 
 import codegen
 from codegen import resources
+from codegen.draw.memory_map import program_map
 from codegen.emit.c.c_tables import byte_rows
 from codegen.emit.c.c_text import fill, starred
 from codegen.emit.c.core_guard import core_guard
@@ -34,9 +35,8 @@ from codegen.emit.values.model_data import (
     set_view,
 )
 from codegen.ir import Runner
+from codegen.joint import together
 from codegen.kernels.base.forms import in_smallest_forms
-from codegen.plan.draw.memory_map import program_map
-from codegen.plan.models.joint import together
 from codegen.program.image import Sources
 from codegen.program.program import Bundle, Program
 from codegen.settings import Firmware

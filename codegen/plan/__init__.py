@@ -1,5 +1,5 @@
-"""Memory planning: liveness, the problem, planners, independent checkers, linked constants.
+"""Memory planning: where every buffer lies, and in which order steps run.
 
-In: a function with its PrimFuncs, or a bare `Problem`. Out: a checked `MemoryPlan` and linked constants.
-Rooms, lowest first: check, place, order, live, constants, models, draw.
+In: a `Problem`, or an `OrderGraph` of steps and bytes. Out: a `MemoryPlan` that `validate` finds no fault
+with, or an order. No network, kernel or program is known here. Start with `place.planners`.
 """

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from codegen.program.problem import Pool
+from codegen.problem.problem import Pool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

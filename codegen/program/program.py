@@ -10,9 +10,9 @@ from types import MappingProxyType
 
 from codegen.ir import Board, Function
 from codegen.kernels.primfunc import PrimFunc
+from codegen.problem.problem import MemoryPlan, Problem, peak_bytes, pool_alignment
 from codegen.program.constants import ConstantLayout, ConstantPool
 from codegen.program.interface import Edge, Interface, IoTensor, Signature
-from codegen.program.problem import MemoryPlan, Problem, peak_bytes, pool_alignment
 from codegen.program.size_ranges import Ranges
 
 

@@ -1,9 +1,9 @@
 """Search: decides kernels, devices, order and memory plan together."""
 
+from codegen.constants.constant_pools import report_unused
 from codegen.search.blocks.row_blocks import Segment
 from codegen.search.choices import Choices, board_pools
 from codegen.search.falling_back import with_or_without_blocks
-from codegen.search.flash.constant_pools import report_unused
 from codegen.search.ranges.narrowing import looked_at
 from codegen.search.ranges.sizes import Sizes
 from codegen.search.search import Frontier, check, curve, search

@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
+from codegen.constants.constant_pools import constant_pools
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Function, MemoryModel, Region
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.clock import Clock
+from codegen.problem.problem import Limits, Pool
 from codegen.program.interface import Edge
-from codegen.program.problem import Limits, Pool
 from codegen.program.search_options import SearchOptions
 from codegen.progress import Tally
-from codegen.search.flash.constant_pools import constant_pools
 
 
 def board_pools(

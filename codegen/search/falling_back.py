@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from codegen.errors import CodegenError
+from codegen.problem.shortage import DoesNotFit
 from codegen.program.program import Program
-from codegen.program.shortage import DoesNotFit
 from codegen.search.choices import Choices
 
 RAISES = False

@@ -3,11 +3,14 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from codegen.constants.compressing import linked, with_staging
+from codegen.constants.constant_pools import placed
 from codegen.errors import CodegenError, Message, Messages
 from codegen.ir import Board, Function, Module, Var
 from codegen.ir.ops import SHIFT
 from codegen.kernels.primfunc import PrimFunc
-from codegen.plan.check import memories, replay, validate
+from codegen.lifetimes import memories, replay
+from codegen.plan import validate
 from codegen.plan.clock import Clock
 from codegen.plan.place import planners
 from codegen.program.constants import ConstantLayout
@@ -18,9 +21,7 @@ from codegen.search.blocks.row_blocks import Segment, fewest_bytes_row_steps, ro
 from codegen.search.choices import Choices
 from codegen.search.devices.device_plan import plan_devices
 from codegen.search.devices.offers import Owners, board_offer, reading
-from codegen.search.flash.compressing import linked, with_staging
-from codegen.search.flash.constant_pools import placed
-from codegen.search.flash.flash_limit import Asked, Found, within_flash
+from codegen.search.flash_limit import Asked, Found, within_flash
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.costs import FLASH_WORTH, code_limit
 from codegen.search.kernels.cycle_costs import CycleCosts

@@ -3,17 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+from codegen.constants.compressing import misses_start_up
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Module
 from codegen.ir.formulas import Symbol
 from codegen.ir.ranged import Unlike
 from codegen.plan.place import planners
+from codegen.problem.shortage import DoesNotFit
 from codegen.program.program import Program
-from codegen.program.shortage import DoesNotFit
 from codegen.program.size_ranges import OpenEnd
 from codegen.progress import Progress
 from codegen.search.choices import Choices
-from codegen.search.flash.compressing import misses_start_up
 from codegen.search.kernels.cycle_costs import CycleCosts
 from codegen.search.ranges.members import Members
 from codegen.search.ranges.narrowing import looked_at

@@ -15,7 +15,7 @@ from codegen.ir import Function, TensorType, Var
 from codegen.ir.c_names import identifier, unique
 from codegen.ir.rules import StateRule
 from codegen.kernels.primfunc import PrimFunc
-from codegen.plan.live.ties import ties
+from codegen.lifetimes.ties import ties
 from codegen.program.interface import IoMode, IoTensor, StatePair
 from codegen.program.program import Program
 

@@ -6,7 +6,7 @@ import time
 import highspy
 
 from codegen.errors import CodegenError, Message
-from codegen.program.problem import MemoryPlan, Placement, Problem
+from codegen.problem.problem import MemoryPlan, Placement, Problem
 
 
 def plan(problem: Problem) -> MemoryPlan:

@@ -187,7 +187,7 @@ def test_a_file_that_was_changed_meanwhile_is_a_warning_of_the_report(
     "first",
     [
         "import codegen.plan",
-        "from codegen.program.problem import Problem",
+        "from codegen.problem.problem import Problem",
         "import codegen.api",
         "codegen.build",
     ],
@@ -195,7 +195,7 @@ def test_a_file_that_was_changed_meanwhile_is_a_warning_of_the_report(
 def test_plan_is_the_function_whatever_was_imported_first(first: str) -> None:
     """`codegen.plan` is a sub-package too: imported first, it was that, and no function."""
     script = (
-        f"import codegen\n{first}\nfrom codegen import plan\nfrom codegen.program.problem import Pool\n"
+        f"import codegen\n{first}\nfrom codegen import plan\nfrom codegen.problem.problem import Pool\n"
         "print(codegen.plan is plan, plan.__name__, type(plan).__name__, Pool.__name__, dir(codegen))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -8,7 +8,7 @@ import pytest
 from codegen.driver.options import Options
 from codegen.driver.planning import plan_problem
 from codegen.plan.place import planners
-from codegen.program.problem import MemoryPlan, Problem
+from codegen.problem.problem import MemoryPlan, Problem
 from tests.cli.test_verbs import call
 
 BOARD = ("--board", "mps2-an386")

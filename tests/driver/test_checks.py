@@ -22,7 +22,7 @@ from codegen.driver.inputs.models import GivenNames
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, ExitCode, Message
 from codegen.ir.rules import ConstantRule
-from codegen.plan.models.joint import together
+from codegen.joint import together
 from codegen.program.image import ElfSizes, Image
 from codegen.program.interface import ConstantsMode, Interface, IoMode, PoolOwner
 from codegen.program.program import Bundle, Program

@@ -18,9 +18,9 @@ from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message
 from codegen.ir import VirtualDevice
 from codegen.ir.rules import Place
-from codegen.plan.models.joint import Groups
+from codegen.joint import Groups
+from codegen.problem.shortage import DoesNotFit
 from codegen.program.interface import ConstantsMode, Interface, PoolOwner
-from codegen.program.shortage import DoesNotFit
 from tests.networks import model_path
 
 FILES = {

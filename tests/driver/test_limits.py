@@ -27,7 +27,7 @@ from codegen.driver.report.certificate import proof_text
 from codegen.driver.report.several import used_pools
 from codegen.driver.report.single import report
 from codegen.driver.run import all_complaints, measure
-from codegen.plan.models.joint import together
+from codegen.joint import together
 from codegen.program.image import CaseResult, ElfSizes, Image, RunResult
 from codegen.program.program import Program
 from tests.networks import model_path

@@ -31,7 +31,7 @@ from codegen.errors import counted
 from codegen.ir import DType, Target, TensorType
 from codegen.kernels.base.registry import kernels_for
 from codegen.plan.order.order_graph import OrderLimits
-from codegen.program.problem import Limits
+from codegen.problem.problem import Limits
 from codegen.program.program import OrderCertificate, Program
 from codegen.search import Choices, search
 from codegen.search.steps.schedule import schedule

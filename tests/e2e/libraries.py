@@ -12,7 +12,7 @@ from codegen.driver.build import model_name, plan_model
 from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
 from codegen.emit.c.spelling import scalar
-from codegen.plan.models.joint import together
+from codegen.joint import together
 from codegen.targets.arm import ARM_PREFIX
 from codegen.toolchain import Optimize, gcc
 from tests.networks import model_path

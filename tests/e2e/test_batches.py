@@ -15,7 +15,7 @@ from codegen.driver.build import Planned, plan_model
 from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
 from codegen.driver.run import complaints, measure, request
-from codegen.plan.models.joint import together
+from codegen.joint import together
 from tests.joining import joined
 from tests.opgen import OpCase, cases
 

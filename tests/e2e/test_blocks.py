@@ -27,10 +27,10 @@ from codegen.errors import CodegenError
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import DType, Module, Var
 from codegen.ir.evaluate import evaluate, evaluate_let
-from codegen.plan.models.joint import together
+from codegen.joint import together
+from codegen.problem.problem import peak_bytes
 from codegen.program.image import RunResult
 from codegen.program.interface import IoMode
-from codegen.program.problem import peak_bytes
 from codegen.program.program import Program
 from codegen.search import Choices, Segment, search
 from codegen.search.blocks.row_blocks import row_steps

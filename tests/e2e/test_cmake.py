@@ -15,7 +15,7 @@ from codegen.board import load_board
 from codegen.driver.build import Built, plan_model
 from codegen.driver.options import Options
 from codegen.emit import render, write
-from codegen.plan.models.joint import together
+from codegen.joint import together
 from codegen.targets.arm import ARM_PREFIX, FAMILY
 from codegen.toolchain import HOOK_FUNCTIONS, Optimize, callgraph, elf, gcc
 from tests.e2e.libraries import RIGHT, Library, Shop, run

@@ -18,10 +18,10 @@ from codegen.driver.run import Measured, complaints, execute
 from codegen.emit.c.spelling import constant_pool, pool_array
 from codegen.errors import CodegenError
 from codegen.ir.rules import ConstantRule
-from codegen.plan.models.joint import together
+from codegen.joint import together
+from codegen.problem.problem import BufferKind
 from codegen.program.image import Trace
 from codegen.program.interface import EntryMode, Interface
-from codegen.program.problem import BufferKind
 from codegen.program.program import Program
 from codegen.settings import StageMode
 from codegen.toolchain import Optimize

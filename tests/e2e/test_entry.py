@@ -23,7 +23,7 @@ from codegen.driver.options import Options
 from codegen.driver.run import complaints, execute, reference
 from codegen.errors import CodegenError, ExitCode
 from codegen.importers.tflite.writing.writer import ModelBuilder
-from codegen.plan.models.joint import together
+from codegen.joint import together
 from codegen.program.interface import ConstantsMode, EntryMode, Interface, IoMode, PoolOwner
 from codegen.program.program import Program
 from tests.board.link.test_linked_board import forwarding

@@ -17,7 +17,7 @@ from codegen.driver.build import Built, build, document
 from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
 from codegen.driver.run import all_complaints, execute_all, measure, request
-from codegen.plan.models.joint import faults, together
+from codegen.joint import faults, together
 from codegen.program.interface import EntryMode, Interface
 from codegen.program.program import Program, own_pools
 from tests.e2e.models import golden_cases

@@ -18,9 +18,9 @@ from codegen.driver.options import Options
 from codegen.driver.run import complaints, execute, request
 from codegen.errors import CodegenError, ExitCode, Message
 from codegen.ir import Var
-from codegen.plan.models.joint import together
+from codegen.joint import together
+from codegen.problem.problem import Buffer, Placement
 from codegen.program.image import RunResult
-from codegen.program.problem import Buffer, Placement
 from codegen.program.program import Program
 from tests.e2e.models import ALL_MODELS, build_model, golden_cases
 from tests.emit.variants import moved, resized

@@ -18,7 +18,7 @@ from codegen.driver.run import reference
 from codegen.driver.sized_run import complaints_at, member_of, request_at, run_at
 from codegen.errors import CodegenError
 from codegen.ir.formulas import Sum, constant_of
-from codegen.plan.models.joint import together
+from codegen.joint import together
 from codegen.program.image import RunResult
 from codegen.program.interface import Interface, IoMode, PoolOwner
 from codegen.program.program import Program

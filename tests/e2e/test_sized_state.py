@@ -16,7 +16,7 @@ from codegen.driver.run import reference
 from codegen.driver.sized_run import complaints_at, member_of, run_at
 from codegen.errors import CodegenError
 from codegen.ir.rules import StateRule
-from codegen.plan.models.joint import together
+from codegen.joint import together
 from codegen.program.interface import EntryMode, Interface, PoolOwner
 from codegen.program.size_ranges import breakpoints
 from tests.emit.compiling import run_main

@@ -25,12 +25,12 @@ from codegen.errors import CodegenError
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import Board, DType, Module, Runner
 from codegen.ir.evaluate import steps
+from codegen.joint import together
 from codegen.kernels.primfunc import PrimFunc
 from codegen.passes import FoldConstants, RemoveDead, run_passes
 from codegen.passes.reduce import reduce
-from codegen.plan.models.joint import together
+from codegen.problem.problem import Placement
 from codegen.program.image import RunResult, Trace
-from codegen.program.problem import Placement
 from codegen.search import Choices, search
 from codegen.search.kernels import fewest_bytes
 from codegen.search.kernels.binding import Binder

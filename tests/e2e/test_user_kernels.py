@@ -19,9 +19,9 @@ from codegen.driver.run import complaints, execute, measure, request
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import Let, Module
 from codegen.ir.text import parse_module, print_module
-from codegen.plan.models.joint import together
+from codegen.joint import together
+from codegen.problem.problem import Placement
 from codegen.program.image import RunResult
-from codegen.program.problem import Placement
 from codegen.program.program import BufferSlice, Program
 from tests.checkout import ROOT
 from tests.emit.variants import moved

@@ -17,7 +17,7 @@ from codegen.driver.inputs.cases import Case, pattern_case
 from codegen.driver.options import Options
 from codegen.driver.run import check_steps, complaints, execute, request
 from codegen.importers.tflite.writing.writer import ModelBuilder
-from codegen.plan.models.joint import together
+from codegen.joint import together
 from codegen.program.image import RunResult, Trace
 from codegen.program.interface import IoMode
 from codegen.program.program import Program

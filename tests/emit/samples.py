@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from codegen import ir
+from codegen.constants.linking import link
 from codegen.ir.ops import OPS, Attrs
 from codegen.kernels.call import (
     ArrayArg,
@@ -33,11 +34,10 @@ from codegen.kernels.call import (
 )
 from codegen.kernels.contract import LinkedConstant, Sharing, View, Workspace
 from codegen.kernels.primfunc import PrimFunc
-from codegen.plan.constants.linking import link
-from codegen.plan.live.liveness import liveness
+from codegen.lifetimes.liveness import liveness
+from codegen.problem.problem import BufferKind, MemoryPlan, Placement, Pool
 from codegen.program.constants import ConstantLayout
 from codegen.program.interface import Edge, IoMode, IoTensor, Signature, StatePair
-from codegen.program.problem import BufferKind, MemoryPlan, Placement, Pool
 from codegen.program.program import Program, Steps
 from tests.emit.variants import changed
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from codegen.emit import render, write
-from codegen.plan.models.joint import together
+from codegen.joint import together
 from codegen.program.interface import ConstantsMode, EntryMode, Interface, IoMode, PoolOwner
 from codegen.program.program import Program
 from tests.checkout import ROOT

@@ -14,7 +14,7 @@ RENDER = """
 import sys
 from pathlib import Path
 from codegen.emit import render, write
-from codegen.plan.models.joint import together
+from codegen.joint import together
 from tests.emit import samples
 pooled = samples.mixed("pooled", io=samples.IoMode.POOL)
 write(render(together([samples.counter(), samples.mixed(), pooled])), Path(sys.argv[1]))

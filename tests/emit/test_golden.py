@@ -8,7 +8,7 @@ import pytest
 
 import codegen
 from codegen.emit import render
-from codegen.plan.models.joint import together
+from codegen.joint import together
 from codegen.program.interface import ConstantsMode, EntryMode, IoMode, PoolOwner
 from codegen.program.program import Program
 from tests.checkout import ROOT

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from codegen.emit import render, write
-from codegen.plan.models.joint import together
+from codegen.joint import together
 from codegen.program.image import Sources
 from codegen.program.interface import EntryMode, Interface
 from codegen.program.program import Program

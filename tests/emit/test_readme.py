@@ -15,7 +15,7 @@ from codegen.emit import folder_readme, render, write
 from codegen.emit.c.spelling import float32
 from codegen.importers import load
 from codegen.ir.evaluate import evaluate
-from codegen.plan.models.joint import together
+from codegen.joint import together
 from codegen.program.image import ElfSizes
 from codegen.program.interface import ConstantsMode, IoMode, PoolOwner
 from codegen.program.program import Program

@@ -15,8 +15,8 @@ from codegen.driver.options import Options
 from codegen.emit import render, write
 from codegen.emit.values.model_data import constant_views
 from codegen.importers.tflite.writing.writer import ModelBuilder
+from codegen.joint import together
 from codegen.kernels.call import CStruct, ValueArg
-from codegen.plan.models.joint import together
 from codegen.program.constants import ConstantMember, ConstantPart, ConstantPool
 from codegen.program.interface import EntryMode, Interface, IoMode
 from tests.emit import samples

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from codegen.emit import render, write
-from codegen.plan.models.joint import together
+from codegen.joint import together
 from codegen.program.interface import EntryMode, Interface
 from tests.checkout import ROOT
 from tests.emit import samples

@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from codegen.ir import Let, Var, VirtualDevice
+from codegen.problem.problem import Placement
 from codegen.program.interface import ConstantsMode, EntryMode, Interface, PoolOwner
-from codegen.program.problem import Placement
 from codegen.program.program import Program
 
 

@@ -26,7 +26,7 @@ from codegen.importers import load
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import Runner
 from codegen.ir.evaluate import evaluate as evaluate_function
-from codegen.plan.models.joint import together
+from codegen.joint import together
 from codegen.targets.arm import ARM_PREFIX
 from codegen.toolchain import gcc
 from tests.checkout import ROOT

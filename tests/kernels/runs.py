@@ -17,9 +17,9 @@ from codegen.driver.options import Options
 from codegen.driver.run import Measured, complaints, measure, request
 from codegen.errors import CodegenError
 from codegen.ir import DType, Let, Module
+from codegen.joint import together
 from codegen.kernels import kernels_of_step
 from codegen.kernels.base.registry import Kernel
-from codegen.plan.models.joint import together
 from codegen.search import Choices, Segment, search
 from codegen.search.blocks.row_blocks import row_steps
 from codegen.search.kernels.binding import Binder

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from codegen.constants.coding import Coder
 from codegen.ir import DType
 from codegen.ir.ops.base import fixed_point
-from codegen.plan.constants.coding import Coder
 from tests.kernels.builders import random_layer
 from tests.kernels.calling import RUNTIME, WARNINGS, Library, bind, check_result, compile_library
 

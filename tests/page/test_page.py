@@ -18,9 +18,9 @@ from codegen.driver.options import Options
 from codegen.driver.planning import planning_board
 from codegen.driver.report.several import joint_report
 from codegen.driver.report.single import report
+from codegen.joint import together
 from codegen.page import page
 from codegen.page.curve_chart import chosen
-from codegen.plan.models.joint import together
 from codegen.report_file import typed
 from tests.checkout import ROOT
 from tests.cli.test_verbs import call

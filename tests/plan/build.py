@@ -8,9 +8,8 @@ from codegen.ir import ANYWHERE, Arg, Call, DType, Function, Let, TensorType, Va
 from codegen.ir.operator import Attrs, Op
 from codegen.kernels.contract import MemoryDemand, Sharing, View, Workspace
 from codegen.kernels.primfunc import PrimFunc
-from codegen.plan.live.liveness import Liveness, liveness
-from codegen.program.interface import Edge, IoMode
-from codegen.program.problem import (
+from codegen.lifetimes.liveness import Liveness, liveness
+from codegen.problem.problem import (
     Buffer,
     BufferKind,
     Limits,
@@ -20,6 +19,7 @@ from codegen.program.problem import (
     Problem,
     interval_conflicts,
 )
+from codegen.program.interface import Edge, IoMode
 
 POOL = Pool(name="sram", region="SRAM", limit_bytes=1 << 30)
 

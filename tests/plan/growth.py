@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from codegen.importers.tflite.writing.writer import ModelBuilder
-from codegen.program.problem import Buffer, Pool, Problem, interval_conflicts
+from codegen.problem.problem import Buffer, Pool, Problem, interval_conflicts
 
 POOL = Pool(name="ram", region="RAM", limit_bytes=1 << 40, alignment=1)
 

@@ -6,7 +6,7 @@ from codegen.ir import Arg, ConstRef, DType, Module, Quantization, TensorType, V
 from codegen.ir.builder import Builder
 from codegen.ir.evaluate import evaluate, evaluate_let
 from codegen.ir.ops import OPS, Attrs, BinaryAttrs, ConcatAttrs, ReshapeAttrs, StridedSliceAttrs
-from codegen.plan.live.ties import ties
+from codegen.lifetimes.ties import ties
 from codegen.program.program import Program
 
 METADATA = {"sha256": "0" * 64, "format": "made up", "file": "views"}

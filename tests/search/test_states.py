@@ -6,14 +6,15 @@ from pathlib import Path
 import pytest
 
 from codegen import board as boards
+from codegen import joint
 from codegen.driver.build import build, plan_model
 from codegen.driver.inputs.declared_pools import DeclaredPool, option_board
 from codegen.driver.options import Options
 from codegen.errors import CodegenError
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir.rules import StateRule
-from codegen.plan.check import replay, validate
-from codegen.plan.models import joint
+from codegen.lifetimes import replay
+from codegen.plan import validate
 from codegen.program.interface import IoMode
 from codegen.program.program import Program
 from tests.e2e.streaming import FRAMES, STATES, streaming

@@ -7,9 +7,9 @@ from dataclasses import replace
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message, Messages
 from codegen.ir.rules import ConstantRule
+from codegen.problem.shortage import DoesNotLink
 from codegen.program.interface import Interface
 from codegen.program.program import Bundle, Program, own_pools, second_core_steps, uses_second_core
-from codegen.program.shortage import DoesNotLink
 from codegen.search import report_unused
 from codegen.settings import CompressMode, Firmware, StageMode
 

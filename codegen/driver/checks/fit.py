@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from codegen.errors import CodegenError, Message, in_bytes
 from codegen.ir import Board
-from codegen.program.program import Bundle
-from codegen.program.shortage import (
+from codegen.problem.shortage import (
     ConstantShortage,
     DoesNotFit,
     DoesNotLink,
@@ -18,6 +17,7 @@ from codegen.program.shortage import (
     Shortage,
     SmallestLimit,
 )
+from codegen.program.program import Bundle
 
 if TYPE_CHECKING:
     from codegen.toolchain import RegionsTooSmall

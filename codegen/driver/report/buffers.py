@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from codegen.program.problem import Buffer, MemoryPlan, Problem
+from codegen.problem.problem import Buffer, MemoryPlan, Problem
 from codegen.program.program import Program
 
 Times = Sequence[tuple[int, int]]

@@ -5,7 +5,7 @@ from typing import cast
 
 from codegen.driver.report.single import members_report, staged_report, workspace_bytes
 from codegen.driver.report.totals import totals
-from codegen.plan.models.joint import heaviest_group
+from codegen.joint import heaviest_group
 from codegen.program.program import Bundle, BundlePool, Program, bundle_peak, own_pools
 
 _SHARED = ("schema", "board", "options", "elf", "constants", "totals")

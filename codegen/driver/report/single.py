@@ -18,9 +18,9 @@ from codegen.ir.ops.user import operator_name
 from codegen.kernels.primfunc import PrimFunc
 from codegen.passes import Reduction
 from codegen.plan.place.access import access_cost, pool_access_cost
+from codegen.problem.problem import Buffer, BufferKind, pool_alignment
 from codegen.program.constants import ConstantPool
 from codegen.program.image import CaseResult, ElfSizes, RunResult, StepTrace
-from codegen.program.problem import Buffer, BufferKind, pool_alignment
 from codegen.program.program import Program, core_of, second_core_steps
 
 if TYPE_CHECKING:

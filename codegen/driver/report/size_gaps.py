@@ -4,9 +4,9 @@ least."""
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from codegen.draw.sizes_picture import Sizes, sizes_picture
 from codegen.errors import in_bytes
 from codegen.ir.formulas import Formula, named, names_of, text
-from codegen.plan.draw.sizes_picture import Sizes, sizes_picture
 from codegen.program.interface import axes_of
 from codegen.program.program import Program
 from codegen.program.size_ranges import OpenEnd, Peak, Ranges, breakpoints

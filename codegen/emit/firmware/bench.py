@@ -10,8 +10,8 @@ from codegen.emit.firmware.folder_files import GUARD_BYTES
 from codegen.emit.values.locations import CallerBytes, Places, PoolBytes, TensorView, io_views, used_pools
 from codegen.ir import Runner, Var
 from codegen.ir.formulas import constant_of
+from codegen.problem.problem import Buffer
 from codegen.program.interface import IoTensor
-from codegen.program.problem import Buffer
 from codegen.program.program import Program
 from codegen.targets.families import isolates_buffers
 

@@ -9,10 +9,10 @@ from codegen.emit.c.formula_text import SizeText
 from codegen.emit.c.spelling import POOL_TYPES, PUBLIC_TYPES, c_name, io_stems, pool_array
 from codegen.ir import DType, TensorType, Var
 from codegen.ir.formulas import Formula, constant_of
-from codegen.plan.live.ties import ties
+from codegen.lifetimes.ties import ties
+from codegen.problem.problem import Buffer, Placement
 from codegen.program.constants import Staged
 from codegen.program.interface import IoTensor
-from codegen.program.problem import Buffer, Placement
 from codegen.program.program import Bundle, Program, own_pools
 
 

@@ -8,7 +8,7 @@ that is listed first among a buffer's equally cheap ones; least sum of the pools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from codegen.program.problem import Buffer, MemoryPlan, Pool, Problem
+from codegen.problem.problem import Buffer, MemoryPlan, Pool, Problem
 
 
 def buffer_access_cost(buffer: Buffer, pool: Pool) -> int:

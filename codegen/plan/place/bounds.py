@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from codegen.plan.place.access import preferred_pools
-from codegen.program.problem import Buffer, MemoryPlan, Problem, count_intersecting, intersecting
+from codegen.problem.problem import Buffer, MemoryPlan, Problem, count_intersecting, intersecting
 
 _Overlaps = Mapping[int, Mapping[int, int]]
 """Index -> other index -> most bytes the two buffers may have in common (pairs with none are left out)."""

@@ -5,8 +5,8 @@ from collections.abc import Callable, Collection, Mapping
 from typing import TypeVar
 
 from codegen.plan.place.bounds import alive_at, lower_bound
-from codegen.program.problem import MemoryPlan, Pool, Problem, overfull, peak_bytes
-from codegen.program.shortage import DoesNotFit, Shortage
+from codegen.problem.problem import MemoryPlan, Pool, Problem, overfull, peak_bytes
+from codegen.problem.shortage import DoesNotFit, Shortage
 
 P = TypeVar("P")
 

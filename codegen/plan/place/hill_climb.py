@@ -18,7 +18,7 @@ from codegen.plan.place.placing import (
     order_by_conflicts,
     order_by_size,
 )
-from codegen.program.problem import MemoryPlan, Problem
+from codegen.problem.problem import MemoryPlan, Problem
 
 _MEMORY = 40
 """How many moves ago the cost to compare with was: long enough to cross plateaus, short enough to descend."""

@@ -7,7 +7,7 @@ lowest offsets are longest paths, whatever the sizes are: no choice is left for 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from codegen.program.problem import Conflict, MemoryPlan, Placement, Problem
+from codegen.problem.problem import Conflict, MemoryPlan, Placement, Problem
 
 
 class Circular(ValueError):

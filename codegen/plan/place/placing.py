@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from codegen.plan.place.access import least_access_cost, prices
 from codegen.plan.place.bounds import lower_bounds, proved_optimal
 from codegen.plan.place.budgets import shortage
-from codegen.program.problem import MemoryPlan, Placement, Problem, overfull
+from codegen.problem.problem import MemoryPlan, Placement, Problem, overfull
 
 UNPLACED = -1
 

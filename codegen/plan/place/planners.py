@@ -8,12 +8,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from codegen.errors import CodegenError, Message
-from codegen.plan.check.validate import violations
 from codegen.plan.place.exact import optimal
 from codegen.plan.place.hill_climb import hill_climb
 from codegen.plan.place.placing import greedy_by_conflicts, greedy_by_size
-from codegen.program.problem import MemoryPlan, Problem
-from codegen.program.shortage import DoesNotFit
+from codegen.plan.validate import violations
+from codegen.problem.problem import MemoryPlan, Problem
+from codegen.problem.shortage import DoesNotFit
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

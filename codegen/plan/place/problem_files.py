@@ -11,7 +11,7 @@ import msgspec
 
 from codegen.documents import read_text
 from codegen.errors import CodegenError, Message, Messages, listed
-from codegen.program.problem import (
+from codegen.problem.problem import (
     Buffer,
     Conflict,
     Limits,

@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from codegen.kernels.primfunc import PrimFunc
-from codegen.program.shortage import DoesNotFit
+from codegen.problem.shortage import DoesNotFit
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.costs import cheapest, cost
 from codegen.search.kernels.in_place import P, Planner, lower_peak, with_as_many

@@ -11,12 +11,12 @@ from typing import Generic, Protocol, TypeVar
 from codegen.ir import Function, Var
 from codegen.kernels.contract import Sharing
 from codegen.kernels.primfunc import PrimFunc
+from codegen.lifetimes.ties import Replaceable, broken, may_replace, misfits, ties
 from codegen.plan.clock import Clock
-from codegen.plan.live.ties import Replaceable, broken, may_replace, misfits, ties
+from codegen.problem.problem import MemoryPlan
+from codegen.problem.shortage import DoesNotFit
 from codegen.program.interface import Edge
-from codegen.program.problem import MemoryPlan
 from codegen.program.program import BufferSlice
-from codegen.program.shortage import DoesNotFit
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.costs import cheapest
 from codegen.settings import SharingMode

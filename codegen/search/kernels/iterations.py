@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from codegen.constants.merging import round_up
 from codegen.ir import Call, ConstRef, Function, Let, Target, Var
 from codegen.ir.ops import DEVICE_COPY, Attrs, LoopAttrs
 from codegen.ir.ops.base.operands import narrow
@@ -14,11 +15,10 @@ from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.loop import LOOP_WORKSPACE, InnerPlace
 from codegen.kernels.looped import PlacedIteration, bind_loop
 from codegen.kernels.primfunc import PrimFunc
-from codegen.plan.constants.merging import round_up
-from codegen.plan.live.liveness import liveness
+from codegen.lifetimes.liveness import liveness
 from codegen.plan.place.placing import greedy_by_conflicts
+from codegen.problem.problem import NO_LIMIT_BYTES, Pool, peak_bytes
 from codegen.program.interface import Edge, IoMode
-from codegen.program.problem import NO_LIMIT_BYTES, Pool, peak_bytes
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.cycle_costs import CycleCosts
 from codegen.search.kernels.in_place import permitted, replacing

@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from codegen.ir import Function
 from codegen.kernels.base.views import joinable, joined, slice_view
 from codegen.kernels.primfunc import PrimFunc
-from codegen.plan.live.ties import broken
+from codegen.lifetimes.ties import broken
+from codegen.problem.shortage import DoesNotFit
 from codegen.program.interface import Edge
 from codegen.program.program import core_of
-from codegen.program.shortage import DoesNotFit
 from codegen.search.kernels.in_place import P, Planner, replaced, with_as_many
 
 _FUTILE_PLANS = 4

@@ -8,13 +8,13 @@ from typing import Literal
 
 from codegen.ir import Board, Function
 from codegen.kernels.primfunc import PrimFunc
-from codegen.plan.live.liveness import Liveness, liveness
+from codegen.lifetimes.liveness import Liveness, liveness
 from codegen.plan.place.access import access_cost, least_access_cost
 from codegen.plan.place.bounds import covered_bytes, lower_bound
 from codegen.plan.place.planners import Planner
+from codegen.problem.problem import BufferKind, MemoryPlan, Pool, Problem, has_room, limited, peak_bytes
+from codegen.problem.shortage import DoesNotFit
 from codegen.program.interface import Edge
-from codegen.program.problem import BufferKind, MemoryPlan, Pool, Problem, has_room, limited, peak_bytes
-from codegen.program.shortage import DoesNotFit
 from codegen.search import states
 from codegen.search.blocks.block_costs import BlockCosts
 from codegen.search.blocks.row_blocks import Segment, apply

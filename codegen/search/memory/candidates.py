@@ -7,8 +7,8 @@ Attempts are remembered, so that only what may be better is planned.
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from codegen.program.problem import total_bytes
-from codegen.program.shortage import DoesNotFit
+from codegen.problem.problem import total_bytes
+from codegen.problem.shortage import DoesNotFit
 from codegen.search.blocks.row_blocks import Segment
 from codegen.search.blocks.tiling import Tiler, Tiling
 from codegen.search.memory.attempt import Attempt, Planning

@@ -10,8 +10,8 @@ from dataclasses import replace
 from codegen.ir import Var
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.place.budgets import Budgets, shortage, smallest_budgets
-from codegen.program.problem import NO_LIMIT_BYTES, Pool, has_room, overfull, peak_bytes
-from codegen.program.shortage import DoesNotFit
+from codegen.problem.problem import NO_LIMIT_BYTES, Pool, has_room, overfull, peak_bytes
+from codegen.problem.shortage import DoesNotFit
 from codegen.search.memory.attempt import Attempt, Planning
 from codegen.search.memory.candidates import History, PlanCandidate, planned_as, points, within
 

@@ -13,8 +13,8 @@ from codegen.ir.ops.inserted import FusedAttrs
 from codegen.kernels.block import Block
 from codegen.kernels.fused import bind_fused, can_fuse, layout
 from codegen.kernels.primfunc import PrimFunc
-from codegen.program.problem import has_room
-from codegen.program.shortage import DoesNotFit
+from codegen.problem.problem import has_room
+from codegen.problem.shortage import DoesNotFit
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.costs import FLASH_WORTH, code_limit, cost, cost_in_sum
 from codegen.search.kernels.selection import used_code_bytes, with_shared_code

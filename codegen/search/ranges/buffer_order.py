@@ -17,8 +17,8 @@ from codegen.plan.place.orientation import (
     placed,
 )
 from codegen.plan.place.planners import Planner
-from codegen.program.problem import MemoryPlan, Problem
-from codegen.program.shortage import DoesNotFit
+from codegen.problem.problem import MemoryPlan, Problem
+from codegen.problem.shortage import DoesNotFit
 from codegen.search.ranges.members import Member
 
 _APART = -(1 << 40)

@@ -7,6 +7,8 @@ kernels' binding, liveness. So nothing here knows what a kernel's parameters mea
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from codegen.constants.compressing import compressed
+from codegen.constants.staging import with_copies
 from codegen.ir import Arg, Call, ConstRef, Function, Let, Module, Var
 from codegen.ir.ops.inserted import FusedAttrs, constants_of
 from codegen.ir.ranged import Unlike
@@ -14,13 +16,11 @@ from codegen.kernels.base.registry import Kernel, kernels_of_step
 from codegen.kernels.base.views import joined, slice_view
 from codegen.kernels.contract import Sharing, Workspace
 from codegen.kernels.primfunc import PrimFunc
-from codegen.plan.constants.staging import with_copies
-from codegen.plan.live.liveness import Liveness, liveness
+from codegen.lifetimes.liveness import Liveness, liveness
 from codegen.plan.place.orientation import Orientation, Pair, placed
+from codegen.problem.problem import BufferKind, Problem
 from codegen.program.constants import Unpacking
-from codegen.program.problem import BufferKind, Problem
 from codegen.program.program import MemoryLayout, Program, Steps
-from codegen.search.flash.compressing import compressed
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.cycle_costs import CycleCosts
 from codegen.search.ranges.block_members import block_at

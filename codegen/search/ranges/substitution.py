@@ -6,6 +6,7 @@ from itertools import chain
 
 import numpy as np
 
+from codegen.constants.linking import link
 from codegen.errors import CodegenError, Message
 from codegen.ir import Function
 from codegen.ir.formulas import (
@@ -18,8 +19,7 @@ from codegen.ir.formulas import (
 )
 from codegen.ir.ranged import NamedSizes
 from codegen.kernels.primfunc import PrimFunc
-from codegen.plan.constants.linking import link
-from codegen.plan.live.ties import ties
+from codegen.lifetimes.ties import ties
 from codegen.plan.place.bounds import lower_bounds
 from codegen.plan.place.orientation import Orientation
 from codegen.program.program import MemoryLayout, Program

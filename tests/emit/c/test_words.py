@@ -10,7 +10,7 @@ from codegen.driver.build import plan_model
 from codegen.driver.options import Options
 from codegen.emit import render, write
 from codegen.importers.tflite.writing.writer import ModelBuilder
-from codegen.plan.models.joint import together
+from codegen.joint import together
 from codegen.program.image import Sources
 from tests.emit.compiling import WARNINGS, call
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from codegen import resources
 from codegen.emit import render
 from codegen.emit.firmware.folder_files import runtime_files
+from codegen.joint import together
 from codegen.kernels.call import UserSource
-from codegen.plan.models.joint import together
 from codegen.program.interface import ConstantsMode, Interface, PoolOwner
 from tests.checkout import ROOT
 from tests.emit import samples

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from codegen.emit import render, write
-from codegen.plan.models.joint import together
+from codegen.joint import together
 from codegen.program.image import Sources
 from codegen.program.interface import IoMode
 from tests.emit import samples

@@ -10,7 +10,7 @@ import pytest
 
 from codegen.emit import render, write
 from codegen.emit.values.model_data import CONSTANTS_ABI, CONSTANTS_MAGIC
-from codegen.plan.models.joint import together
+from codegen.joint import together
 from codegen.program.interface import ConstantsMode, EntryMode, IoMode, PoolOwner
 from tests.emit import samples
 from tests.emit.compiling import call, run_main

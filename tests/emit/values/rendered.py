@@ -8,7 +8,7 @@ from codegen.board import load_board
 from codegen.driver.build import plan_model
 from codegen.driver.options import Options
 from codegen.emit import render
-from codegen.plan.models.joint import together
+from codegen.joint import together
 from codegen.program.interface import EntryMode, Interface
 from codegen.toolchain import Optimize
 

@@ -12,7 +12,7 @@ from codegen.board import load_board
 from codegen.driver.build import plan_model
 from codegen.driver.options import Options
 from codegen.emit import render, write
-from codegen.plan.models.joint import together
+from codegen.joint import together
 from codegen.program.program import Program
 from codegen.toolchain import Optimize
 from tests.emit.compiling import compile_all, run_main

@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 
 from codegen.board import load_board
+from codegen.constants.linking import link
 from codegen.driver.build import plan_model
 from codegen.driver.options import Options
 from codegen.emit import render, write
 from codegen.emit.c.spelling import float32
 from codegen.emit.model.structs import constant_addresses
 from codegen.emit.values.model_data import numbers, table_rows
+from codegen.joint import together
 from codegen.kernels.contract import LinkedConstant
-from codegen.plan.constants.linking import link
-from codegen.plan.models.joint import together
-from codegen.program.problem import Pool
+from codegen.problem.problem import Pool
 from tests.emit import samples
 from tests.emit.compiling import compile_all, run_main
 from tests.emit.variants import changed

@@ -14,7 +14,7 @@ from codegen.driver.options import Options
 from codegen.driver.report.output_check import array
 from codegen.driver.run import request
 from codegen.errors import CodegenError
-from codegen.plan.models.joint import together
+from codegen.joint import together
 from codegen.program.interface import ConstantsMode, Interface, Signature
 from codegen.settings import Optimize
 from tests.joining import joined

@@ -25,10 +25,10 @@ from codegen.importers.tflite.file.offline_plan import METADATA, tensor_problem,
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import ConstRef, Var
 from codegen.ir.ops import UserAttrs, UserKernel
-from codegen.plan.check.validate import violations
 from codegen.plan.place.bounds import lower_bound
 from codegen.plan.place.hill_climb import hill_climb
-from codegen.program.problem import Limits, MemoryPlan, peak_bytes
+from codegen.plan.validate import violations
+from codegen.problem.problem import Limits, MemoryPlan, peak_bytes
 from tests.engines import TFLITE_MICRO, EngineError, Request, arena_head_bytes, available, evaluate
 from tests.networks import NAMES, drawn, model_path
 

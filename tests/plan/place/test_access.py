@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 
 from codegen.kernels.contract import View, Workspace
-from codegen.plan.live.liveness import Liveness
+from codegen.lifetimes.liveness import Liveness
 from codegen.plan.place import access
 from codegen.plan.place.exact import optimal
+from codegen.problem.problem import Buffer, MemoryPlan, Placement, Pool, pool_alignment
 from codegen.program.interface import IoMode
-from codegen.program.problem import Buffer, MemoryPlan, Placement, Pool, pool_alignment
 from tests.plan.build import buffer, live, prim, problem, var
 
 X, A, B = var("x", 100), var("a", 50), var("b", 50)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from codegen.plan.place.budgets import Budgets, smallest_budgets
-from codegen.program.problem import Pool
+from codegen.problem.problem import Pool
 
 Plan = dict[str, int]
 """What a made-up plan takes of each pool."""

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from codegen.errors import CodegenError
-from codegen.plan.check.validate import violations
 from codegen.plan.place import planners
-from codegen.program.problem import Conflict, Limits, Pool, Problem, interval_conflicts, peak_bytes
-from codegen.program.shortage import DoesNotFit
+from codegen.plan.validate import violations
+from codegen.problem.problem import Conflict, Limits, Pool, Problem, interval_conflicts, peak_bytes
+from codegen.problem.shortage import DoesNotFit
 from tests.checkout import ROOT
 from tests.plan.build import POOL, buffer, problem
 from tests.plan.place.test_planners import best_peak
@@ -105,14 +105,14 @@ def test_a_planner_from_outside(install: Install) -> None:
         ("def plan(problem):\n    return 1 / 0", "it failed: ZeroDivisionError: division by zero"),
         ("def plan(problem):\n    return {}", "it returned dict, not a MemoryPlan"),
         (
-            "from codegen.program.problem import MemoryPlan, Placement\n"
+            "from codegen.problem.problem import MemoryPlan, Placement\n"
             "def plan(problem):\n"
             "    return MemoryPlan(placements={'a': Placement(pool='sram', offset=0)}, planner='bad',"
             " solver='', lower_bounds={}, proved_optimal=True)",
             "its plan does not hold: b: not placed",
         ),
         (
-            "from codegen.program.problem import MemoryPlan, Placement\n"
+            "from codegen.problem.problem import MemoryPlan, Placement\n"
             "def plan(problem):\n"
             "    return MemoryPlan(placements={b.id: Placement(pool='x', offset=0) for b in problem.buffers},"
             " planner='bad', solver='', lower_bounds={}, proved_optimal=True)",

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codegen.plan.check.validate import violations
 from codegen.plan.place.exact import optimal
 from codegen.plan.place.orientation import Circular, Orientation, apart, below_all, orientation, placed
-from codegen.program.problem import Buffer, Conflict, MemoryPlan, Placement, Pool, Problem, peak_bytes, plain
+from codegen.plan.validate import violations
+from codegen.problem.problem import Buffer, Conflict, MemoryPlan, Placement, Pool, Problem, peak_bytes, plain
 
 POOL = Pool(name="ram", region="RAM", limit_bytes=1 << 30, alignment=1)
 Sizes = Sequence[tuple[int, int]]

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from codegen.driver.checks.fit import PoolsTooSmall, telling
 from codegen.errors import CodegenError
-from codegen.plan.check.validate import violations
 from codegen.plan.place import planners
 from codegen.plan.place.bounds import covered_bytes, largest_overlap, least_end, lower_bound
 from codegen.plan.place.exact import optimal
-from codegen.program.problem import (
+from codegen.plan.validate import violations
+from codegen.problem.problem import (
     Buffer,
     Conflict,
     Limits,
@@ -29,7 +29,7 @@ from codegen.program.problem import (
     interval_conflicts,
     peak_bytes,
 )
-from codegen.program.shortage import DoesNotFit
+from codegen.problem.shortage import DoesNotFit
 from tests.plan.build import POOL, buffer, problem
 from tests.plan.growth import calls, one_lifetime, staircase
 from tests.plan.place.exact.instances import needs_c

@@ -8,7 +8,7 @@ from hypothesis import given
 
 from codegen.errors import CodegenError
 from codegen.plan.place.problem_files import from_csv, from_json, read_problem, to_csv, to_json
-from codegen.program.problem import BufferKind, Conflict, Limits, Problem
+from codegen.problem.problem import BufferKind, Conflict, Limits, Problem
 from tests.plan.build import POOL, buffer, problem
 from tests.plan.place.test_planners import problems
 

@@ -17,8 +17,8 @@ from codegen.driver.build import build, plan_model
 from codegen.driver.options import Options
 from codegen.driver.report.several import used_pools
 from codegen.driver.run import execute
+from codegen.problem.problem import BufferKind
 from codegen.program.interface import IoMode
-from codegen.program.problem import BufferKind
 from codegen.toolchain import Optimize
 from tests.e2e.board_runs import MAIN_BOARDS, check, pairs
 from tests.e2e.test_batches import run_batch

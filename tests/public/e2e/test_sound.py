@@ -11,13 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from codegen import emit, toolchain
+from codegen import emit, joint, toolchain
 from codegen.driver.build import build
 from codegen.driver.inputs.cases import pattern_case
 from codegen.driver.inputs.models import GivenNames
 from codegen.driver.options import Options
 from codegen.driver.run import execute
-from codegen.plan.models import joint
 from tests import engines
 from tests.checkout import ROOT
 from tests.public.testdata import model_path

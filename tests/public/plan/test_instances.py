@@ -4,12 +4,12 @@ import csv
 
 import pytest
 
-from codegen.plan.check.validate import violations
 from codegen.plan.place import planners
 from codegen.plan.place.bounds import lower_bound
 from codegen.plan.place.exact import optimal
 from codegen.plan.place.problem_files import read_problem, to_csv
-from codegen.program.problem import MemoryPlan, peak_bytes
+from codegen.plan.validate import violations
+from codegen.problem.problem import MemoryPlan, peak_bytes
 from tests.plan.build import POOL
 from tests.plan.place.exact.instances import POOL as WIDE_POOL
 from tests.plan.place.exact.instances import needs_c, peak

@@ -16,13 +16,13 @@ from codegen.ir.ops import OPS, Attrs, BinaryAttrs
 from codegen.ir.rules import Place
 from codegen.kernels import fused
 from codegen.kernels.rows import BlockRun, Stage, simulate
+from codegen.lifetimes.liveness import liveness
 from codegen.passes import place_values
-from codegen.plan.live.liveness import liveness
 from codegen.plan.place.bounds import lower_bound
+from codegen.problem.problem import BufferKind, Pool
+from codegen.problem.shortage import DoesNotFit
 from codegen.program.interface import Edge
-from codegen.program.problem import BufferKind, Pool
 from codegen.program.program import Program
-from codegen.program.shortage import DoesNotFit
 from codegen.search import Choices, search
 from codegen.search.blocks.block_costs import STRIPES, BlockCosts
 from codegen.search.blocks.line_floor import LineFloor

@@ -21,11 +21,11 @@ from codegen.ir.ops import DEVICE_COPY
 from codegen.kernels.contract import MemoryDemand, View
 from codegen.kernels.portable.inserted import DEVICE_COPY_KERNEL
 from codegen.kernels.primfunc import PrimFunc
-from codegen.plan.check.memories import misplaced, misplaced_program
+from codegen.lifetimes.memories import misplaced, misplaced_program
+from codegen.problem.problem import Limits
+from codegen.problem.shortage import DoesNotFit
 from codegen.program.interface import IoMode
-from codegen.program.problem import Limits
 from codegen.program.program import Program, core_of
-from codegen.program.shortage import DoesNotFit
 from codegen.search import Choices, search
 from codegen.search.devices.device_plan import plan_devices
 from codegen.search.devices.offers import Owners

@@ -9,7 +9,7 @@ from codegen.errors import CodegenError
 from codegen.ir import Module, Var, VirtualDevice
 from codegen.ir.hardware import SecondCore
 from codegen.kernels.contract import View
-from codegen.program.problem import Limits
+from codegen.problem.problem import Limits
 from codegen.program.program import core_of
 from codegen.search.devices.device_plan import plan_devices
 from codegen.search.devices.offers import Owners

@@ -12,9 +12,9 @@ from codegen.driver.build import plan_model
 from codegen.driver.options import Options
 from codegen.driver.preparing import pipeline
 from codegen.kernels.primfunc import PrimFunc
+from codegen.problem.shortage import DoesNotFit
 from codegen.program.program import Program
 from codegen.program.search_options import SearchOptions
-from codegen.program.shortage import DoesNotFit
 from codegen.search import board_pools
 from codegen.search.kernels.binding import Binder, step_key
 from codegen.search.kernels.costs import assumed_instructions, worth_of_flash

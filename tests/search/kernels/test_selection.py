@@ -21,9 +21,9 @@ from codegen.ir import Let, Target, VirtualDevice
 from codegen.kernels.base.registry import Kernel
 from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.primfunc import PrimFunc
+from codegen.problem.shortage import DoesNotFit
 from codegen.program.interface import IoMode
 from codegen.program.program import Program
-from codegen.program.shortage import DoesNotFit
 from codegen.search import Choices, search
 from codegen.search.kernels import fewest_bytes
 from codegen.search.kernels.binding import Binder, Cap, step_key

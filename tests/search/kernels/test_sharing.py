@@ -15,8 +15,8 @@ from codegen.errors import CodegenError
 from codegen.kernels.call import Reverse
 from codegen.kernels.contract import Sharing, Workspace
 from codegen.kernels.primfunc import PrimFunc
+from codegen.problem.problem import Placement
 from codegen.program.interface import IoMode
-from codegen.program.problem import Placement
 from codegen.program.program import Program
 from codegen.search.kernels import selection
 from codegen.search.kernels.costs import cost

@@ -13,12 +13,12 @@ from codegen.errors import CodegenError
 from codegen.ir import DType, Module, Quantization
 from codegen.ir.ops import OPS, ConcatAttrs, DepthwiseConvAttrs, Padding2D, StridedSliceAttrs
 from codegen.kernels.primfunc import PrimFunc
-from codegen.plan.check.replay import replay_program
-from codegen.plan.live.ties import broken
+from codegen.lifetimes.replay import replay_program
+from codegen.lifetimes.ties import broken
+from codegen.problem.problem import Limits
+from codegen.problem.shortage import DoesNotFit
 from codegen.program.interface import Edge, IoMode
-from codegen.program.problem import Limits
 from codegen.program.program import Program
-from codegen.program.shortage import DoesNotFit
 from codegen.search.choices import Choices
 from codegen.search.kernels import in_place, view_choice
 from codegen.search.kernels.binding import Binder

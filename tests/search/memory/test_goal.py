@@ -19,9 +19,9 @@ from codegen.ir.rules import Place
 from codegen.ir.types import VirtualDevice
 from codegen.kernels import fused
 from codegen.plan.place.bounds import alive_at
+from codegen.problem.shortage import DoesNotFit
 from codegen.program.program import Program
 from codegen.program.search_options import SearchOptions
-from codegen.program.shortage import DoesNotFit
 from codegen.search import Choices, board_pools, curve, search
 from codegen.search.kernels import in_place
 from codegen.search.memory.candidates import NEAR_PERCENT

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from codegen.ir import Function
 from codegen.ir.formulas import Symbol, evaluate
 from codegen.ir.ranged import NamedSizes
-from codegen.plan.check.validate import violations
 from codegen.plan.place.exact import optimal
 from codegen.plan.place.orientation import Orientation, Pair, distances, placed
-from codegen.program.problem import Buffer, Conflict, MemoryPlan, Pool, Problem, peak_bytes, plain
+from codegen.plan.validate import violations
+from codegen.problem.problem import Buffer, Conflict, MemoryPlan, Pool, Problem, peak_bytes, plain
 from codegen.program.program import MemoryLayout, Program
 from codegen.search.ranges.buffer_order import least_distances, order_of_all
 from codegen.search.ranges.members import Member

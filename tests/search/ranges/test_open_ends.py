@@ -11,8 +11,8 @@ from codegen.driver.inputs.declared_pools import option_board
 from codegen.driver.inputs.dims import parsed
 from codegen.driver.options import Options
 from codegen.errors import CodegenError
+from codegen.problem.shortage import DoesNotFit
 from codegen.program.program import Program
-from codegen.program.shortage import DoesNotFit
 from tests.search.ranges.networks import audio, overlapping, rows
 
 LIMITED = {"sram": 3000, "psram": 0}

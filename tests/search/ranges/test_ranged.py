@@ -19,7 +19,7 @@ from codegen.kernels.call import formulas_in
 from codegen.kernels.primfunc import PrimFunc
 from codegen.passes import Reduce
 from codegen.plan.place.exact import optimal
-from codegen.program.problem import peak_bytes
+from codegen.problem.problem import peak_bytes
 from codegen.program.program import Program
 from codegen.program.size_ranges import breakpoints, looked_at, named_values, number_at, turns
 from codegen.search.ranges import block_members

@@ -11,12 +11,13 @@ from codegen.driver.build import plan_model
 from codegen.driver.options import Options
 from codegen.ir import Module, Var
 from codegen.ir.evaluate import evaluate
-from codegen.plan.check import replay, validate
+from codegen.lifetimes import replay
+from codegen.plan import validate
 from codegen.plan.place import planners
+from codegen.problem.problem import Pool
+from codegen.problem.shortage import DoesNotFit
 from codegen.program.interface import Edge
-from codegen.program.problem import Pool
 from codegen.program.program import Program, Steps
-from codegen.program.shortage import DoesNotFit
 from codegen.search import Choices
 from codegen.search.blocks.row_blocks import row_steps
 from codegen.search.kernels.binding import Binder

@@ -12,8 +12,8 @@ from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.order.order_graph import OrderLimits
 from codegen.plan.place.bounds import lower_bound
 from codegen.plan.place.hill_climb import hill_climb
+from codegen.problem.problem import peak_bytes
 from codegen.program.interface import Edge, IoMode
-from codegen.program.problem import peak_bytes
 from codegen.search.steps.schedule import Scheduled, order_graph, schedule
 from tests.plan.build import POOL, function, live, prim, var
 from tests.plan.order.order_files import order_peak

@@ -16,7 +16,7 @@ from tflite.TensorType import TensorType as TypeCode
 
 from codegen.errors import CodegenError, Message, Messages
 from codegen.importers.tflite.file.reader import FileModel, FileTensor, read
-from codegen.program.problem import Buffer, BufferKind, Limits, MemoryPlan, Pool, Problem, interval_conflicts
+from codegen.problem.problem import Buffer, BufferKind, Limits, MemoryPlan, Pool, Problem, interval_conflicts
 
 METADATA = "OfflineMemoryAllocation"
 

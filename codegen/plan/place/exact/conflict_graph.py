@@ -9,7 +9,7 @@ Buffers of which each excludes each other: any pile without gaps is optimal, and
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from codegen.program.problem import Buffer, Problem, intersecting
+from codegen.problem.problem import Buffer, Problem, intersecting
 
 Edge = tuple[int, int, int]
 """Of buffer b: (other, below, above): o_b + below <= o_other, or o_other + above <= o_b."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from codegen.plan.place.exact.conflict_graph import Graph
-from codegen.program.problem import Pool, excess_bytes
+from codegen.problem.problem import Pool, excess_bytes
 
 IMPOSSIBLE = 1 << 200
 """Price of what cannot be: above any sum of prices."""

@@ -21,8 +21,8 @@ from codegen.plan.place.exact.rooms import Rooms, fits
 from codegen.plan.place.exact.squeeze import SolverBudget, Squeeze
 from codegen.plan.place.hill_climb import hill_climb
 from codegen.plan.place.placing import Instance, Layout, memory_plan
-from codegen.program.problem import Conflict, Limits, MemoryPlan, Placement, Problem
-from codegen.program.shortage import DoesNotFit
+from codegen.problem.problem import Conflict, Limits, MemoryPlan, Placement, Problem
+from codegen.problem.shortage import DoesNotFit
 
 _EFFORT = 5_000
 """Units of search in C per unit of `limits.effort`: by default 20 to 30 seconds at most."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from codegen.plan.place.exact.conflict_graph import Graph, graph
 from codegen.plan.place.exact.contention import Contention
 from codegen.plan.place.exact.squeeze import SolverBudget, Squeeze
-from codegen.program.problem import Pool, Problem
+from codegen.problem.problem import Pool, Problem
 
 _MOST_REMEMBERED = 400
 """Sets looked through for a larger or smaller one, per pool and answer."""

@@ -17,7 +17,7 @@ from codegen.plan.place.exact.conflict_graph import Graph
 from codegen.plan.place.exact.native import Handover, NativeGraph, NativeOrient, NativeSearch, library, loaded
 from codegen.plan.place.exact.orient import OrientSearch
 from codegen.plan.place.exact.reference import Search
-from codegen.program.problem import Pool
+from codegen.problem.problem import Pool
 
 _RUN = 40_000
 """Units of work of the shortest run; Luby's sequence multiplies it."""

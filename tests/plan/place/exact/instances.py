@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from codegen.plan.place.exact import native
 from codegen.plan.place.exact.conflict_graph import Graph, graph
-from codegen.program.problem import (
+from codegen.problem.problem import (
     Buffer,
     Conflict,
     Limits,

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from codegen.plan.check.validate import violations
 from codegen.plan.place.access import access_cost, least_access_cost, prices
 from codegen.plan.place.exact import optimal
 from codegen.plan.place.exact.contention import IMPOSSIBLE, Contention
 from codegen.plan.place.hill_climb import hill_climb
 from codegen.plan.place.placing import greedy_by_size
-from codegen.program.problem import Buffer, Limits, MemoryPlan, Pool, Problem, interval_conflicts, peak_bytes
-from codegen.program.shortage import DoesNotFit
+from codegen.plan.validate import violations
+from codegen.problem.problem import Buffer, Limits, MemoryPlan, Pool, Problem, interval_conflicts, peak_bytes
+from codegen.problem.shortage import DoesNotFit
 from tests.plan.place.exact.instances import buffer, chain, lowest_peak, problems, rectangles, whole
 
 Made = Callable[[int, random.Random], Problem]

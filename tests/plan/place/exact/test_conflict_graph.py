@@ -11,7 +11,7 @@ import pytest
 from codegen.plan.place import bounds
 from codegen.plan.place.bounds import lower_bound
 from codegen.plan.place.exact.conflict_graph import graph
-from codegen.program.problem import Buffer, Conflict, Pool, Problem
+from codegen.problem.problem import Buffer, Conflict, Pool, Problem
 
 POOL = Pool(name="ram", region="RAM", limit_bytes=1 << 30, alignment=1)
 SIZE = 16

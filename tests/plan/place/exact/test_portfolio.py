@@ -15,14 +15,14 @@ from hypothesis import HealthCheck, given, settings
 
 from codegen.driver.options import Options
 from codegen.driver.planning import plan_only
-from codegen.plan.check.validate import violations
 from codegen.plan.place.bounds import lower_bound
 from codegen.plan.place.exact import native, optimal, squeeze
 from codegen.plan.place.exact.conflict_graph import Graph
 from codegen.plan.place.exact.native import Handover
 from codegen.plan.place.exact.reference import PYTHON_PRICE, Search
-from codegen.program.problem import Conflict, Limits, Pool, Problem, interval_conflicts, plain
-from codegen.program.shortage import DoesNotFit
+from codegen.plan.validate import violations
+from codegen.problem.problem import Conflict, Limits, Pool, Problem, interval_conflicts, plain
+from codegen.problem.shortage import DoesNotFit
 from tests.networks import model_path
 from tests.plan.place.exact.instances import (
     POOL,

@@ -19,7 +19,7 @@ from codegen.plan.place.exact.conflict_graph import Graph
 from codegen.plan.place.exact.orient import OrientSearch
 from codegen.plan.place.exact.reference import Search
 from codegen.plan.place.exact.squeeze import SolverBudget, Squeeze, luby
-from codegen.program.problem import Problem, interval_conflicts
+from codegen.problem.problem import Problem, interval_conflicts
 from tests.checkout import ROOT
 from tests.plan.place.exact import instances
 
