@@ -1,7 +1,7 @@
 """Mutation tests of the checkers: every harmful change is rejected, no good plan is.
 
 Which changes are harmful is decided by executing the program on concrete memory
-(tests/plan/check/execution.py), not by the checkers themselves. Numbers of random cases are chosen so that
+(tests/lifetimes/execution.py), not by the checkers themselves. Numbers of random cases are chosen so that
 each kind of change gives more than a thousand harmful ones with `--long`, a third of that without.
 The third checker: calls that no core of the board runs (memories: search/devices/test_device_plan.py).
 """
