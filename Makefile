@@ -30,6 +30,7 @@ PYSERIAL_LAST = $(call LOCKED,last,--force-reinstall)
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test test-all test-public test-long lint style types docs lock bench engines clean python tools-demo tools-test
+.PHONY: installed-test
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -37,19 +38,19 @@ help:
 demo: tools-demo $(VENV)/.demo
 	$(BIN)/codegen run --board stm32 -o out/digits
 
-test: tools-test $(VENV)/.test engines
+test: installed-test
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 # make test-all   the same, and what is about the public networks (CODEGEN_TESTDATA names their folder)
-test-all: tools-test $(VENV)/.test engines
+test-all: installed-test
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --public
 
 # make test-public   what is about the public networks, alone
-test-public: tools-test $(VENV)/.test engines
+test-public: installed-test
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal tests/public
 
 # make test-long   every model on every board it fits, and the long sweeps
-test-long: tools-test $(VENV)/.test engines
+test-long: installed-test
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --public --long
 
 # make lint   ruff, import layers, clang-format, pyright
@@ -82,6 +83,11 @@ engines: $(ENGINES)/.done
 clean:
 	rm -rf $(VENV) $(ENGINES) .ccache out build dist
 
+# What the suite needs. Programs, its packages and the engines know nothing of each other: on two cores they take half
+# as long side by side.
+installed-test: tools-demo
+	@$(MAKE) --no-print-directory -j3 tools-test $(VENV)/.test engines
+
 # Before anything is installed: with an older Python pip would speak of versions that conflict.
 python:
 	@! command -v $(PYTHON) >/dev/null || $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and \
@@ -95,7 +101,7 @@ tools-demo: python
 	if [ -n "$$missing" ]; then echo "installing:$$missing"; \
 	$(SUDO) apt-get update -qq && DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y -qq --no-install-recommends $$missing; fi
 
-tools-test: python
+tools-test: tools-demo
 	@missing=; for p in $(APT_TEST); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
 	if [ -n "$$missing" ]; then echo "installing:$$missing"; \
 	$(SUDO) apt-get update -qq && DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y -qq --no-install-recommends $$missing; fi
@@ -110,7 +116,7 @@ $(VENV)/.demo: pyproject.toml $(LOCK) | $(VENV)/bin/pip tools-demo
 	$(call INSTALL_LOCKED,demo)
 	touch $@
 
-$(VENV)/.test: pyproject.toml $(LOCK) | $(VENV)/bin/pip tools-test
+$(VENV)/.test: pyproject.toml $(LOCK) | $(VENV)/bin/pip tools-demo
 	$(call INSTALL_LOCKED,test)
 	$(PYSERIAL_LAST)
 	touch $@ $(VENV)/.demo
@@ -134,7 +140,7 @@ lock:
 # tflite-runtime 2.14 has wheels up to Python 3.11 and needs NumPy 1; where there is none, nothing is built
 # instead: the stored goldens that it wrote serve, and the tests say so.
 $(ENGINES)/.done: VENV = $(ENGINES)
-$(ENGINES)/.done: | tools-test
+$(ENGINES)/.done: | tools-demo
 	$(PYTHON) -m venv $(ENGINES)
 	-( $(call LOCKED,engines,--only-binary :all:) ) || ( $(call LOCKED,engines-newer,--only-binary :all:) )
 	touch $@
