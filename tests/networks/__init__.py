@@ -9,6 +9,7 @@ which `python -m tests.networks.record` writes by asking the engines.
 
 import functools
 import hashlib
+import io
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from codegen.engines.ruling import ruling_engine
+from codegen.importers.tflite.writing import writer
 from tests.checkout import ROOT
 from tests.networks import shapes
 from tests.networks.layers import Network, patterns
@@ -82,7 +84,41 @@ def calibration_inputs(name: str) -> tuple[Arrays, ...]:
 
 @functools.cache
 def drawn(name: str) -> Drawn:
-    """The network `name`: its file, and the inputs of each of `CASES`."""
+    """The network `name`: its file, and the inputs of each of `CASES`. One process draws it for all."""
+    path = _FOLDER / _drawing_digest() / f"{name}.npz"
+    if not path.exists():
+        network = _draw(name)
+        inputs = {
+            f"{case}{at}": x for case, arrays in enumerate(network.inputs) for at, x in enumerate(arrays)
+        }
+        partial = io.BytesIO()
+        np.savez(partial, model=np.frombuffer(network.model, np.uint8), **inputs)  # type: ignore[arg-type]
+        _write_whole(path, partial.getvalue())
+    with np.load(path) as archive:
+        arrays = {key: archive[key] for key in archive.files}
+    model = arrays.pop("model").tobytes()
+    cases = tuple(tuple(x for key, x in arrays.items() if int(key[0]) == case) for case in range(len(CASES)))
+    return Drawn(model=model, inputs=cases)
+
+
+@functools.cache
+def _drawing_digest() -> str:
+    """Digest of the code that decides what is drawn."""
+    folders = (Path(__file__).parent, ROOT / "tests" / "opgen", Path(writer.__file__).parent)
+    digest = hashlib.sha256(np.__version__.encode())
+    for path in sorted(path for folder in folders for path in folder.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _write_whole(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(f".{os.getpid()}")
+    partial.write_bytes(data)
+    partial.replace(path)
+
+
+def _draw(name: str) -> Drawn:
     recipe = _RECIPES[name]
     network = recipe.shape()
     writer = Writer(network, recipe.form)
@@ -110,10 +146,7 @@ def model_path(name: str) -> Path:
     data = drawn(name).model
     path = _FOLDER / hashlib.sha256(data).hexdigest()[:16] / f"{name}.tflite"
     if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_suffix(f".{os.getpid()}")
-        partial.write_bytes(data)
-        partial.replace(path)
+        _write_whole(path, data)
     return path
 
 

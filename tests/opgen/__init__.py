@@ -27,6 +27,8 @@ class OpCase:
     """As in `catalogue.Entry`."""
     engine: str
     """Name of the engine that gave `expected`."""
+    sha256: str
+    """Digest of the model, as recorded."""
     expected: tuple[Arrays, ...]
     draw: Callable[[], Drawn]
     """Raises ValueError when the model is not the one that was recorded."""
@@ -65,6 +67,7 @@ def _case(entry: catalogue.Entry, golden: goldens.Golden) -> OpCase:
         kind=entry.kind,
         on_targets=entry.on_targets,
         engine=golden.engine,
+        sha256=golden.sha256,
         expected=golden.outputs,
         draw=drawn,
     )
