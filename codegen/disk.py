@@ -22,7 +22,7 @@ _NOREPLACE, _EXCHANGE = 1, 2
 """Flags of Linux' renameat2(2)."""
 
 _CANNOT = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP}
-"""What systems and file systems answer that lack a flag of renameat2."""
+"""Errors by which systems and file systems say that renameat2 lacks a flag."""
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _POLL_SECONDS = 0.02
@@ -39,7 +39,7 @@ class NoTemporaryFolder(OSError):
 
 
 def is_full(error: OSError) -> bool:
-    """Whether a disk, a quota or a limit on files is what stopped a write."""
+    """True if a write was stopped by a full disk, a quota or a limit on file sizes."""
     return error.errno in _FULL
 
 

@@ -37,8 +37,8 @@ TOML_TOKEN = re.compile(
     """,
     re.DOTALL | re.VERBOSE,
 )
-"""What TOML is made of: words, blanks, marks of one character, strings and comments. A string that is never
-closed goes to the end of its line, or of the file: nothing is looked at twice."""
+"""Tokens of TOML: words, blanks, marks of one character, strings and comments. A string that is never closed
+ends with its line or the file, so that nothing is looked at twice."""
 
 
 def read_text(path: Path, most_bytes: int) -> str:

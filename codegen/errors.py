@@ -1,7 +1,7 @@
-"""What goes wrong, told to people: a code, a place, a reason, a way out; and the words that messages share.
+"""Errors as people read them: a code, a place, a reason, a way out; and words that messages share.
 
-A user's mistake is always a `CodegenError` holding every message at once; anything else that escapes is a
-bug in this program (exit 1).
+A user's mistake is always a `CodegenError` holding every message at once; anything else that escapes is a bug
+in this program (exit 1).
 """
 
 import enum
@@ -47,7 +47,7 @@ class Message:
     places: tuple[str, ...] = ()
     """All places of one reason that holds in several; people are shown the first three."""
     of_one_model: bool = False
-    """Whether it is about one model of a build, although its code is one of usage."""
+    """True if the message is about one model of a build, although its code is one of usage."""
 
     def __post_init__(self) -> None:
         if not _CODE.match(self.code):
@@ -60,12 +60,13 @@ class Message:
 
     @property
     def is_about_a_model(self) -> bool:
-        """Whether it is about one model of a build; else about flags that hold for all, or about tools."""
+        """True if the message is about one model of a build, not about flags that hold for all or about
+        tools."""
         return self.of_one_model or self.exit_code in (ExitCode.MODEL, ExitCode.FIT)
 
     @property
     def document(self) -> dict[str, object]:
-        """What JSON documents say of it."""
+        """The message as JSON documents have it."""
         return {
             "code": self.code,
             "where": self.where,
@@ -134,7 +135,7 @@ class Messages:
 
     @property
     def all(self) -> tuple[Message, ...]:
-        """What was recorded so far, in order; what was only counted is one message more."""
+        """Messages in the order of recording. One message more says how many were only counted."""
         found = tuple(self._items)
         if not self._dropped:
             return found

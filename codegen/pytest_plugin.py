@@ -33,7 +33,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Answer:
-    """What came of one inference."""
+    """Outputs and report of one inference."""
 
     outputs: "tuple[np.ndarray, ...]"
     report: "Report"

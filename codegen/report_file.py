@@ -34,7 +34,7 @@ class Model:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Board:
-    """What it was planned for."""
+    """Board of a plan."""
 
     name: str
     requested: str
@@ -234,7 +234,7 @@ class Output:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MeasuredPool:
-    """What was measured of a pool."""
+    """Measured figures of a pool."""
 
     name: str
     peak_bytes: int
@@ -242,7 +242,7 @@ class MeasuredPool:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Run:
-    """What was measured."""
+    """Measured figures of a run."""
 
     runner: str
     cases: int
@@ -318,7 +318,7 @@ class ProductTensor:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProductModel:
-    """What an application calls of a model."""
+    """Functions and tensors of a model that an application uses."""
 
     name: str
     inputs: tuple[ProductTensor, ...]
@@ -357,7 +357,7 @@ class ProductBoard:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Product:
-    """What an application compiles, how, and what it calls."""
+    """Sources that an application compiles, flags for them, and models that it calls."""
 
     generator: str
     prefix: str

@@ -1,5 +1,7 @@
-"""Where the data folders (templates, runtime_c, boards, examples) are: beside the package in a
-checkout, inside it in an installed wheel."""
+"""Paths of the data folders (templates, runtime_c, boards, examples).
+
+They lie beside the package in a checkout, and inside it in an installed wheel.
+"""
 
 from pathlib import Path
 

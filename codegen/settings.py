@@ -9,7 +9,7 @@ from dataclasses import Field, dataclass, fields
 from typing import Any, Literal
 
 Optimize = Literal["speed", "balanced", "size"]
-"""What a build favours."""
+"""The aim of a build."""
 ScheduleMode = Literal["file", "optimal"]
 """Order of the steps."""
 SharingMode = Literal["none", "in-place", "overlap"]
@@ -23,7 +23,7 @@ CompressMode = Literal["off", "auto"]
 PlanFormat = Literal["minimalloc", "tflm"]
 """Formats in which a plan is written for other planners."""
 Firmware = Literal["test", "mlperf-tiny"]
-"""What runs on the board around the models: the test link, or what answers MLPerf Tiny's runner."""
+"""Firmware around the models on the board: the test link, or a responder for MLPerf Tiny's runner."""
 
 ReferenceMode = Literal["auto", "engine", "numpy"]
 """Reference of outputs: an engine where one answers, only an engine, or our own evaluation."""
@@ -54,8 +54,8 @@ class Flag:
     """None: the field's name, `--no-...` beside it where it is on by default. One that begins with `--no-`
     turns the field off."""
     decides: bool = True
-    """Whether the generated code may depend on it: it is spelled out in what is emitted, but at its default.
-    False too for `optimize` and `planner`, which are spelled out always."""
+    """True if the generated code may depend on the setting. Emitted files then spell it out, unless it is at
+    its default. False too for `optimize` and `planner`, which are always spelled out."""
 
 
 def flag_name(each: "Field[object]", flag: Flag) -> str:

@@ -28,7 +28,7 @@ class TemplateCache(FileSystemBytecodeCache):
         super().__init__(str(self._folder), f"%s.{sys.implementation.cache_tag}.jinja")
 
     def get_source_checksum(self, source: str) -> str:
-        """What a compiled template was made of."""
+        """Hash of a template's source and of the filters it was compiled with."""
         return sha256(f"{self._filters}\n{source}".encode()).hexdigest()
 
     def load_bytecode(self, bucket: Bucket) -> None:

@@ -148,7 +148,7 @@ def _nested(hint: Any) -> type[Any] | None:
 
 
 def _words(hint: Any) -> str:
-    """What a value of this type is, for people."""
+    """Describe the values of a type for people."""
     meta = [each for each in getattr(hint, "__metadata__", ()) if isinstance(each, msgspec.Meta)]
     if meta and meta[0].description:
         return meta[0].description

@@ -1,7 +1,7 @@
-"""What the verbs build, run and plan do, as functions.
+"""The verbs build, run and plan as functions.
 
-Arguments are looked at before any work: all that is wrong is told at once. A type checker says most of it
-earlier; who has none gets the messages of the command line, not a KeyError.
+Arguments are looked at before any work, and all mistakes are told at once. A type checker says most of it
+earlier. Without one, callers get the messages of the command line, not a KeyError.
 """
 
 import types
@@ -187,7 +187,7 @@ def _shown(value: object) -> str:
 
 
 def _fits(value: object, hint: Any) -> bool:
-    """Whether a value is of an annotated type, with all its parts: true is no integer, a list no tuple."""
+    """True if a value is of an annotated type, with all its parts. True is no integer, a list no tuple."""
     origin, parts = get_origin(hint), get_args(hint)
     if origin is Literal:
         return isinstance(value, str) and value in parts

@@ -26,7 +26,7 @@ def check_free(port: str, baud: int) -> None:
 
 
 def answering(board: Board, port: str, baud: int, *, seconds: float = WAIT_SECONDS) -> Identity:
-    """What the test firmware behind the port says of itself, once the port is there.
+    """Ask the test firmware behind the port who it is, once the port is there.
 
     Raises CodegenError: E601, E633, E634, E639 the port, E602 no answer, E607 of another version, E614 no
     firmware of ours, E621 a fault of the firmware.

@@ -73,8 +73,11 @@ def _check_pools(
 
 
 def _offer(pool: DeclaredPool, taken: "Sequence[TakenRange]", board: Board) -> str:
-    """Where in its memory a pool could lie: at the end of the largest range that is left, so that in the data
-    region the test firmware keeps its bytes before it; and all that is taken there."""
+    """Suggest a place for a pool, and list all that is taken in its memory.
+
+    The place is the end of the largest free range. In the data region the test firmware then keeps its bytes
+    below the pool.
+    """
     from codegen.toolchain import TakenRange, left_by
 
     home = home_region(board, pool)

@@ -66,7 +66,7 @@ class Built:
     image: Image
     folder: Path
     product: Product
-    """What an application compiles and calls, as report.json says it."""
+    """Sources, flags and tensors that an application needs, as the `product` of report.json."""
     left_out: tuple[Message, ...] = ()
     """Why there is no firmware.elf: its stack is too short for the model. Then nothing can be run."""
     changed: tuple[Message, ...] = ()
@@ -74,7 +74,7 @@ class Built:
 
     @property
     def warnings(self) -> tuple[Message, ...]:
-        """What the user should know of a build that was made all the same."""
+        """Messages for the user about a build that succeeded."""
         return (*self.left_out, *self.changed)
 
 
@@ -277,7 +277,7 @@ def build(
 
 
 def _state_bytes(ready: Mapping[str, Prepared], board: Board, options: Options) -> int:
-    """What the state of several models takes together that no rule gives a pool."""
+    """Bytes of all state of several models for which no `[[state]]` rule names a pool."""
     alignment = max(board.buffer_alignment_bytes, board.pool_alignment_bytes)
     found = 0
     for name, each in ready.items():
@@ -306,7 +306,7 @@ def _all_prepared(
 
 
 def document(built: Built, options: Options, measured: Sequence[Measured] = ()) -> dict[str, object]:
-    """What report.json says of a build; with `measured`, one a model, of a run."""
+    """The report.json of a build; with `measured`, one entry a model, of a run."""
     runs: Sequence[Measured | None] = measured or [None] * len(built.models)
     called = in_smallest_forms([model.program.steps.prim_funcs for model in built.models])
     sizes = built.image.sizes
@@ -321,7 +321,7 @@ def document(built: Built, options: Options, measured: Sequence[Measured] = ()) 
 
 
 def search_choices(options: Options, *, emulated: bool) -> Choices:
-    """What `options` fix of the search."""
+    """Everything in `options` that fixes a choice of the search."""
     asked: dict[str, Any] = {each.name: getattr(options, each.name) for each in fields(SearchOptions)}
     asked["stage"] = stage_mode(options)
     limits = Limits(seed=options.seed, deadline_seconds=options.deadline_seconds)

@@ -27,7 +27,7 @@ class Curve:
 
     @property
     def programs(self) -> tuple[Program, ...]:
-        """Those with fast kernels, then those with lean ones."""
+        """Programs with fast kernels, then programs with kernels that need the fewest bytes."""
         return (*self.found.fast, *self.found.lean)
 
     @property

@@ -17,7 +17,7 @@ from codegen.targets.families import family_of
 from codegen.toolchain import callgraph, cycles, elf
 
 COLUMNS = 4
-"""Of the plugin's tables: executions, branches taken, waits for code, waits for data."""
+"""Columns of the plugin's tables: executions, branches taken, waits for code, waits for data."""
 
 
 def estimate_cycles(

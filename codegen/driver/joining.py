@@ -236,7 +236,7 @@ class _Joiner:
         return pools
 
     def _suffices(self, limits: Budgets) -> bool:
-        """Whether all models fit within these limits: what a user who is told of them will see."""
+        """True if all models fit within these limits. A user who is told of them will see the same."""
         try:
             self.fit(limits)
         except DoesNotFit:
@@ -249,7 +249,7 @@ def _key(name: str, limits: Budgets) -> _Key:
 
 
 def _facts(model: Planned, pool: str) -> Shortage:
-    """What a plan has in a pool that it has bytes in, as if that had none."""
+    """Report the bytes that a plan needs in `pool` as the shortage of a pool without any."""
     steps, memory = model.program.steps, model.program.memory
     problem = memory.problem
     bare = limited(problem.pools, {**{each.name: NO_LIMIT_BYTES for each in problem.pools}, pool: 0})

@@ -1,4 +1,4 @@
-"""What a user can choose, from Python, or from command line, environment and codegen.toml."""
+"""Every choice of a user: a field here is a flag, a variable, a key of codegen.toml and a field in Python."""
 
 from collections.abc import Iterator
 from dataclasses import Field, dataclass, field, fields
@@ -91,7 +91,7 @@ class Options(SearchOptions):
     app_elf: Path | None = None
     """The application that the model goes into: pools take what it leaves (`within_application`)."""
     stack_bytes: int | None = None
-    """What the application has for the model's stack: a build that may need more fails (E406)."""
+    """Bytes that the application has for the model's stack. A build that may need more fails (E406)."""
     dump_ir: Path | None = None
     concurrent: tuple[tuple[str, ...], ...] = ()
     """Names of models that may run at the same time, a tuple a set."""

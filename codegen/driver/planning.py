@@ -137,7 +137,7 @@ def problem_proof(problem: Problem, plan: MemoryPlan) -> str:
 
 
 def problem_report(problem: Problem, plan: MemoryPlan) -> dict[str, object]:
-    """What `plan --json` says of a bare problem: peaks against bounds, and every place."""
+    """The document of `plan --json` for a bare problem: peaks against bounds, and every place."""
     names = [pool.name for pool in problem.pools]
     peaks = {name: peak_bytes(problem, plan, name) for name in names}
     summary = {

@@ -118,7 +118,7 @@ def prepared(
 
 
 _OF_SHAPES = {"E306"}
-"""What an importer says of shapes that an operator does not take: such ends of a range are left out."""
+"""Codes of messages about shapes that an operator does not take. Such ends of a range are left out."""
 
 
 def _at_largest(sizes: Sizes) -> tuple[Sizes, Module]:
@@ -137,7 +137,7 @@ def _at_largest(sizes: Sizes) -> tuple[Sizes, Module]:
 
 
 def _of_upper_end(message: Message, sizes: Sizes) -> Message:
-    """What is refused at the largest sizes says at which."""
+    """Add to a message the largest sizes, at which it arose."""
     at = ", ".join(f"{name}={value}" for name, value in sizes.largest.items())
     ways = ["give --dim a smaller upper end", *([message.help] if message.help else [])]
     return replace(message, text=f"at {at}: {message.text}", help="; or ".join(ways))

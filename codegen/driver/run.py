@@ -37,7 +37,7 @@ def request(
     sandboxed: bool = False,
     sequence: bool = False,
 ) -> RunRequest:
-    """What to ask of a target: every case of one model, both paints."""
+    """The request to a target for every case of one model, with both paints."""
     return RunRequest(
         model=_bench_model(program, model),
         cases=tuple(tuple(np.ascontiguousarray(data).tobytes() for data in case.inputs) for case in cases),
@@ -291,11 +291,12 @@ class StepCheck:
     comparison: Comparison | None
     instructions: int | None
     channels: tuple[int, int] | None = None
-    """Where the reduction took channels out: those left, which were compared, of how many."""
+    """Channels that the reduction left, which were compared, and all channels; None where none was removed.
+    """
 
     @property
     def is_wrong(self) -> bool:
-        """Whether its result differs."""
+        """True if the step's result differs."""
         return self.comparison is not None and not self.comparison.matches
 
 

@@ -39,7 +39,7 @@ from codegen.settings import ReferenceChoice
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AtSizes:
-    """What a run at certain sizes gave."""
+    """Results of a run at certain sizes."""
 
     values: Mapping[str, int]
     planned: Planned
@@ -110,7 +110,7 @@ def request_at(
     trace: Trace = Trace.NONE,
     sandboxed: bool = False,
 ) -> RunRequest:
-    """What to ask of a target: one case, at certain sizes."""
+    """The request to a target for one case at certain sizes."""
     sent = [_sent(program, case, values)]
     asked = request(program, sent, model=model, trace=trace, sandboxed=sandboxed)
     return replace(asked, model=replace(asked.model, step_sizes=_step_sizes(program, values)))
@@ -256,7 +256,7 @@ class ChecksAt:
 
     @property
     def complaints(self) -> list[Message]:
-        """What is said of them."""
+        """Messages about steps whose results differ."""
         return step_complaints(self.steps, f"{_named(self.values)}, ")
 
 

@@ -11,7 +11,7 @@ _BYTES = {"k": 1024, "m": 1024 * 1024}
 SIZE_WORDS = (
     "bytes as 32768 or 0x8000; the suffixes are K and KiB (1024), M and MiB (1024 K), as in linker scripts"
 )
-"""What a message says of sizes that nobody understands."""
+"""Help of messages about a size that cannot be read."""
 
 
 def whole_number(text: str) -> int:

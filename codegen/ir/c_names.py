@@ -18,7 +18,8 @@ register reinterpret_cast requires restrict return short signed sizeof static st
 struct switch synchronized template this thread_local throw true try typedef typeid typename typeof
 typeof_unqual union unsigned using virtual void volatile wchar_t while xor xor_eq
 """
-"""Of C11, C23, C++20 and C++23, with the words of technical specifications; GNU's `asm` and `typeof`."""
+"""Keywords of C11, C23 and C++20, C++23, with the words of technical specifications; GNU's `asm` and
+`typeof`."""
 
 _LIBRARY = """
 complex errno far huge i386 imaginary interrupt linux near noreturn offsetof stderr stdin stdout unix va_arg
@@ -31,7 +32,7 @@ int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t
 compilers define."""
 
 _OWN = "inputs outputs copy_tensor"
-"""Of generated code."""
+"""Names that generated code uses."""
 
 WORDS = frozenset(f"{_KEYWORDS} {_LIBRARY} {_OWN}".split())
 
@@ -53,15 +54,15 @@ getopt glob grp iconv ieeefp intrinsics langinfo libgen libintl link malloc memo
 netdb newlib paths picolibc poll pthread pwd reent regdef regex sched search semaphore spawn stdfix strings
 syslimits syslog tar termios unctrl unistd unwind utime utmp values varargs wait wordexp xlocale
 """
-"""Of POSIX, newlib, picolibc, glibc, and those that gcc brings."""
+"""Headers of POSIX, newlib, picolibc and glibc, and those that gcc brings."""
 
 
 _DEVICES = re.compile(r"con|prn|aux|nul|(com|lpt)[0-9]")
 
 
 def is_taken(name: str) -> bool:
-    """Whether `name` is a word that C or C++, a library or generated code uses; not if it ends in `_`, as
-    names that got out of the way do."""
+    """True if C, C++, a library or generated code uses the word. Names that end in `_` are free: they were
+    changed to get out of the way."""
     return name in WORDS or _PATTERNS.fullmatch(name) is not None
 
 

@@ -58,7 +58,7 @@ class ReadOnlyData(ABC):
 
     @abstractmethod
     def mistake(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> str | None:
-        """What is wrong with numbers of this shape and type, or None."""
+        """The reason why numbers of this shape and type do not fit; None if they do."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -71,7 +71,7 @@ class Constant(ReadOnlyData):
     origin: str = ""
 
     def mistake(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> str | None:
-        """See `ReadOnlyData.mistake`."""
+        """The reason why numbers do not fit the constant's type; None if they do."""
         if shape == self.type.shape and dtype == self.type.dtype.numpy:
             return None
         return f"constant {self.id}: data is {dtype}{list(shape)}, type {self.type}"
@@ -95,7 +95,7 @@ _SHOWN = 64
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Source:
-    """Where a step comes from in the model file: operator index and the file's word for it."""
+    """Origin of a step in the model file: index of the operator, and the file's word for it."""
 
     op_index: int
     op_name: str
@@ -162,7 +162,7 @@ class StateValue:
     param: int
     result: int
     initial: bytes
-    """What the first inference finds there."""
+    """Bytes of the state before the first inference."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -174,9 +174,10 @@ class Function:
     body: tuple[Let, ...]
     results: tuple[Arg, ...]
     states: tuple[StateValue, ...] = ()
-    """What of `params` and `results` is the model's own: nobody outside writes or reads it."""
+    """Parameters and results that are the model's state: nobody outside writes or reads them."""
     sizes: OpenSizes = FIXED
-    """What `SymbolicInt`s in types and attributes follow from; as numbers they are those at the largest."""
+    """Symbols and extents from which every `SymbolicInt` follows. As plain numbers these are those of the
+    largest sizes."""
 
     def __post_init__(self) -> None:
         """Every use is defined before, every name bound once, what is kept is alike on both sides."""

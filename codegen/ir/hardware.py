@@ -1,8 +1,6 @@
-"""What a board offers, as plain values: core, memories, flash, how its image is run.
+"""A board as plain values: core, memory regions, flash with its wait states and caches, how an image is run.
 
-What a part's flash costs: wait states and the caches in front of them. Plain values, no logic.
-
-What a board offers: core, memory regions, and how its image is run. Plain values, no logic.
+No logic is here.
 """
 
 import enum
@@ -35,7 +33,7 @@ class MemoryModel:
     read_bytes: int
     """Bytes of one reading."""
     prefetch: bool = False
-    """Whether the next line of code is read ahead."""
+    """True if the next line of code is read ahead."""
     instruction_cache: FlashCache | None = None
     data_cache: FlashCache | None = None
 
@@ -82,11 +80,11 @@ class Region:
     """Bytes that one such access brings: the line of the cache or prefetch buffer in front, else one word."""
     dma: bool = True
     cacheable: bool = False
-    """Whether a data cache of the core sits in front: who shares it with DMA has to clean and invalidate."""
+    """True if a data cache of the core sits in front: DMA into it needs cleaning and invalidation."""
     retained: bool = False
-    """Whether it can keep its bytes through the deepest sleep that more than a reset pin ends."""
+    """True if the region can keep its bytes through the deepest sleep that more than a reset pin ends."""
     emulated: bool = True
-    """Whether the emulator maps it; a region it lacks is left out of plans that are to run there."""
+    """True if the emulator maps the region. Plans that are to run there leave out regions that it lacks."""
 
     def __post_init__(self) -> None:
         if self.size_bytes <= 0 or self.address < 0 or self.address + self.size_bytes > 1 << 32:
@@ -120,7 +118,7 @@ class Runner(enum.Enum):
 
 
 class CacheKind(enum.Enum):
-    """What a cache holds, and so who turns it on."""
+    """Accesses that a cache serves; they tell who turns it on."""
 
     INSTRUCTION = "instruction"
     """Beside the core: off after reset, the test firmware turns it on."""
@@ -151,7 +149,7 @@ class RegisterWrite:
 
 
 class Carrier(enum.Enum):
-    """What carries the bytes of the test link between board and host."""
+    """Medium of the test link between board and host."""
 
     WIRE = "wire"
     """A UART."""
@@ -177,11 +175,12 @@ class Uart:
     interrupt: int | None = None
     """Its number at the interrupt controller: the firmware sleeps until it is raised. None: it polls."""
     untested: bool = False
-    """Whether nobody has seen this driver talk on this board: written from the manual, only compiled."""
+    """True if nobody has seen this driver talk on this board: it was written from the manual and only
+    compiled."""
 
     @property
     def carrier(self) -> Carrier:
-        """What the driver's bytes pass through."""
+        """Medium that the driver's bytes pass through."""
         return _CARRIERS.get(self.driver, Carrier.WIRE)
 
 
@@ -197,7 +196,7 @@ class Counter:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FlashNames:
-    """What flash tools call the part or the board; None or False: the tool does not do this one."""
+    """Names of the part or the board in flash tools. None or False: the tool does not know it."""
 
     pyocd: str | None = None
     """`--target`."""
@@ -206,13 +205,13 @@ class FlashNames:
     probe_rs: str | None = None
     """`--chip`."""
     stm32: bool = False
-    """Whether an ST-LINK leads to an STM32: st-flash and STM32_Programmer_CLI find out which."""
+    """True if an ST-LINK leads to an STM32: st-flash and STM32_Programmer_CLI find out which one."""
     jlink: str | None = None
     """`-device`."""
     dfu: str | None = None
     """VID:PID of the boot loader that speaks DFU."""
     picotool: bool = False
-    """Whether it is an RP2040 or RP2350 with USB."""
+    """True for an RP2040 or RP2350 with USB."""
     uf2: str | None = None
     """Board-ID in INFO_UF2.TXT of the drive that its boot loader shows; the drive has this name too."""
     uf2_family: int | None = None
@@ -238,7 +237,7 @@ class SecondCore:
     driver: str
     """How it is started: file of the core family or of runtime_c/port."""
     address: int
-    """Of the registers that start it."""
+    """Address of the registers that start the core."""
     stack_bytes: int
     """Its stack in the test firmware, of `Board.reserved_bytes`."""
 
@@ -268,7 +267,7 @@ class Board:
     vendor: str = ""
     """Maker of the chip: boards are listed by it."""
     sources: tuple[str, ...] = ()
-    """Where the figures come from: manuals with their numbers, headers and device trees with their names."""
+    """Sources of the figures: manuals with their numbers, headers and device trees with their names."""
     clock_hz: int = 0
     """Clock of the core in the test firmware: as reset leaves it, unless `setup` changes it."""
     rated_clock_hz: int = 0

@@ -85,14 +85,14 @@ class NamedSizes:
         self.extents[name] = Extent(name=name, formula=formula, low=low, high=high, of=of)
 
     def formula(self, values: Whole, what: str) -> Formula:
-        """What gives `values`: a formula, or a table. Raises Unlike where neither does."""
+        """Find the formula or the table that gives `values`. Raises Unlike if there is neither."""
         found = self.fitter.formula(values) or self.fitter.table(values)
         if found is None:
             raise Unlike(f"{what} follows no formula: {sorted({int(value) for value in values})[:8]} ...")
         return found
 
     def plain(self, values: Whole, what: str) -> Formula:
-        """The same, of symbols alone where that gives a formula."""
+        """Find a formula of `values` in symbols alone; if there is none, one that may name extents."""
         return self._plain.formula(values) or self.formula(values, what)
 
     def value(self, formula: Formula) -> Whole:
@@ -166,12 +166,12 @@ class _Merger:
 
     @property
     def named(self) -> Iterator[str]:
-        """What the formulas made so far name."""
+        """Names that the formulas made so far refer to."""
         for each in self._known.values():
             yield from names_of(each.formula)
 
     def merged(self, every: Sequence[object], where: str) -> object:
-        """What all of `every` are at their sizes; `where`: of which step, for messages."""
+        """Merge one object from every size into one with formulas; `where` names the step in messages."""
         last = every[-1]
         if isinstance(last, OpenSizes):
             return self.sizes

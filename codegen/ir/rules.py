@@ -77,7 +77,7 @@ class StateRule:
 
     @property
     def is_pair(self) -> bool:
-        """Whether it names an input and an output."""
+        """True if the rule names an input and an output."""
         return bool(self.input)
 
 
@@ -89,7 +89,7 @@ class ConstantRule:
     memory: str
     op: str | None = None
     name: str | None = None
-    """Of the step, as reports have it, or of the tensor it computes, as the file has it."""
+    """Name of the step in reports, or of its tensor in the file."""
     larger_than: int = 0
     where: str = "constants"
     """How messages call the rule."""

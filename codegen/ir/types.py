@@ -37,7 +37,7 @@ class DType(enum.Enum):
 
     @property
     def is_integer(self) -> bool:
-        """Whether elements are integers (bool is not)."""
+        """True if elements are integers. bool is none."""
         return self.numpy.kind in "iu"
 
     @property
@@ -143,7 +143,7 @@ def _unify_part(part: str, mine: _Part | None, theirs: _Part | None) -> _Part | 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VirtualDevice:
-    """Where a value lives: core or accelerator, its number, and the memory scope. Unset parts are free."""
+    """Place of a value: core or accelerator, its number, and the memory scope. Unset parts are free."""
 
     target: str | None = None
     device_id: int | None = None

@@ -29,7 +29,7 @@ def read_file(
     help: str,
     check: Callable[[_T | None, Mapping[str, Any], Messages], None] | None = None,
 ) -> _T:
-    """What the file at `path` describes; `check` adds mistakes to those that decoding finds.
+    """Decode the file at `path`; `check` adds mistakes to those that decoding finds.
 
     Raises CodegenError: E251 with `help`, the file cannot be read or is no TOML; E252 all mistakes in it.
     """
@@ -143,7 +143,7 @@ def repaired(table: Mapping[str, Any], faulty: Iterable[str]) -> tuple[dict[str,
 
 
 def is_silent(path: str, silent: frozenset[str]) -> bool:
-    """Whether a complaint about `path` only follows from a mistake told already."""
+    """True if a complaint about `path` only follows from a mistake that was told already."""
     return _field(path) in silent
 
 

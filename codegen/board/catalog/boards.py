@@ -92,7 +92,7 @@ def _check_references(board: Board, names: list[str], where: str, messages: Mess
 
 
 def _check_access(board: Board, where: str, messages: Messages) -> None:
-    """What an access to a region costs."""
+    """Check the costs of an access to each region."""
     for index, region in enumerate(board.regions):
         if region.wait_states is not None and region.wait_states < 0:
             messages.add(CODE, "must not be negative", where=f"{where}: regions[{index}].wait_states")
@@ -150,7 +150,7 @@ def _check_emulated(board: Board, where: str, messages: Messages) -> None:
 
 
 def _check_firmware(board: Board, where: str, messages: Messages) -> None:
-    """What the test firmware is put together from, on QEMU or not."""
+    """Check everything that the test firmware is made from, on QEMU or not."""
     if board.counter is None:
         messages.add(CODE, "is missing: the test firmware needs it", where=f"{where}: counter")
     if board.clock_hz <= 0:

@@ -26,7 +26,7 @@ class Commands:
     tool: str
     words: tuple[Words, ...]
     folder: Path
-    """Where they run."""
+    """Folder in which the commands run."""
     script: tuple[Path, str] | None = None
     """A file that they read, written first."""
     probes: str | None = None
@@ -37,7 +37,7 @@ class Commands:
 
     @property
     def lines(self) -> list[str]:
-        """As one types them in a shell."""
+        """The commands as one types them in a shell."""
         first = [] if self.folder == Path() else [shlex.join(("cd", str(self.folder)))]
         if self.script is not None:
             path, text = self.script
@@ -46,7 +46,7 @@ class Commands:
 
 
 def name_of(board: Board, tool: Tool) -> str | None:
-    """What `tool` calls the part of this board: "" where it finds that out, None where it is not for it."""
+    """The part's name in `tool`: "" if the tool finds it out, None if the tool is not for this board."""
     value: str | bool | None = getattr(board.flash or _NOTHING, tool.key)
     return value if isinstance(value, str) else "" if value else None
 
@@ -100,11 +100,11 @@ def is_here(tool: Tool, board: Board) -> bool:
 def load_commands(
     board: Board, elf: Path, *, tool: str | None = None, probe: str | None = None, shown: bool = False
 ) -> Commands:
-    """What puts `elf` on the board and starts it: by `tool`, else by the board's flash_tool, else by the
-    first tool that the board names and that is installed. `shown`: the commands are only to be read, so the
-    first tool of the board will do.
+    """Commands that put `elf` on the board and start it.
 
-    Raises CodegenError E630: no tool is named or installed, or `tool` is none for this board.
+    The tool is `tool`, else the board's flash_tool, else the first tool that the board names and that is
+    installed. If the commands are only `shown`, the first tool of the board will do. Raises CodegenError
+    E630: no tool is named or installed, or `tool` is none for this board.
     """
     if tool is None and board.flash_tool is not None and board.flash_tool not in TOOLS:
         return _own_command(board.flash_tool, elf)
@@ -117,7 +117,8 @@ def load_commands(
 def reset_commands(
     board: Board, *, tool: str | None = None, probe: str | None = None, shown: bool = False
 ) -> Commands:
-    """What resets the board. Raises CodegenError E630 as `load_commands`, and where the tool cannot reset."""
+    """Commands that reset the board. Raises CodegenError E630 as `load_commands` does, and if the tool cannot
+    reset."""
     chosen = choose(board, tool, resetting=True, shown=shown)
     if not chosen.reset:
         able = [each.name for each in tools_for(board) if each.reset]

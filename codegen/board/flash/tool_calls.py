@@ -45,7 +45,7 @@ _HINTS = (
         "is the board plugged in at its debugger's USB socket, with a cable that carries data?",
     ),
 )
-"""What tools say, in words that several share, and what to do then."""
+"""Phrases of tools' messages that several share, and what to do about each."""
 
 
 def call(

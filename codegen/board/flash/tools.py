@@ -22,7 +22,7 @@ class Tool:
     """One program. Commands run one after the other, until one fails."""
 
     name: str
-    """As `flash_tool` and `--tool` say it."""
+    """Name in `flash_tool` and `--tool`."""
     program: str
     key: str
     """Key of the board file's [flash] that names the part, or is true where the tool finds it itself."""

@@ -24,7 +24,7 @@ HEADER = struct.Struct("<HBB")
 SESSION = struct.Struct("<I")
 CRC = struct.Struct("<I")
 MAX_ENCODED_BYTES = 1 << 17
-"""Of a frame: more without a zero byte are noise, or a device that is no target."""
+"""Longest encoded frame. More bytes without a zero byte are noise, or a device that is no target."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -93,7 +93,8 @@ class Port(Protocol):
         ...
 
     def read(self, timeout_seconds: float) -> bytes:
-        """What has arrived; waits up to the timeout for the first byte. Raises CodegenError E601."""
+        """Read the bytes that have arrived; wait up to the timeout for the first one. Raises CodegenError
+        E601."""
         ...
 
 
@@ -210,8 +211,11 @@ class Link:
         return None
 
     def _answers(self, kind: Kind, frame: Frame) -> bool:
-        """Whether it is the reply to the present request. IDENTIFY's may be one of an earlier host, left in a
-        buffer, or one of another version, whose frames have no session."""
+        """True if the frame is the reply to the present request.
+
+        A reply to IDENTIFY may be left over from an earlier host, or of another version, whose frames have no
+        session.
+        """
         if (frame.sequence, frame.kind) != (self._sequence, kind):
             return False
         is_ours = frame.session == self._session

@@ -81,8 +81,8 @@ class LinkedTarget:
         self._check_identity()
 
     def identify_again(self) -> Identity:
-        """What the target says of itself now; raises CodegenError E602, E607, E614, E621. Inputs that it had
-        are forgotten."""
+        """Ask the target again who it is; it then forgets the inputs it had. Raises CodegenError E602, E607,
+        E614, E621."""
         return identify(self._link, self._board, self._image.symbols)
 
     def _told(self) -> AbstractContextManager[None]:
@@ -154,7 +154,7 @@ class LinkedTarget:
         marks: Sequence[tuple[Marks, ...]],
         ticks: int | None,
     ) -> CaseResult:
-        """Of outputs and marks under each paint."""
+        """Combine outputs and marks of the runs under each paint into one result."""
         sandboxed = model.request.sandboxed
         ticks = None if sandboxed else ticks
         stacks = [each.stack_peak_bytes for run in marks for each in run]
@@ -200,7 +200,7 @@ class LinkedTarget:
 
 
 def identify(link: Link, board: Board, symbols: Mapping[str, tuple[int, int]]) -> Identity:
-    """What the target says of itself; raises CodegenError E602, E607, E614, E621."""
+    """Ask the target who it is. Raises CodegenError E602, E607, E614, E621."""
     with _told(board, symbols):
         payload = link.identify()
         version = version_of(payload)
@@ -224,7 +224,7 @@ def check_build(found: Identity, board: Board, build_sha256: str) -> None:
 
 @contextmanager
 def _told(board: Board, symbols: Mapping[str, tuple[int, int]]) -> Generator[None]:
-    """What a target says that it should not, as errors for people."""
+    """Turn faults and malformed replies of a target into errors for people."""
     try:
         yield
     except Broken as broken:

@@ -23,7 +23,7 @@ from codegen.errors import CodegenError, Message
 from codegen.program.image import Image, RunRequest, Trace
 
 _KEPT = "__cg__free_start"
-"""Where the test firmware keeps inputs, in the linker script."""
+"""Symbol of the linker script at which the test firmware keeps inputs."""
 _REBUILD = "build and load the firmware again"
 _SHORT_BYTES = 128
 """A step's result that has no more goes over the link, even where there is a shorter way: that one asks first
@@ -44,7 +44,7 @@ class Memory(Protocol):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Painted:
-    """What an inference on painted memory left."""
+    """Outputs and marks of an inference on painted memory."""
 
     outputs: tuple[bytes, ...]
     marks: tuple[Marks, ...]
@@ -54,7 +54,7 @@ class Painted:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PaintedSequence:
-    """The same of a sequence of inferences: outputs and ticks of each, marks of all together."""
+    """Outputs and ticks of each inference of a sequence, and marks of all together."""
 
     outputs: tuple[tuple[bytes, ...], ...]
     marks: tuple[Marks, ...]
@@ -197,7 +197,7 @@ class TargetModel:
         return tuple(takewhile(self.request.model.silent_steps.__contains__, behind))
 
     def _result(self, step: int) -> bytes | None:
-        """What a step left, if that is asked for and it has bytes of its own."""
+        """Read the result of a step, if it is asked for and has bytes of its own."""
         size = self.request.model.step_sizes[step]
         return self._read(Table.STEPS, step, size) if size and self.request.trace is Trace.RESULTS else None
 

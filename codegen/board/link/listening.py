@@ -1,4 +1,4 @@
-"""What a board says on its port, as lines for people: text as it comes, frames of the test link by kind."""
+"""Lines for people from a board's port: text as it comes, frames of the test link by kind."""
 
 import re
 
@@ -26,7 +26,7 @@ class Listener:
         return [*lines, *(_shown(line) for line in complete if line)]
 
     def rest(self) -> list[str]:
-        """What has come since the last line: nothing more came for a while."""
+        """Lines of the bytes since the last line, for when nothing more came for a while."""
         if _is_open(self._held):
             return []
         held, self._held = self._held, b""
@@ -51,7 +51,7 @@ def _is_text(data: bytes) -> bool:
 
 
 def _is_open(data: bytes) -> bool:
-    """Whether ends of lines are all there is: a frame may begin so, with how many bytes follow (10 or 13)."""
+    """True if there are only ends of lines. A frame may begin so: its length may be 10 or 13."""
     return not data.strip(b"\r\n")
 
 

@@ -15,7 +15,7 @@ NO_STEP = 0xFFFF_FFFF
 
 
 class Kind(enum.IntEnum):
-    """What a request asks for."""
+    """Kinds of requests."""
 
     IDENTIFY = 1
     MODEL = 2
@@ -33,7 +33,7 @@ class Kind(enum.IntEnum):
 
 
 class Table(enum.IntEnum):
-    """What ENTRY and READ speak of."""
+    """Tables of a model that ENTRY and READ refer to."""
 
     INPUTS = 0
     OUTPUTS = 1
@@ -60,7 +60,7 @@ class RunState(enum.IntEnum):
     PAUSED = 1
     FAULTED = 2
     REFUSED = 3
-    """Of a sandboxed run; `Event.status` is a Refusal."""
+    """Answer to a sandboxed run; `Event.status` is a Refusal."""
 
 
 class Refusal(enum.IntEnum):
@@ -147,7 +147,7 @@ class _ReplyReader:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Identity:
-    """What a target says of itself."""
+    """A target's answer to IDENTIFY."""
 
     version: int
     abi: int
@@ -159,12 +159,12 @@ class Identity:
     mpu_regions: int
     free_link_stack_bytes: int
     build_sha256: str
-    """Of the build that is on the target: `report.json`'s `build.sha256`."""
+    """Hash of the build on the target: `build.sha256` in report.json."""
     board: str
 
     @classmethod
     def parse(cls, payload: bytes) -> "Identity":
-        """Of a target of this VERSION. Raises Malformed."""
+        """Parse the answer of a target of this VERSION. Raises Malformed."""
         reader = _ReplyReader("IDENTIFY", payload)
         return cls(
             version=reader.number("version"),
@@ -246,7 +246,7 @@ class Event:
 
     @classmethod
     def parse(cls, payload: bytes, steps: int) -> "Event":
-        """Of a model of so many steps. Raises Malformed."""
+        """Parse an event of a model with so many steps. Raises Malformed."""
         reader = _ReplyReader("RUN", payload)
         state, status = RunState(reader.number("state", 0, len(RunState) - 1)), reader.number("status")
         step, ticks = reader.number("step"), reader.number("ticks", 0, _MOST_TICKS, 8)
@@ -265,7 +265,7 @@ class Event:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Marks:
-    """What one pool and the stacks look like after a run under a paint."""
+    """Marks that a run under one paint left in one pool and on the stacks."""
 
     peak_bytes: int
     intact: bool
@@ -275,7 +275,7 @@ class Marks:
 
     @classmethod
     def parse(cls, payload: bytes, pool_bytes: int) -> "Marks":
-        """Of a pool of so many bytes. Raises Malformed."""
+        """Parse the marks of a pool of so many bytes. Raises Malformed."""
         reader = _ReplyReader("MARKS", payload)
         marks = cls(
             peak_bytes=reader.number("peak", 0, pool_bytes),

@@ -11,7 +11,8 @@ from contextlib import contextmanager, nullcontext, suppress
 from codegen.errors import CodegenError, Message
 
 _PACKET_BYTES = 1536
-"""Of memory in one packet: in hexadecimal, with its head, it stays below the 4,096 that QEMU takes."""
+"""Bytes of memory in one packet: as hexadecimal digits with a head they stay below the 4,096 that QEMU takes.
+"""
 _ANSWER_SECONDS = 30.0
 _LEAST_SECONDS = 0.001
 """A socket that waits for no time at all is another kind of socket."""

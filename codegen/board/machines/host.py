@@ -82,7 +82,8 @@ def run_host(image: Image, board: Board, request: RunRequest, progress: Progress
 
 @functools.cache
 def _interface() -> Any:  # its attributes are made at run time
-    """What every library declares: read once, which takes longer than to run a small model."""
+    """Declarations that every library shares. They are read once: reading takes longer than running a small
+    model."""
     ffi = FFI()
     ffi.cdef(_DECLARATIONS)
     return ffi
@@ -198,7 +199,7 @@ class _LoadedModel:
 
 
 class PaintResult:
-    """What one inference left: output bytes, one peak in bytes a pool, whether the guards are intact."""
+    """Output bytes of one inference, the peak of each pool in bytes, and whether the guards are intact."""
 
     def __init__(self, outputs: tuple[bytes, ...], peaks: tuple[int, ...], guards_intact: bool) -> None:
         self.outputs = outputs
@@ -280,7 +281,8 @@ class MemoryFault:
     pool: str | None
     """Pool hit, its guards included; None elsewhere."""
     offset: int | None
-    """Of the first forbidden byte, from the pool's base; negative or past its end in a guard."""
+    """Offset of the first forbidden byte from the pool's base; in a guard it is negative or past the pool's
+    end."""
 
 
 def run_poisoned(image: Image, board: Board, request: RunRequest) -> RunResult | MemoryFault:

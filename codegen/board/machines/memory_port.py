@@ -79,7 +79,7 @@ class MemoryPort:
             self._sleep(_LONGEST_LOOK_SECONDS)
 
     def _searched(self, start: int, end: int) -> int | None:
-        """Where the name lies, which begins at a word."""
+        """Find the address of the rings' name, which begins at a word."""
         tail = b""
         for place in range(start, end, _SEARCH_BYTES):
             data = tail + self._debugger.peek(place, min(_SEARCH_BYTES, end - place))
@@ -124,7 +124,8 @@ class MemoryPort:
                 raise CodegenError(Message(code="E601", where=self._name, text=text, help="reset the board"))
 
     def read(self, timeout_seconds: float) -> bytes:
-        """What has arrived; waits up to the timeout for the first byte. Raises CodegenError E601, E639."""
+        """Read the bytes that have arrived; wait up to the timeout for the first one. Raises CodegenError
+        E601, E639."""
         end = self._clock() + timeout_seconds
         for pause in _pauses():
             with self._debugger.stopped():

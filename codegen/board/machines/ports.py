@@ -16,7 +16,7 @@ _CHUNK_BYTES = 4096
 _WRITE_SECONDS = 10.0
 _POLL_SECONDS = 0.1
 _BUSY = (errno.EBUSY, errno.EAGAIN)
-"""Of opening a device: a terminal has claimed it, or a program holds its lock."""
+"""Errors of opening a device that a terminal has claimed or a program has locked."""
 
 _PERMISSION = "join the group that owns the device, then log in again: sudo usermod -a -G dialout $USER"
 
@@ -44,7 +44,8 @@ class SerialPort:
             raise self._gone("failed", error) from error
 
     def read(self, timeout_seconds: float) -> bytes:
-        """What has arrived; waits up to the timeout for the first byte. Raises CodegenError E601."""
+        """Read the bytes that have arrived; wait up to the timeout for the first one. Raises CodegenError
+        E601."""
         try:
             self._serial.timeout = timeout_seconds
             first = self._serial.read(1)
@@ -131,7 +132,8 @@ class SocketPort:
             raise _gone(self._name, "failed", error) from error
 
     def read(self, timeout_seconds: float) -> bytes:
-        """What has arrived; waits up to the timeout for the first byte. Raises CodegenError E601."""
+        """Read the bytes that have arrived; wait up to the timeout for the first one. Raises CodegenError
+        E601."""
         try:
             self._socket.settimeout(max(0.0, timeout_seconds))
             data = self._socket.recv(_CHUNK_BYTES)
@@ -171,7 +173,8 @@ def _in_use(name: str, error: Exception) -> CodegenError | None:
 
 
 def _reason(error: BaseException) -> str:
-    """What is wrong, once: pyserial repeats number and port, which the message names, in its texts."""
+    """The reason of an error, said once. pyserial's texts repeat its number and the port, which the message
+    names."""
     if isinstance(error, serial.SerialException):
         cause = error.__cause__ or error.__context__
         if isinstance(cause, OSError):

@@ -188,7 +188,7 @@ def _reset(child: "subprocess.Popen[bytes]") -> None:
 
 
 def _execute(child: "subprocess.Popen[bytes]", name: str, event: str | None = None) -> Any:
-    """What QEMU answers, once it has told the `event` too."""
+    """Send QEMU a command and return the answer, once QEMU has reported `event` too."""
     assert child.stdin is not None  # it was opened as a pipe
     child.stdin.write(json.dumps({"execute": name}).encode() + b"\n")
     child.stdin.flush()

@@ -48,7 +48,8 @@ class SemihostingPort:
                 raise CodegenError(Message(code="E601", where=self._name, text=text, help=help_))
 
     def read(self, timeout_seconds: float) -> bytes:
-        """What has arrived; waits up to the timeout for the first byte. Raises CodegenError E601."""
+        """Read the bytes that have arrived; wait up to the timeout for the first one. Raises CodegenError
+        E601."""
         end = self._clock() + timeout_seconds
         while not self._arrived:
             if self._wanted is not None:  # it says nothing before it is told something

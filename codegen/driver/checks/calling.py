@@ -1,4 +1,4 @@
-"""Whether firmware can call a model in the way that was asked for."""
+"""Checks that firmware can call a model in the way that the options ask for."""
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -135,9 +135,10 @@ def check_rules(rules: Sequence[ConstantRule], programs: Sequence[Program]) -> N
 
 
 def stage_mode(options: Options) -> StageMode:
-    """Where copies of constants may go: as asked for, else wherever they can.
+    """Decide where copies of constants may go: as the options say, by default wherever the linker allows
+    them.
 
-    They lie at addresses that the linker knows, and the entry function makes them. Raises CodegenError E247
+    Copies lie at addresses that the linker knows, and the entry function makes them. Raises CodegenError E247
     for `use` where firmware calls the model in another way.
     """
     interface = options.interface
@@ -161,15 +162,15 @@ def stage_mode(options: Options) -> StageMode:
 
 
 def compress_mode(options: Options, *, alone: bool) -> CompressMode:
-    """Whether constants may be stored compressed, `alone`: of the only model of a build."""
+    """Decide if constants may be compressed; `alone` says that the build has one model."""
     return "off" if _never_compressed(options, alone=alone) else "auto"
 
 
 def _never_compressed(options: Options, *, alone: bool) -> str:
-    """What excludes constants that are stored compressed; empty if nothing does.
+    """The reason that forbids compressed constants; empty if there is none.
 
-    Buffers and constants are at addresses that the linker knows, and the constants of several models are
-    linked together, after each was planned by itself.
+    Decoding needs buffers and constants at addresses that the linker knows. Constants of several models are
+    linked together after each model was planned by itself.
     """
     found = (
         ("--compress off", options.compress == "off"),

@@ -1,6 +1,6 @@
-"""What a user is told whose model does not fit: the one place that makes sentences of what pools lack.
+"""Messages for a model that does not fit: the one place that turns shortages into sentences.
 
-Constants may fit their memory but not beside the code: how large that is, only the linker knows.
+Constants may fit their memory but not beside the code, whose size only the linker knows.
 """
 
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from codegen.toolchain import RegionsTooSmall
 
 _ADVICE = "a board with more read-only memory, or a smaller model"
-"""What helps where constants do not fit, whatever search has tried."""
+"""Help of a message about constants that do not fit, whatever the search has tried."""
 
 
 class PoolsTooSmall(CodegenError):
@@ -67,7 +67,7 @@ class ConstantsTooLarge(CodegenError):
 
 @contextmanager
 def telling() -> Generator[None]:
-    """What does not fit inside is told as a user reads it: PoolsTooSmall, ConstantsTooLarge."""
+    """Turn shortages that arise inside into errors for users: PoolsTooSmall, ConstantsTooLarge."""
     try:
         yield
     except DoesNotFit as missed:
@@ -77,8 +77,7 @@ def telling() -> Generator[None]:
 
 
 def _advice(shortages: Sequence[Shortage]) -> str:
-    """What to try first: the limits that together do, as flags; nothing if one is not known or more than its
-    region has."""
+    """Flags that together make the model fit; empty if one limit is unknown or exceeds its region."""
     flags: list[str] = []
     for item in shortages:
         if item.budget_bytes is None or not _is_granted(item):
@@ -135,7 +134,8 @@ def _of_one(item: Shortage, advice: str, *, alone: bool) -> Message:
 
 
 def _budget(item: Shortage, word: str, *, alone: bool) -> list[str]:
-    """What is said of the smallest budget, if one is known; not `alone`: other messages tell others."""
+    """Lines about the smallest limit for which a plan is known. Not `alone`: other messages name other
+    limits."""
     if item.budget_bytes is None:
         return []
     plans = "plans of all models were" if item.is_budget_for_all else "a plan was"
@@ -190,10 +190,10 @@ class LinkedTooLarge(CodegenError):
 
 
 def beside_code(build: Callable[[Mapping[str, int]], _Built], board: Board) -> _Built:
-    """What `build` makes, if need be with constants of the code region limited to what the code leaves: it is
-    called with limits in bytes by pool.
+    """Call `build`, if need be again with constants limited to the bytes that the code leaves them.
 
-    Raises CodegenError as `build` does; where constants cannot be that small, what the linker said is first.
+    `build` takes limits in bytes by pool. Raises CodegenError as `build` does; if constants cannot shrink
+    enough, the linker's message comes first.
     """
     try:
         return build({})

@@ -14,7 +14,7 @@ from codegen.program.program import Bundle
 from codegen.targets.families import protection_of
 
 FRAME_BYTES = 128
-"""What the test firmware's context keeps of the model's stack (an exception frame with FPU state)."""
+"""Stack bytes that the test firmware needs for a saved context: an exception frame with FPU state."""
 
 
 def check_image(image: Image, board: Board, bundle: Bundle) -> None:

@@ -20,12 +20,12 @@ _MOST_BYTES = 1 << 20
 """A lock file has a few thousand bytes."""
 
 Figures = Mapping[str, object]
-"""What a lock file holds: tables of figures, models, pools and constants by name."""
+"""Contents of a lock file: tables of figures, models, pools and constants by name."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _LockedModel:
-    """What a lock file has of a model."""
+    """Figures of one model in a lock file."""
 
     stack_bytes: int | None
     macs: int
@@ -35,7 +35,7 @@ class _LockedModel:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Lock:
-    """What a lock file must have; what else it has is compared, too."""
+    """Required figures of a lock file. All other entries are compared too."""
 
     lock: Literal[1]
     models: Mapping[str, _LockedModel]
@@ -59,7 +59,7 @@ class LockChange:
 
     @property
     def is_figure(self) -> bool:
-        """Whether it is a number: a hash or a text otherwise."""
+        """True if the entry is a number, False for a hash or a text."""
         return not isinstance(self.before if self.now is None else self.now, str)
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""What the user gives beside the model: cases, pools of an application, names, output files.
+"""Everything that the user gives beside the model: cases, an application's pools, names, output files.
 
 In: paths and words. Out: checked values. Start with `cases`.
 """

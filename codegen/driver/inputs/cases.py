@@ -322,7 +322,7 @@ def with_variables(program: Program, case: Case) -> Case:
 
 
 def _firsts(program: Program) -> dict[int, np.ndarray]:
-    """What the first inference finds in each input that is state."""
+    """Initial bytes of each input that is state, by the input's index."""
     found: dict[int, np.ndarray] = {}
     for index, state in zip(state_inputs(program), program.signature.states, strict=True):
         type_ = program.signature.inputs[index].type

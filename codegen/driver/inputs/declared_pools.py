@@ -51,7 +51,7 @@ def behind_flash(board: Board, memory: MemoryModel) -> Board:
 
 
 def aligning_flags(row_bytes: int) -> tuple[str, str]:
-    """What makes functions of C and of assembly begin at multiples of so many bytes."""
+    """Compiler flags that align functions of C and of assembly to `row_bytes`."""
     return f"-falign-functions={row_bytes}", f"-DCG_FUNCTION_ALIGNMENT={row_bytes}"
 
 
@@ -96,7 +96,7 @@ def _is_sound(
     others: Sequence[DeclaredPool],
     messages: Messages,
 ) -> bool:
-    """Whether a pool can be declared beside `others` in its region; what is wrong goes to `messages`."""
+    """True if a pool can be declared beside `others` in its region; reasons against it go to `messages`."""
     step, where = board.pool_alignment_bytes, f"--pool {pool}"
     before = len(messages)
     if pool.name in taken or pool.name != pool.name.lower():
@@ -119,7 +119,7 @@ def _is_sound(
 
 
 def _rounded(pool: DeclaredPool, step: int) -> str:
-    """What to do about a pool that is not aligned to `step` bytes: the largest one inside it, as typed."""
+    """Advice for a pool that is not aligned to `step` bytes: the largest aligned pool inside it, as typed."""
     start, end = -(-pool.address // step) * step, pool.end // step * step
     if start >= end:
         return f"round address and size to multiples of {step}"
@@ -147,7 +147,7 @@ def home_region(board: Board, pool: DeclaredPool) -> Region | None:
 
 
 def _cut(board: Board, region: Region, pools: list[DeclaredPool], messages: Messages) -> list[Region]:
-    """What becomes of a region: what is left of it, if anything is, and its declared pools."""
+    """Split a region into its declared pools and the range that is left, if any."""
     if not pools:
         return [region]
     edges = sorted((pool.address, pool.end) for pool in pools)

@@ -53,7 +53,7 @@ class GivenDim:
         return self.is_open or (not self.symbol and self.low != self.high)
 
     def closed(self, high: int) -> "GivenDim":
-        """The same with this upper end."""
+        """A copy of this dimension with an upper end."""
         text = f"{self.text.partition('=')[0]}={self.low}..{high}"
         return replace(self, text=text, high=high, is_open=False)
 
@@ -81,7 +81,7 @@ class Dims:
         return {symbol.name: symbol.high for symbol in self.symbols}
 
     def extents(self, values: Mapping[str, int]) -> "importers.Extents":
-        """What the importer is told at these values of the symbols."""
+        """Extents that the importer is told for these values of the symbols."""
         return {place: values[symbol] for place, symbol in self.axes.items()}
 
 

@@ -18,7 +18,7 @@ from codegen.errors import CodegenError, Message, Messages
 PAGE, DATA = "report.html", "report.json"
 """Names of the page and of the document in a folder of a build."""
 _MOST_NAMES = 1000
-"""Of a folder, looked through for one that a user may have meant."""
+"""Names of a folder that are searched for one that a user may have meant."""
 
 
 def example_model() -> Path:
@@ -77,7 +77,7 @@ DUMPED = "[0-9][0-9]*_*.ir"
 """Pattern of the files that `--dump-ir` writes into its folder."""
 
 Named = tuple[str, Path]
-"""What a file is, as messages call it (a flag, `the model`), and its path."""
+"""A file's role in messages (a flag, `the model`), and its path."""
 
 
 def check_outputs(written: Sequence[Named], read: Iterable[Named]) -> None:

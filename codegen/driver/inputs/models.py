@@ -24,7 +24,7 @@ _FILES = ("figures",)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelName:
-    """What a model is called in C, in reports and by other flags."""
+    """A model's name in C, in reports and in other flags."""
 
     name: str
     path: Path
@@ -42,7 +42,7 @@ class GivenNames:
 
     @property
     def where(self) -> str:
-        """Where they are said, for messages."""
+        """Source of the names, for messages."""
         return f"--name {' '.join(self.words)}"
 
 
@@ -76,7 +76,7 @@ def _of_file(path: Path) -> ModelName:
 
 
 def _changed(stem: str, name: str) -> bool:
-    """Whether more than case and separators of a file's name are changed in `name`."""
+    """True if `name` differs from the file's name by more than case and separators."""
     return not stem.isascii() or re.sub(r"[^a-z0-9]+", "_", stem.lower()).strip("_") != name
 
 
@@ -154,7 +154,7 @@ def _check_apart(found: Sequence[ModelName]) -> None:
 
 
 def places_of(places: "Sequence[Place]", model: str) -> "tuple[Place, ...]":
-    """Those for all models, and those for this one."""
+    """Rules for all models, and rules for this one."""
     return tuple(place for place in places if place.model in (None, model))
 
 

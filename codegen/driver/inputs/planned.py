@@ -18,7 +18,7 @@ class Planned:
     macs: int
     """Multiply-accumulates of the file's graph, before any pass."""
     reduction: passes.Reduction | None = None
-    """What made `module` smaller; None if that was turned off."""
+    """Channels and constants that were removed to make `module`; None if the reduction was turned off."""
     at: Callable[[Mapping[str, int]], Module] | None = None
     """The file's module at any sizes; None where all are fixed."""
     file: ModelFile | None = None
@@ -31,7 +31,7 @@ class Planned:
 
     @property
     def reference(self) -> Module:
-        """What the program's values are compared with: not reduced, so that the reduction is checked too."""
+        """The module before reduction: outputs are compared with it, so that the reduction is checked too."""
         return self.module if self.reduction is None else self.reduction.original
 
 

@@ -1,4 +1,4 @@
-"""What is known about a plan: what was fixed, what was searched, what proves it: for report and people."""
+"""Certificate of a plan, for report and people: what was fixed, what was searched, what is proved."""
 
 from codegen.errors import counted
 from codegen.ir.function import Let
@@ -9,7 +9,7 @@ from codegen.plan.place.bounds import lower_bounds
 from codegen.program.program import OrderCertificate, Program
 
 CUT_SHORT = "--deadline cut the search short"
-"""What is said of plans that need not repeat."""
+"""Note on plans that need not be the same next time."""
 
 
 def certificate(program: Program) -> dict[str, object]:
@@ -35,8 +35,10 @@ def certificate(program: Program) -> dict[str, object]:
 
 
 def closed_by(program: Program) -> str | None:
-    """What proves the plan optimal: `bound`, met by every pool's peak, or `search`, exhausted below the peak
-    of at least one; None where nothing does."""
+    """The proof that the plan is optimal; None without one.
+
+    `bound`: the peak of each pool meets its lower bound. `search`: every placement was looked at.
+    """
     plan = program.memory.plan
     if not plan.proved_optimal:
         return None
@@ -92,10 +94,11 @@ def proof_text(program: Program) -> str:
 
 
 def _gap(program: Program, bound: int) -> str:
-    """What is not known about a plan that nothing proves: how low its peaks, how good its pools can be.
+    """The open question of a plan that is not proved: how low its peaks, or how good its choice of pools, can
+    be.
 
-    The objective is `access.py`'s. What it leaves open at the bounds of cost and of every pool is other pools
-    at the same cost, or the copies of constants, which are made after the plan.
+    If the bounds of cost and of every pool are met, another choice of pools may still cost the same, or
+    copies of constants, which are made after the plan, may be better placed.
     """
     problem, plan = program.memory.problem, program.memory.plan
     peak = sum(program.memory.peaks.values())
@@ -161,7 +164,7 @@ def ways_text(program: Program) -> str:
 
 
 def origin(prim: PrimFunc) -> str | None:
-    """What the file calls the result of a step, of a block's last layer; None for what is inserted."""
+    """The file's name for the result of a step, for a block of its last layer; None for inserted steps."""
     sources = [let.source for let in (prim.let, *reversed(inner_lets(prim)))]
     return next((each.tensor_name for each in sources if each is not None and each.tensor_name), None)
 

@@ -7,14 +7,14 @@ from codegen.program.image import ElfSizes, FunctionCode
 
 
 class CodeSizes:
-    """Of the steps `called`, as C calls them; nothing is known without `sizes`."""
+    """Bytes of code of each step in `called`. Without `sizes` nothing is known."""
 
     def __init__(self, sizes: ElfSizes | None, called: Sequence[PrimFunc]) -> None:
         self._functions = sizes.functions if sizes else ()
         self._called = called
 
     def code_bytes(self, step: int) -> int | None:
-        """Of the step's kernels and all they call, each function once; None where there are none."""
+        """Bytes of the step's kernels and of all they call, each function once; None if there are none."""
         called = {address for each in self._of(step) for address in each.reached}
         return sum(each.size_bytes for each in self._functions if each.address in called) if called else None
 
@@ -25,7 +25,7 @@ class CodeSizes:
         return max(known) if known and len(known) == len(bounds) else None
 
     def _of(self, step: int) -> list[FunctionCode]:
-        """What a step calls; gcc renames what it specialises (`f.constprop.0`), and inlines others."""
+        """Functions that a step calls. gcc renames a specialised one (`f.constprop.0`) and inlines others."""
         if not self._functions or not self._called:
             return []
         symbols = set(self._called[step].symbols)

@@ -24,7 +24,7 @@ class Comparison:
     differing: int
     first: int | None
     sha256: str
-    """Of the measured bytes."""
+    """Hash of the measured bytes."""
 
 
 def compare(measured: np.ndarray, expected: np.ndarray, tolerance: float = FLOAT_TOLERANCE) -> Comparison:

@@ -63,7 +63,7 @@ def rounding_report(program: Program) -> dict[str, object] | None:
 
 
 def rounding_lines(program: Program) -> Iterator[str]:
-    """What people read of it."""
+    """Lines for people about the rounding of a program."""
     layers = rounded_layers(program)
     if layers:
         channels, proved = (sum(getattr(layer, what) for layer in layers) for what in ("channels", "proved"))

@@ -90,7 +90,7 @@ def _words(bundle: Bundle) -> str:
 
 
 def is_proved(bundle: Bundle) -> bool:
-    """Whether no plan of these models, and no bases, need fewer bytes: of the pools they need together."""
+    """True if no plan and no bases of these models need fewer bytes in the pools that they share."""
     bases = bundle.plan is None or bundle.plan.proved_optimal
     return bases and all(program.memory.plan.proved_optimal for program in bundle.programs)
 

@@ -165,7 +165,7 @@ def _constants(program: Program) -> dict[str, object]:
 
 
 def members_report(pool: ConstantPool) -> list[dict[str, object]]:
-    """What lies in a constant pool, in order."""
+    """Entries of a constant pool, in the order of their offsets."""
     return [
         {
             "name": member.name,

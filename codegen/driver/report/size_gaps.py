@@ -1,5 +1,4 @@
-"""What reports say of sizes that are known as ranges: the formulas of the peaks, and how near they are to the
-least."""
+"""Sizes as ranges in reports: formulas of the peaks, and how near the peaks are to the least possible."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ class Gap:
     mean: float
     worst: float
     at: Peak
-    """Where it is worst."""
+    """Sizes at which the peak is farthest from the least."""
 
 
 def gap(peaks: tuple[Peak, ...]) -> Gap | None:
@@ -32,7 +31,7 @@ def gap(peaks: tuple[Peak, ...]) -> Gap | None:
 
 
 def _pools(ranges: Ranges) -> list[dict[str, object]]:
-    """What each pool takes, and how near it is to the least."""
+    """Peak formula of each pool, and its distance from the least."""
     pools: list[dict[str, object]] = []
     for name, peaks in ranges.peaks.items():
         found = gap(peaks)
@@ -105,7 +104,7 @@ def _axes(program: Program, symbol: str) -> list[str]:
 
 
 def _named(ranges: Ranges, formula: Formula) -> Iterator[str]:
-    """What the extents are that a formula names, and those that they follow from, the last ones first."""
+    """Formulas of the extents that `formula` names, and of those that they depend on, the last ones first."""
     wanted = set(names_of(formula))
     for extent in reversed(ranges.extents):
         if extent.name in wanted:

@@ -33,7 +33,7 @@ _TERMS = 6
 _STEEPEST = 1 << 30
 
 _LIMIT = 1 << 31
-"""What numbers of C's arithmetic are below."""
+"""Bound of the numbers that the generated C computes with."""
 
 _TABLE = 4096
 """Entries that a table may have."""
@@ -55,11 +55,11 @@ class Fitter:
         self.values[name] = values
 
     def over(self, names: Iterable[str]) -> "Fitter":
-        """The same with some of the names only."""
+        """A fitter that uses only the sizes called `names`."""
         return Fitter({name: self.values[name] for name in names}, complete=self._complete)
 
     def of(self, members: NDArray[np.bool_]) -> "Fitter":
-        """The same of some of the members."""
+        """A fitter for some of the members."""
         return Fitter({name: own[members] for name, own in self.values.items()}, complete=self._complete)
 
     def formula(self, values: Whole) -> Formula | None:
@@ -74,7 +74,7 @@ class Fitter:
         return None
 
     def _cancels(self, found: Formula, values: Whole) -> bool:
-        """Whether parts of a formula do not fit in 32 bits, though all that it gives does: a line through two
+        """True if parts of a formula exceed 32 bits though its values do not, as in a line through two
         multipliers of a mean."""
         return np.abs(values).max() < _LIMIT <= largest_term(found, self.values)
 

@@ -140,8 +140,10 @@ def _total(formula: Sum, values: Mapping[str, Whole]) -> Whole:
 
 
 def deciding(formula: Formula, values: Mapping[str, Whole]) -> Iterator[Whole]:
-    """Of every largest value in a formula, which of its items counts at each of the values. Where that
-    changes the formula turns."""
+    """For every maximum in a formula, tell which of its items is the largest at each of the values.
+
+    A formula changes its course between sizes for which the answers differ.
+    """
     match formula:
         case RoundedUp(value=value):
             yield from deciding(value, values)

@@ -15,7 +15,7 @@ EVERY = 4096
 """Up to so many combinations of sizes are all looked at."""
 
 _RANDOM = 1000
-"""Of more combinations so many are looked at, drawn at random, besides the ends."""
+"""Combinations that are drawn at random, besides the ends, where there are too many to try all."""
 
 _SEED = 0
 
@@ -29,7 +29,7 @@ class Extent:
     low: int
     high: int
     of: str
-    """What it is the extent of, for comments: `axis 1 of conv0`."""
+    """Axis that has this extent, for comments: `axis 1 of conv0`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -74,7 +74,7 @@ class OpenSizes:
         return int(evaluate(formula, known))
 
     def used_by(self, names: Iterator[str]) -> "OpenSizes":
-        """The same with only those extents that `names` name, or that these follow from."""
+        """The sizes without extents that neither `names` nor a formula of a kept extent refers to."""
         wanted = set(names)
         kept: list[Extent] = []
         for extent in reversed(self.extents):
@@ -85,7 +85,7 @@ class OpenSizes:
 
 
 FIXED = OpenSizes()
-"""Of a function without open sizes."""
+"""Sizes of a function without open ones."""
 
 
 class SymbolicInt(int):
@@ -134,12 +134,12 @@ def _looked_into(kind: type) -> tuple[str, ...]:
 
 
 def formula_of(value: int) -> Formula:
-    """What gives a number at all sizes: itself, where it follows from none."""
+    """The formula of a number at all sizes; a plain number is its own formula."""
     return value.formula if isinstance(value, SymbolicInt) else number(value)
 
 
 def is_small(symbols: Sequence[Symbol]) -> bool:
-    """Whether every combination is looked at."""
+    """True if there are few enough combinations to look at all."""
     count = 1
     for symbol in symbols:
         count *= symbol.count

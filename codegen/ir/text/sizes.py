@@ -43,7 +43,7 @@ class SizeReader:
 
     @property
     def at_symbolic(self) -> bool:
-        """Whether a formula comes next, not a number, a word or several literals."""
+        """True if a formula comes next, not a number, a word or several literals."""
         token, behind = self._tokens.peek(), self._tokens.behind()
         return (
             token in self.sizes.names
