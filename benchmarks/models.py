@@ -26,7 +26,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout, not the installed one
 
 from codegen.board import load_board
-from codegen.cli.console import progress
+from codegen.command.console import progress
 from codegen.driver.build import Built, build
 from codegen.driver.cycle_estimate import estimate_cycles
 from codegen.driver.inputs.cases import Case

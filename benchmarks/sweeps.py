@@ -20,10 +20,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from codegen.board import load_board
 from codegen.driver.options import Options
-from codegen.sweep import Combination, Result, combinations, sweep
-from codegen.sweep.work import result_of
+from codegen.tools.sweep.combination_results import Result
+from codegen.tools.sweep.jobs import Combination, combinations
+from codegen.tools.sweep.sweeping import sweep
+from codegen.tools.sweep.work import result_of
 from tests.public.testdata import model_path
-from tests.sweep.killing import Killing
+from tests.tools.sweep.killing import Killing
 
 _HELLO, _ADD = (model_path(f"tflm/{name}") for name in ("hello_world_int8", "simple_add_model"))
 _ADD_BYTES, _HELLO_BYTES = 32_768, 24

@@ -14,24 +14,25 @@ from typing import Any
 
 def late_imports(package: str, file: str) -> Callable[[str], Any]:
     """The `__getattr__` of `package`, whose `__init__.py` is `file`."""
-    modules: dict[str, str] = {}
+    places: dict[str, tuple[str, str]] = {}
 
     def imported(name: str) -> Any:
-        if not modules:
-            modules.update(listed_names(Path(file).read_text(encoding="utf-8")))
-        if name not in modules:
+        if not places:
+            places.update(listed_names(Path(file).read_text(encoding="utf-8")))
+        if name not in places:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(importlib.import_module(modules[name]), name)
+        module, attribute = places[name]
+        value = getattr(importlib.import_module(module), attribute)
         setattr(importlib.import_module(package), name, value)  # the door is asked once
         return value
 
     return imported
 
 
-def listed_names(source: str) -> dict[str, str]:
-    """Name -> module, of the imports below `if TYPE_CHECKING:`."""
+def listed_names(source: str) -> dict[str, tuple[str, str]]:
+    """Name -> module and name there, of the imports below `if TYPE_CHECKING:`."""
     return {
-        alias.name: str(statement.module)
+        alias.asname or alias.name: (str(statement.module), alias.name)
         for block in ast.parse(source).body
         if isinstance(block, ast.If) and isinstance(block.test, ast.Name) and block.test.id == "TYPE_CHECKING"
         for statement in block.body

@@ -1,7 +1,7 @@
 """Settings: fields of options as people set them, and the words that several stages share.
 
 A field with a `flag` is a row of the table of options: the flag, its help, the variable, the key of
-codegen.toml and the words in provenance follow from it (`codegen.cli.options.option_table`).
+codegen.toml and the words in provenance follow from it (`codegen.command.option_table`).
 """
 
 from collections.abc import Mapping

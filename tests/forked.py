@@ -61,7 +61,7 @@ def _serve(address: str) -> NoReturn:
         "codegen.cli.model_work.plan_work",
         "codegen.cli.verbs_info",
         "codegen.cli.model_work.sized_verbs",
-        "codegen.page",
+        "codegen.tools.page",
     ):
         importlib.import_module(name)
     objects.keep()

@@ -12,7 +12,7 @@ import pytest
 
 from codegen import documents
 from codegen.board import load_board
-from codegen.cli.options.project_file import settings
+from codegen.command.project_file import settings
 from codegen.documents import read_toml
 from codegen.errors import CodegenError
 from codegen.ir.byte_sizes import size_bytes
@@ -76,7 +76,7 @@ CHILD = """
 import signal, sys
 from pathlib import Path
 from codegen.board import load_board
-from codegen.cli.options.project_file import settings
+from codegen.command.project_file import settings
 from codegen.errors import CodegenError
 from codegen.plan.place.problem_files import read_problem
 from tests.importers.fuzz.examine import limit

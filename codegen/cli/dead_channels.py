@@ -2,7 +2,7 @@
 
 import click
 
-from codegen.cli.console import table
+from codegen.command.console import table
 from codegen.driver.inputs.planned import Planned
 from codegen.driver.report.sections import reduction_line, reduction_news, reduction_rows
 

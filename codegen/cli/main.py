@@ -96,7 +96,7 @@ def _bug() -> int:
 
 
 def _fail(error: CodegenError, as_json: bool) -> int:
-    from codegen.cli.console import json_error, show_error
+    from codegen.command.console import json_error, show_error
 
     if as_json:
         click.echo(json_error(error))
@@ -106,7 +106,7 @@ def _fail(error: CodegenError, as_json: bool) -> int:
 
 def _stopped(as_json: bool, code: ExitCode, words: str) -> int:
     if as_json:
-        from codegen.cli.console import failure_document
+        from codegen.command.console import failure_document
 
         click.echo(failure_document(code, ()))
     click.echo(words, err=True)
@@ -115,7 +115,7 @@ def _stopped(as_json: bool, code: ExitCode, words: str) -> int:
 
 def _usage(error: click.ClickException) -> CodegenError:
     if isinstance(error, click.UsageError):
-        from codegen.cli.options.flags import usage
+        from codegen.command.flags import usage
 
         return usage(error)
     return CodegenError(Message(code="E201", text=error.format_message()))

@@ -3,7 +3,7 @@
 import click
 
 from codegen.board import boards
-from codegen.cli.console import table_with_tail
+from codegen.command.console import table_with_tail
 from codegen.driver.report.single import Measured
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Runner

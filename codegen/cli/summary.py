@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from codegen.cli.console import table
 from codegen.cli.dead_channels import show_reduction, show_reduction_news
 from codegen.cli.speed import show_costs, show_speed
+from codegen.command.console import table
 from codegen.draw.memory_map import program_map
 from codegen.driver.build import Built, Planned
 from codegen.driver.curve import Curve

@@ -1,4 +1,4 @@
-"""The verbs: where each is, and its help.
+"""All verbs, those of tools too: the module and the help of each.
 
 A verb is imported when it runs, not to list it: importing all of them imports all of codegen (NumPy, the
 search, every kernel), a second of work that `codegen --help` has no use for. So nothing but click is imported
@@ -7,28 +7,14 @@ here.
 
 import importlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import click
 
+from codegen.api.tool import Verb
+from codegen.cli.installed_tools import installed_tools
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Verb:
-    """Where a verb is and what is said about it."""
-
-    module: str
-    """The module whose attribute of the verb's name is the click command."""
-    help: str
-    """Lists show its first sentence."""
-
-    @property
-    def summary(self) -> str:
-        """What lists show."""
-        return click.Command(None, help=self.help).get_short_help_str(limit=1000)
-
-
-VERBS: Mapping[str, Verb] = {
+_BEFORE_TOOLS: Mapping[str, Verb] = {
     "build": Verb(
         module="codegen.cli.verbs",
         help="""Turn every MODEL into C, firmware.elf and report.json in DIR.
@@ -76,47 +62,10 @@ Ctrl-C ends it, or --seconds. One program at a time has a port.""",
 
 With --port it waits until the board is there again, and says which build answers.""",
     ),
-    "report": Verb(
-        module="codegen.cli.reports.viewing",
-        help="""Turn report.json into one offline page: memory over time, proof, steps, flash.
+}
+"""Verbs of the core, in the order a new user meets them."""
 
-DIR is a folder of `build` or `run -o`; left out it is that of the shipped example, out/digits. Other files
-that `plan -o` wrote do too.""",
-    ),
-    "compare": Verb(
-        module="codegen.cli.reports.compare",
-        help="""Say what is different between two builds: figures, steps, buffers.
-
-BEFORE and AFTER are folders of `build`, their report.json, or REVISION:PATH of one that git has. Exit 4 if a
-figure grew by more than --fail-if permits.""",
-    ),
-    "export": Verb(
-        module="codegen.cli.reports.export",
-        help="""Lay a built folder out as a package of another build system.
-
-DIR is a folder of `build`. A plan for other planners is another thing: `plan --export`.""",
-    ),
-    "sweep": Verb(
-        module="codegen.cli.reports.sweep_verb",
-        help="""Build and run every combination of MODELS, boards, settings and limits, as one table.
-
-What DIR has a result of is not done again. Combinations that fail are rows too. Written: sweep.csv,
-sweep.parquet (with pyarrow), one file a combination. Exit 7, 8 or 1 if a result is wrong.""",
-    ),
-    "lab": Verb(
-        module="codegen.cli.lab_verb",
-        help="""Run models on many boards at the same time, each board one job after the other.
-
-`lab list` says what the lab has, `lab run MODEL...` writes lab.json, lab.xml (JUnit) and lab.html. A board
-that hangs or answers garbage is power-cycled; the others go on.""",
-    ),
-    "quantize": Verb(
-        module="codegen.cli.quantizing.quantize_verb",
-        help="""Quantise a float .onnx file to int8 by onnxruntime's quantiser, and say what that loses.
-
-Needs the packages onnx and onnxruntime (the extra `quantize`). Nothing is written unless codegen imports
-the result.""",
-    ),
+_AFTER_TOOLS: Mapping[str, Verb] = {
     "boards": Verb(
         module="codegen.cli.verbs_info",
         help="List the boards: core, memories, how they are run. "
@@ -135,7 +84,7 @@ the result.""",
         help="Say what a message code means: explain E401.",
     ),
     "init": Verb(
-        module="codegen.cli.options.init_file",
+        module="codegen.cli.init_file",
         help="""Write a codegen.toml with every key, what it does and its default, all commented out.
 
 What is there is not overwritten.""",
@@ -147,7 +96,13 @@ What is there is not overwritten.""",
         "who answers there.",
     ),
 }
-"""In the order a new user meets them."""
+"""Verbs of the core that tell or set up, in the order a new user meets them."""
+
+VERBS: Mapping[str, Verb] = {
+    **_BEFORE_TOOLS,
+    **dict(sorted((name, verb) for tool in installed_tools() for name, verb in tool.verbs.items())),
+    **_AFTER_TOOLS,
+}
 
 
 class _Commands(Mapping[str, click.Command]):

@@ -12,21 +12,21 @@ import click
 
 from codegen import board as catalogue
 from codegen.cli.boards.tool_flags import RealBoard, gdb_flag, real_board_flags
-from codegen.cli.options.file_checks import check_picture, check_problem, is_problem, keep_inputs
-from codegen.cli.options.flags import groups, model_flags
-from codegen.cli.options.option_table import (
+from codegen.cli.plan_files import PlanFiles, plan_files
+from codegen.cli.report_flags import ReportFiles, report_flags
+from codegen.cli.verb_table import VERBS
+from codegen.command.file_checks import check_picture, check_problem, is_problem, keep_inputs
+from codegen.command.flags import groups, model_flags
+from codegen.command.option_table import (
     CONCURRENT,
     FIRMWARE,
     LOCK,
     PORT,
-    REPORT_FLAG,
     GroupedVerb,
     option,
 )
-from codegen.cli.options.reference_flags import reference_flags
-from codegen.cli.plan_files import PlanFiles, plan_files
-from codegen.cli.verb_table import VERBS
-from codegen.driver.inputs.files import PAGE, example_model, existing
+from codegen.command.reference_flags import reference_flags
+from codegen.driver.inputs.files import example_model, existing
 from codegen.driver.options import Options
 from codegen.settings import Firmware, ReferenceChoice
 
@@ -60,7 +60,7 @@ def _models(paths: Sequence[Path]) -> list[Path]:
 @option(FIRMWARE)
 @click.option("--watch", is_flag=True, help="Build again whenever a MODEL changes, until Ctrl-C.")
 @model_flags(without=("run_timeout",))
-@REPORT_FLAG
+@report_flags
 @_JSON
 @_QUIET
 def build(
@@ -71,7 +71,7 @@ def build(
     firmware: Firmware,
     watch: bool,
     options: Options,
-    as_page: bool,
+    report_files: ReportFiles,
     as_json: bool,
     quiet: bool,
 ) -> int:
@@ -85,7 +85,7 @@ def build(
     from codegen.cli.model_work import model_work
 
     return model_work.build(
-        paths, folder, options, watch=watch, as_page=as_page, as_json=as_json, quiet=quiet
+        paths, folder, options, watch=watch, report_files=report_files, as_json=as_json, quiet=quiet
     )
 
 
@@ -140,7 +140,7 @@ def build(
     help="Estimate the cycles of every step: QEMU counts, times published timings (docs/cycles.md).",
 )
 @model_flags()
-@REPORT_FLAG
+@report_flags
 @_JSON
 @_QUIET
 def run(
@@ -160,7 +160,7 @@ def run(
     steps: bool,
     count_cycles: bool,
     options: Options,
-    as_page: bool,
+    report_files: ReportFiles,
     as_json: bool,
     quiet: bool,
 ) -> int:
@@ -184,7 +184,9 @@ def run(
         count_cycles=count_cycles,
         is_example=not models and not inputs and not expected,
     )
-    return model_work.run(paths, folder, options, asked, as_page=as_page, as_json=as_json, quiet=quiet)
+    return model_work.run(
+        paths, folder, options, asked, report_files=report_files, as_json=as_json, quiet=quiet
+    )
 
 
 @click.command(cls=GroupedVerb, help=VERBS["validate"].help)
@@ -228,24 +230,28 @@ def validate(
 @click.argument("source", required=False, type=click.Path(path_type=Path), metavar="[MODEL|PROBLEM.csv]")
 @plan_files
 @model_flags(board_default=None, without=("stack", "run_timeout"))  # nothing is compiled or run
-@REPORT_FLAG
+@report_flags
 @_JSON
 @_QUIET
 def plan(
-    source: Path | None, options: Options, outputs: PlanFiles, as_page: bool, as_json: bool, quiet: bool
+    source: Path | None,
+    options: Options,
+    outputs: PlanFiles,
+    report_files: ReportFiles,
+    as_json: bool,
+    quiet: bool,
 ) -> int:
     """`codegen plan`."""
     kinds = "a .tflite or .onnx file, or of a problem (.csv, .json)"
     path = example_model() if source is None else existing(source, kinds)
-    pages = [("--report", outputs.folder / PAGE)] if as_page else []
-    keep_inputs([path], options, written=[*outputs.written, *pages])
+    keep_inputs([path], options, written=[*outputs.written, *report_files.written(outputs.folder)])
     check_picture(outputs.svg)
     if is_problem(path) and not outputs.pareto:
         check_problem(path, options)
-    if outputs.pareto and as_page:
-        raise click.UsageError("--report shows the curve too: leave out --pareto")
+    if outputs.pareto and report_files:
+        raise click.UsageError(f"{report_files.words} shows the curve too: leave out --pareto")
     if options.board and not is_problem(path):
         catalogue.load_board(options.board)
     from codegen.cli.model_work import plan_work
 
-    return plan_work.plan(path, options, outputs, as_page=as_page, as_json=as_json, quiet=quiet)
+    return plan_work.plan(path, options, outputs, report_files=report_files, as_json=as_json, quiet=quiet)

@@ -12,8 +12,8 @@ import click
 from codegen import board as catalogue
 from codegen.board.catalog.board_names import short_title
 from codegen.board.flash.commands import load_commands, tools_for
-from codegen.cli.console import table
 from codegen.cli.verb_table import VERBS
+from codegen.command.console import table
 from codegen.documents import to_json
 from codegen.errors import CodegenError, ExitCode
 from codegen.ir import Board, Cache, Region, Runner

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from codegen.cli.main import main
-from codegen.cli.reports.compare import limit_of
 from codegen.driver.build import build
 from codegen.driver.options import Options
 from codegen.errors import CodegenError
 from codegen.settings import Optimize
+from codegen.tools.page.compare_verb import limit_of
 from tests.networks import model_path
 
 Said = tuple[int, str, str]

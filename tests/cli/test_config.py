@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from codegen.cli.options.flags import declared_pools, groups, pool_limits
-from codegen.cli.options.project_file import Settings, settings
+from codegen.command.flags import declared_pools, groups, pool_limits
+from codegen.command.project_file import Settings, settings
 from codegen.errors import CodegenError
 from codegen.ir import VirtualDevice
 from codegen.ir.ops import UserKernel

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from codegen.cli.init_file import project_file
 from codegen.cli.main import main
-from codegen.cli.options.init_file import project_file
-from codegen.cli.options.option_table import ROWS
-from codegen.cli.options.project_file import settings
+from codegen.command.option_table import ROWS
+from codegen.command.project_file import settings
 from codegen.errors import ExitCode
 from tests.checkout import ROOT
 

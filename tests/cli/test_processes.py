@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from codegen.cli.console import progress
 from codegen.cli.main import cli, main
+from codegen.command.console import progress
 from codegen.driver.build import build
 from codegen.driver.inputs.cases import pattern_case
 from codegen.driver.inputs.files import example_model

@@ -19,7 +19,7 @@ import click
 import pytest
 
 from codegen.cli.main import cli
-from codegen.cli.options.option_table import ROWS
+from codegen.command.option_table import ROWS
 from codegen.driver.build import build
 from codegen.driver.inputs.cases import pattern_case
 from codegen.driver.inputs.files import example_model

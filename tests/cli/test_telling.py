@@ -7,8 +7,8 @@ import pytest
 
 from codegen.board import load_board
 from codegen.cli.boards.doctor_verb import summary, verdict
-from codegen.cli.console import table_with_tail
 from codegen.cli.explaining import entries
+from codegen.command.console import table_with_tail
 from codegen.toolchain.finding import Finding, Topic
 from tests.checkout import ROOT
 from tests.cli.test_verbs import call

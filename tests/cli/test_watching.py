@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from codegen.cli import watching
 from codegen.cli.main import main
-from codegen.cli.options import watching
 from codegen.errors import ExitCode
 from tests.e2e.test_entry import network
 

@@ -44,7 +44,7 @@ NOT_RUN = {
     (
         "labs.md",
         "codegen lab run digits.tflite --lab env.yaml",
-    ): "tests/lab runs labgrid's own driver",
+    ): "tests/tools/lab runs labgrid's own driver",
     ("mlperf-tiny.md", "codegen build kws_ref_model.tflite"): _MODELS,
     ("real-board.md", "codegen doctor --board nucleo-f446re"): _BOARD,
     ("real-board.md", "codegen doctor --board nrf52840-dk"): _BOARD,

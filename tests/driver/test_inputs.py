@@ -15,8 +15,8 @@ import pytest
 
 from codegen.board import load_board
 from codegen.cli.main import main
-from codegen.cli.options.flags import declared_pools, pool_limits
-from codegen.cli.options.project_file import settings
+from codegen.command.flags import declared_pools, pool_limits
+from codegen.command.project_file import settings
 from codegen.driver.build import build
 from codegen.driver.inputs.cases import ArraySource, pattern_case
 from codegen.driver.inputs.declared_pools import DeclaredPool, with_pools

@@ -9,7 +9,7 @@ import pytest
 
 from codegen import board as boards
 from codegen import resources
-from codegen.cli.options.project_file import settings
+from codegen.command.project_file import settings
 from codegen.driver.build import Built, build, plan_model
 from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options

@@ -11,7 +11,7 @@ from codegen import board as boards
 from codegen import emit, toolchain
 from codegen.board import run_poisoned
 from codegen.cli import main
-from codegen.cli.options.project_file import settings
+from codegen.command.project_file import settings
 from codegen.driver.build import Built, Planned, build, plan_model
 from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options

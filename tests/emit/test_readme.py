@@ -24,7 +24,7 @@ from tests.emit import samples
 from tests.emit.compiling import WARNINGS, call
 from tests.emit.sized import sized
 from tests.emit.variants import owned
-from tests.packages.bare import codegen
+from tests.tools.packages.bare import codegen
 
 DIGITS = ROOT / "examples" / "digits" / "digits.tflite"
 needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")

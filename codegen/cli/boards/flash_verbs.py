@@ -9,11 +9,11 @@ from codegen.board.attached import answering
 from codegen.board.flashing import ELF, FlashTool, baud_of
 from codegen.board.flashing import flash as flash_board
 from codegen.cli.boards.tool_flags import BAUD, REAL_PORT, check_same_board, show_commands, tool_flags
-from codegen.cli.console import progress
-from codegen.cli.options.flags import CONFIG
-from codegen.cli.options.option_table import ROWS, GroupedVerb, option
-from codegen.cli.reports.pages import read_report
 from codegen.cli.verb_table import VERBS
+from codegen.command.console import progress
+from codegen.command.flags import CONFIG
+from codegen.command.option_table import ROWS, GroupedVerb, option
+from codegen.driver.built_report import read_report
 from codegen.driver.inputs.files import example_model
 from codegen.errors import CodegenError, ExitCode, Message
 from codegen.report_file import typed

@@ -10,9 +10,9 @@ from codegen.board.link.listening import Listener
 from codegen.board.machines.ports import opened
 from codegen.board.machines.reaching import reach
 from codegen.cli.boards.tool_flags import BAUD, REAL_PORT, WAIT
-from codegen.cli.options.flags import CONFIG
-from codegen.cli.options.option_table import ROWS, GroupedVerb, option
 from codegen.cli.verb_table import VERBS
+from codegen.command.flags import CONFIG
+from codegen.command.option_table import ROWS, GroupedVerb, option
 from codegen.errors import ExitCode
 
 _READ_SECONDS = 0.25

@@ -10,12 +10,9 @@ import click
 from codegen import board as catalogue
 from codegen.cli.boards.tool_flags import RealBoard
 from codegen.cli.case_files import by_model, check_arrays, model_cases
-from codegen.cli.console import progress, show_warnings
 from codegen.cli.model_work.notes import show_names, show_spilled
 from codegen.cli.model_work.sized_verbs import Way, run_sizes, validate_sizes
-from codegen.cli.options.file_checks import keep_inputs
-from codegen.cli.options.watching import on_change
-from codegen.cli.reports.pages import DATA, PAGE, BuildPage
+from codegen.cli.report_flags import ReportFiles
 from codegen.cli.speed import check_counted
 from codegen.cli.summary import (
     show_build,
@@ -24,6 +21,9 @@ from codegen.cli.summary import (
     show_runs,
     show_steps,
 )
+from codegen.cli.watching import on_change
+from codegen.command.console import progress, show_warnings
+from codegen.command.file_checks import keep_inputs
 from codegen.documents import to_json
 from codegen.driver.application import within_application
 from codegen.driver.build import Built, document, memory_of
@@ -31,7 +31,7 @@ from codegen.driver.build import build as build_models
 from codegen.driver.cycle_estimate import estimate_cycles
 from codegen.driver.example import show_accuracy
 from codegen.driver.inputs.cases import ArraySource
-from codegen.driver.inputs.files import build_folder, write_file
+from codegen.driver.inputs.files import DATA, build_folder, write_file
 from codegen.driver.inputs.models import model_names
 from codegen.driver.options import Options
 from codegen.driver.report.single import Measured
@@ -51,7 +51,7 @@ def build(
     options: Options,
     *,
     watch: bool,
-    as_page: bool,
+    report_files: ReportFiles,
     as_json: bool,
     quiet: bool,
 ) -> int:
@@ -61,7 +61,7 @@ def build(
     target = folder or Path("out") / paths[0].stem
 
     def once() -> int:
-        return _build(paths, options, target, ranges, as_page=as_page, as_json=as_json, quiet=quiet)
+        return _build(paths, options, target, ranges, report_files=report_files, as_json=as_json, quiet=quiet)
 
     return on_change(paths, once) if watch else once()
 
@@ -72,16 +72,14 @@ def _build(
     target: Path,
     ranges: "Sequence[FreeRange]",
     *,
-    as_page: bool,
+    report_files: ReportFiles,
     as_json: bool,
     quiet: bool,
 ) -> int:
     with progress(quiet or as_json) as stage:
         built = build_models(paths, options, target, progress=stage)
         text = (target / DATA).read_text(encoding="utf-8")
-        text, lines = BuildPage(wanted=as_page, paths=paths, options=options).finish(
-            text, target, target / PAGE, stage
-        )
+        text, lines = report_files.finish_build(text, target, target, paths, options, stage)
     show_warnings(built.warnings)
     for planned in built.models:
         show_spilled(planned.program, quiet)
@@ -118,7 +116,7 @@ def run(
     options: Options,
     asked: RunChoices,
     *,
-    as_page: bool,
+    report_files: ReportFiles,
     as_json: bool,
     quiet: bool,
 ) -> int:
@@ -140,8 +138,9 @@ def run(
         check_counted(catalogue.load_board(options.board), sandboxed=sandbox)
     memory = memory_of(options)
     flags = {"--input": asked.inputs, "--expect": asked.expected, "--sequence": sequence, "--steps": steps}
-    flags |= {"--cycles": asked.count_cycles, "--report": as_page, "--flash": real.flashing}
+    flags |= {"--cycles": asked.count_cycles, "--flash": real.flashing}
     others = [flag for flag, value in flags.items() if value]
+    others += [flag.flag for flag in report_files.flags]
     check_at(options, asked.at, models=len(paths), others=others, svg=svg)
     if options.has_ranges:
         way = Way(
@@ -160,7 +159,7 @@ def run(
             show_spilled(planned.program, quiet)
         built = real.prepared(built, port, stage)
         cases = model_cases(built, paths, given, wanted, options, sequence=sequence)
-        trace = Trace.COST if as_json or as_page or steps or folder is not None else Trace.NONE
+        trace = Trace.COST if as_json or report_files or steps or folder is not None else Trace.NONE
         measured = execute_all(
             built,
             cases,
@@ -181,10 +180,7 @@ def run(
         text = _document(built, options, measured)
         if folder is not None:
             write_file(target / DATA, text.encode())
-        place = (folder or Path()) / PAGE
-        text, lines = BuildPage(wanted=as_page, paths=paths, options=options).finish(
-            text, target, place, stage
-        )
+        text, lines = report_files.finish_build(text, target, folder or Path(), paths, options, stage)
         problems = all_complaints(built, cases, measured)
     if as_json and not problems:
         click.echo(text, nl=False)

@@ -5,11 +5,9 @@ from pathlib import Path
 
 import click
 
-from codegen.cli.console import progress
 from codegen.cli.model_work.notes import show_names, show_spilled
-from codegen.cli.options.file_checks import is_problem
 from codegen.cli.plan_files import PlanFiles
-from codegen.cli.reports.pages import PAGE, with_curve, write_page
+from codegen.cli.report_flags import ReportFiles
 from codegen.cli.summary import (
     show_curve,
     show_lines,
@@ -17,6 +15,8 @@ from codegen.cli.summary import (
     show_problem,
     show_ranges,
 )
+from codegen.command.console import progress
+from codegen.command.file_checks import is_problem
 from codegen.documents import to_json
 from codegen.driver.application import within_application
 from codegen.driver.curve import curve_report, plan_curve
@@ -28,7 +28,7 @@ from codegen.errors import CodegenError, ExitCode, Message
 
 
 def plan(
-    path: Path, options: Options, outputs: PlanFiles, *, as_page: bool, as_json: bool, quiet: bool
+    path: Path, options: Options, outputs: PlanFiles, *, report_files: ReportFiles, as_json: bool, quiet: bool
 ) -> int:
     """Plan a model or a bare problem and show or write the plan; return the exit code."""
     options, ranges = within_application(options)
@@ -40,20 +40,21 @@ def plan(
         with progress(quiet or as_json) as stage:
             stage(f"plan {path.name}")
             problem, found = plan_problem(path, options)
-        document = problem_report(problem, found)
-        written = outputs.of_problem(path, problem, found, options) + outputs.of_document(document)
+            document, lines = report_files.finish(
+                problem_report(problem, found), outputs.folder, models=[], options=options, progress=stage
+            )
+        written = outputs.of_problem(path, problem, found, options) + outputs.of_document(document) + lines
         show = partial(show_problem, problem, found)
     else:
         with progress(quiet or as_json) as stage:
             planned = plan_only(path, options, progress=stage)
             document = report(planned.program, options.board, planned.macs, reduction=planned.reduction)
-            if as_page:
-                document = with_curve(document, [path], options, stage)
+            document, lines = report_files.finish(
+                document, outputs.folder, models=[path], options=options, progress=stage
+            )
         show_spilled(planned.program, quiet)
-        written = outputs.of_program(path, planned.program, options) + outputs.of_document(document)
+        written = outputs.of_program(path, planned.program, options) + outputs.of_document(document) + lines
         show = partial(show_plan, planned)
-    if as_page:
-        written.append(write_page(document, outputs.folder / PAGE))
     if as_json:
         click.echo(to_json(document), nl=False)
     elif not quiet:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from codegen.cli.console import progress, show_warnings
 from codegen.cli.plan_files import PEAKS
 from codegen.cli.summary import show_lines, show_sizes, show_steps, show_steps_at
+from codegen.command.console import progress, show_warnings
 from codegen.driver.build import build
 from codegen.driver.inputs.files import build_folder, write_file
 from codegen.driver.options import Options

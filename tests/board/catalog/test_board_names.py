@@ -9,7 +9,7 @@ from codegen.board import boards, load_board
 from codegen.board.catalog.board_names import PORTABLE, absent_parts, board_called, plain
 from codegen.errors import CodegenError, ExitCode
 from codegen.ir import Board
-from codegen.packages.package_forms import FORMS
+from codegen.tools.packages.package_forms import FORMS
 
 
 def refusal(word: str) -> str:

@@ -8,9 +8,9 @@ import pytest
 
 from codegen.importers import load
 from codegen.ir.evaluate import evaluate
-from codegen.quantize import quantize
+from codegen.tools.quantize.quantizer import quantize
 from tests.public.testdata import model_path
-from tests.quantize.onnxruntime_rows import outputs_of_rows
+from tests.tools.quantize.onnxruntime_rows import outputs_of_rows
 
 SHARED = (
     "mnist",

@@ -16,7 +16,7 @@ from codegen.importers import load, model_bytes
 from codegen.importers.limits import STATED
 from codegen.ir import Module
 from codegen.ir.evaluate import evaluate
-from codegen.sweep.jobs import combinations
+from codegen.tools.sweep.jobs import combinations
 
 WEIGHTS = np.arange(12, dtype=np.float32).reshape(4, 3)
 ADDED = np.array([5, 6, 7], np.float32)

@@ -1,0 +1,77 @@
+"""Results as JUnit XML, as CI servers read it: a suite a board, a case a model."""
+
+from collections.abc import Sequence
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
+
+from codegen.tools.lab.results import JobResult, State
+
+_ELEMENTS = {
+    State.WRONG: "failure",
+    State.NO_FIT: "skipped",
+    State.HUNG: "error",
+    State.GARBAGE: "error",
+    State.FAILED: "error",
+    State.NOT_RUN: "error",
+}
+_FIGURES = ("ram_bytes", "flash_bytes", "stack_bytes", "instructions", "cycles", "build_sha256")
+
+
+def junit(results: Sequence[JobResult]) -> bytes:
+    """The document."""
+    root = Element("testsuites", {"name": "codegen lab", **_counts(results)})
+    for board in dict.fromkeys(each.board for each in results):
+        own = [each for each in results if each.board == board]
+        suite = SubElement(root, "testsuite", {"name": board, **_counts(own)})
+        for each in own:
+            _case(suite, each)
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n"
+
+
+def _case(suite: Element, result: JobResult) -> None:
+    case = SubElement(
+        suite,
+        "testcase",
+        classname=f"{result.kind}.{result.board}",
+        name=result.model,
+        time=f"{result.seconds:.2f}",
+    )
+    figures = [(name, getattr(result, name)) for name in _FIGURES if getattr(result, name) is not None]
+    if figures:
+        properties = SubElement(case, "properties")
+        for name, value in figures:
+            SubElement(properties, "property", name=name, value=str(value))
+    kind = _ELEMENTS.get(result.state)
+    if kind is not None:
+        told = SubElement(case, kind, message=_plain(f"{result.state}: {first_line(result)}"))
+        if kind != "skipped":
+            told.set("type", result.code)
+        told.text = _plain(result.message)
+    if result.recovery:
+        SubElement(case, "system-out").text = _plain(result.recovery)
+
+
+def first_line(result: JobResult) -> str:
+    """Of its message."""
+    return result.message.partition("\n")[0]
+
+
+def _counts(results: Sequence[JobResult]) -> dict[str, str]:
+    kinds = [_ELEMENTS.get(each.state) for each in results]
+    return {
+        "tests": str(len(results)),
+        "failures": str(kinds.count("failure")),
+        "errors": str(kinds.count("error")),
+        "skipped": str(kinds.count("skipped")),
+        "time": f"{sum(each.seconds for each in results):.2f}",
+    }
+
+
+def _plain(text: str) -> str:
+    """Without characters that XML 1.0 cannot say."""
+    return "".join(
+        each if each in "\t\n" or (each >= " " and not "\ud800" <= each <= "\udfff") else "?"
+        for each in text
+        if each not in "\ufffe\uffff"
+    )

@@ -1,0 +1,113 @@
+"""`codegen quantize`: flags, and what people see of the loss."""
+
+from pathlib import Path
+from typing import get_args
+
+import click
+import msgspec
+
+from codegen.api import ExitCode, counted, progress, table, to_json
+from codegen.tools.quantize import TOOL
+from codegen.tools.quantize.evaluation import Evaluation
+from codegen.tools.quantize.quantizer import Method, Quantized
+from codegen.tools.quantize.quantizer import quantize as quantize_model
+
+_LAYERS = 12
+"""Rows of the table; --json has all."""
+
+
+@click.command(help=TOOL.verbs["quantize"].help)
+@click.argument("model", type=click.Path(path_type=Path))
+@click.option(
+    "--calibration",
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE.npz",
+    help="Samples: one array an input, called as it or x0, x1, ..., [samples, *shape].",
+)
+@click.option(
+    "-o",
+    "output",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The quantised model.  [default: MODEL_int8.onnx beside MODEL]",
+)
+@click.option(
+    "--method",
+    type=click.Choice(get_args(Method)),
+    default="minmax",
+    show_default=True,
+    help="How the range of a value is chosen from what calibration saw of it.",
+)
+@click.option(
+    "--per-channel/--per-tensor",
+    default=True,
+    show_default=True,
+    help="Scales of weights: one a channel, or one a tensor.",
+)
+@click.option(
+    "--evaluate",
+    type=click.Path(path_type=Path),
+    metavar="FILE.npz",
+    help="Samples to compare with the float model; an array `labels` holds right classes.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout and nothing else.")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing but messages.")
+def quantize(
+    model: Path,
+    calibration: Path,
+    output: Path | None,
+    method: Method,
+    per_channel: bool,
+    evaluate: Path | None,
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    """`codegen quantize`."""
+    target = output or model.with_name(f"{model.stem}_int8.onnx")
+    with progress(quiet or as_json) as stage:
+        found = quantize_model(
+            model,
+            calibration,
+            target,
+            method=method,
+            per_channel=per_channel,
+            evaluation=evaluate,
+            progress=stage,
+        )
+    if as_json:
+        document = msgspec.to_builtins(found, enc_hook=str)
+        click.echo(to_json({"schema": 1, "method": method, "per_channel": per_channel, **document}), nl=False)
+    elif not quiet:
+        _show(found, method)
+    return ExitCode.OK
+
+
+def _show(found: Quantized, method: str) -> None:
+    for name in found.opened:
+        click.echo(f"batch     the first extent of {name} was open and is 1")
+    click.echo(f"calibrated  {counted(found.samples, 'sample')}, {method}")
+    if found.evaluation is not None:
+        _show_loss(found.evaluation)
+    size = f"{found.quantised_bytes:,} bytes, of {found.float_bytes:,}"
+    click.echo(f"written   {found.path}  ({size}; codegen imports it)")
+
+
+def _show_loss(found: Evaluation) -> None:
+    click.echo(f"evaluated   {counted(found.samples, 'sample')} against the float model")
+    if found.agreement is not None:
+        click.echo(f"agreement   {found.agreement:.2%} of the samples have the same largest output")
+    if found.float_accuracy is not None and found.quantised_accuracy is not None:
+        click.echo(f"accuracy    {found.quantised_accuracy:.2%}, in float {found.float_accuracy:.2%}")
+    for each in found.outputs:
+        click.echo(
+            f"error       {each.name}: mean {each.mean:.3g}, at most {each.largest:.3g}; "
+            f"values up to {each.largest_value:.3g}"
+        )
+    rows = [
+        [each.node, each.op, f"{100 * each.added:.2f}", f"{100 * each.error:.2f}"]
+        for each in found.layers[:_LAYERS]
+    ]
+    click.echo("")
+    table("layers that lose most", ["node", "operator", "adds %", "error %"], rows)
+    click.echo("")
