@@ -37,6 +37,7 @@ SAME_MODULES = {
     "kernels": "kernels, and their choice",
     "matrices": "products of matrices: their import, their kernels",
     "ranged": "one thing for all sizes of a range: a function, a program",
+    "pytest_plugin": "what pytest loads: of all tools, of one",
     "reader": "the reader of an importer's file",
     "sizes": "open sizes of a model: as text, in the search",
     "tools": "tools around the core, and tools that write flash memory",

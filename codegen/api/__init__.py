@@ -2,7 +2,7 @@
 
 Programs call `build`, `run` and `plan`: model files and `Options` in, a `Report` out, the values of
 report.json with types. A failure is a `CodegenError` with every message, as on the command line. Start with
-`build` in `codegen.api.calls`. Tools import the other names too, from here and nowhere else.
+`calls`. Tools import the other names too, from here and nowhere else.
 """
 
 from typing import TYPE_CHECKING

@@ -41,8 +41,8 @@ except SystemExit as ended:
     assert not ended.code, ended.code
 print(*sys.modules, file=sys.stderr)
 """
-_OWN_MODULES = 12
-"""Modules of codegen that may be imported to print help; all are about 250."""
+_OWN_MODULES = 14
+"""Modules of codegen that may be imported to print help, beside declarations of tools: of about 580."""
 _HEAVY = {"numpy", "jinja2", "rich", "msgspec", "serial", "elftools", "tflite", "flatbuffers", "cffi"}
 
 
@@ -54,6 +54,7 @@ def test_help_imports_no_verb(word: str) -> None:
     assert done.stdout
     modules = done.stderr.split()
     own = [name for name in modules if name.partition(".")[0] == "codegen"]
+    own = [name for name in own if not re.fullmatch(r"codegen\.tools\.\w+", name)]
     assert len(own) <= _OWN_MODULES, own
     assert not _HEAVY & {name.partition(".")[0] for name in modules}
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from codegen.api import CodegenError, Message
+from codegen.api import CodegenError, Message, fill_template
 from codegen.tools.packages.contents import INCLUDE_FOLDERS, LICENCE, Package, PackageFiles
 from codegen.tools.packages.examples import example_files
 from codegen.tools.packages.package_templates import fill
@@ -54,7 +54,7 @@ def cmake(package: Package) -> PackageFiles:
     }
     if not package.is_portable:
         flags = " ".join(package.product.compiler_flags)
-        files["toolchain.cmake"] = fill(
+        files["toolchain.cmake"] = fill_template(
             "cmake/toolchain.cmake.j2", board=package.board, title=board.title, flags=flags
         )
         files["example/start.c"] = fill("cmake/start.c.j2", **said)
