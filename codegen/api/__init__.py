@@ -5,6 +5,9 @@ report.json with types. A failure is a `CodegenError` with every message, as on 
 `calls`. Tools import the other names too, from here and nowhere else.
 """
 
+# The names are imported by others.
+# pyright: reportUnusedImport=false
+
 from typing import TYPE_CHECKING
 
 from codegen.late_imports import late_imports
