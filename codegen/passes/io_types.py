@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from codegen.ir import Arg, DType, Function, Let, Module, Quantization, Var
 from codegen.passes.pipeline import rewrite_results, substitute_let, with_function
 
-_TO_INT8 = ("QUANTIZE", "QUANTIZE_LINEAR")
+_TO_INT8 = ("QUANTIZE",)
 _MOVES = ("TRANSPOSE", "RESHAPE")
 _NOTHING = "--io-types int8 changes nothing: no input or output of the model is float32"
 

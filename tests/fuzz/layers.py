@@ -58,7 +58,7 @@ def _drawn(op: str, dtype: DType, seed: int) -> Layer:
     if op in ROUNDED:
         return rounded(drawn(ROUNDED[op], dtype, seed), seed)
     if op in PAIRS:
-        return paired(op, drawn(PAIRS[op], dtype, seed), seed)
+        return paired(drawn(PAIRS[op], dtype, seed), seed)
     if op not in BUILDERS:
         raise ValueError(f"no builder draws {op}")
     found = _for_one_kernel(op, seed) if dtype is DType.INT8 else None

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from codegen.ir import ConstRef, DType, Quantization, TensorType
-from codegen.ir.ops import HybridRounding, OnnxRounding, RoundedAttrs, Rounding, TfliteRounding, find_op
+from codegen.ir.ops import ONNX, HybridRounding, OnnxRounding, RoundedAttrs, Rounding, TfliteRounding
 from codegen.ir.ops.base.operands import operand
 from codegen.kernels import Kernel, kernels_for
 from tests.kernels.layers import Layer, integer, symmetric
@@ -22,7 +22,7 @@ _SUFFIXES: Mapping[type[Rounding], str] = {
 }
 ROUNDED = {f"{op}/onnx": op for op in ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")}
 """Kinds of layers with a scale a channel, and the operators whose layers are drawn for them."""
-PAIRS = {"QLINEAR_ADD": "ADD", "QLINEAR_SUB": "SUB", "QLINEAR_MUL": "MUL"}
+PAIRS = {f"{op}/onnx": op for op in ("ADD", "SUB", "MUL")}
 """The same of two values, element by element."""
 AS_ONNX = ROUNDED | PAIRS
 """All of them."""
@@ -65,8 +65,8 @@ def rounded(found: Layer, seed: int) -> Layer:
     return replace(found, let=let)
 
 
-def paired(op: str, found: Layer, seed: int) -> Layer:
-    """`found`, of two values, as a layer of `op`: int16 with any zero points, where TFLite's have none; one
+def paired(found: Layer, seed: int) -> Layer:
+    """`found`, of two values, as ONNX rounds it: int16 with any zero points, where TFLite's have none; one
     in four has scales that are powers of two. Nothing ran these kernels at their distances or by rows."""
     rng = np.random.default_rng([seed, 18])
     let = found.let
@@ -81,10 +81,10 @@ def paired(op: str, found: Layer, seed: int) -> Layer:
         return replace(type_, quantization=Quantization(scales=(scale,), zero_points=(zero,)))
 
     args = tuple(None if arg is None else replace(arg, type=meant(arg.type)) for arg in let.call.args)
-    declared, var = find_op(op), replace(let.var, type=meant(let.var.type))
-    assert declared is not None
-    let = replace(let, var=var, call=replace(let.call, op=declared, args=args))
-    declared.check(let.call.attrs, let.call.types, var.type)
+    var, attrs = replace(let.var, type=meant(let.var.type)), let.call.attrs
+    assert isinstance(attrs, RoundedAttrs)
+    let = replace(let, var=var, call=replace(let.call, args=args, attrs=replace(attrs, rounding=ONNX)))
+    let.call.op.check(let.call.attrs, let.call.types, var.type)
     return replace(found, let=let)
 
 

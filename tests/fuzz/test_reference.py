@@ -11,12 +11,12 @@ from codegen.importers import load
 from codegen.ir import DType, Var
 from codegen.ir.evaluate import evaluate
 from codegen.ir.ops import Padding2D
-from codegen.kernels.base.registry import kernels_for
 from tests.engines import TFLITE_MICRO, available
 from tests.fuzz.layers import drawn, dtypes_of
 from tests.fuzz.models import asked, engine_for
 from tests.fuzz.record import LAYERS, SPARE
 from tests.fuzz.reference import APPROXIMATE, Name, Reference, ask, difference, digest, read, write
+from tests.fuzz.rounded import kernels_of_kind
 from tests.fuzz.sweep import share_of
 from tests.kernels.builders import CASES
 from tests.kernels.layers import Layer
@@ -54,7 +54,7 @@ def test_every_exact_layer_that_a_kernel_is_given_is_recorded() -> None:
         if op in APPROXIMATE and dtype is DType.FLOAT32:
             assert not seeds
         elif op != "RESHAPE":  # a view: nothing runs
-            share = min(share_of(kernel, LAYERS) for kernel in kernels_for(op)) + SPARE
+            share = min(share_of(kernel, LAYERS) for kernel in kernels_of_kind(op)) + SPARE
             assert seeds >= set(range(-(-share // len(dtypes_of(op))))), (op, dtype)
 
 

@@ -22,6 +22,7 @@ from codegen.ir.ops import (
     Padding2D,
     PoolAttrs,
     ReshapeAttrs,
+    RoundedAttrs,
     SoftmaxAttrs,
     StridedSliceAttrs,
     TransposeAttrs,
@@ -201,8 +202,8 @@ REJECTED: list[tuple[str, Attrs, list[TensorType | None], TensorType, str]] = [
     ("RELU6", Attrs(), [i8(4, scale=1e-9)], i8(4, scale=1e-9), "activation limit of 6"),
     ("LEAKY_RELU", LeakyReluAttrs(alpha=1e12), [i8(4)], i8(4), "too large"),
     ("LEAKY_RELU", LeakyReluAttrs(alpha=0.1), [i8(4)], f32(4), "the result is float32, the argument int8"),
-    ("QUANTIZE", Attrs(), [f32(4)], f32(4), "the result is float32, supported is int8 or int16 or int32"),
-    ("QUANTIZE", Attrs(), [i8(4, scale=1e9)], i8(4, scale=1e-9), "too large"),
+    ("QUANTIZE", RoundedAttrs(), [f32(4)], f32(4), "the result is float32, supported is int8 or int16"),
+    ("QUANTIZE", RoundedAttrs(), [i8(4, scale=1e9)], i8(4, scale=1e-9), "too large"),
     ("DEQUANTIZE", Attrs(), [f32(4)], f32(4), "the argument is float32, supported is int8 or int16 or int32"),
 ]
 

@@ -293,9 +293,8 @@ def unary(op: str) -> Callable[[Generator, DType], Layer]:
             argument = _positive(argument)
         if op == "EXP":  # beyond, floats end, and integers
             argument = of_small_powers(rng, argument)
-        attrs = (
-            ops.LeakyReluAttrs(alpha=float32(rng.uniform(-0.5, 1.5))) if op == "LEAKY_RELU" else ops.Attrs()
-        )
+        slope = {"alpha": float32(rng.uniform(-0.5, 1.5))} if op == "LEAKY_RELU" else {}
+        attrs = ops.OPS[op].attrs_type(**slope)
         result = float_type(())
         if dtype is not DType.FLOAT32:
             fixed = {"LOGISTIC": fixed_type(1 / 256, -128), "TANH": fixed_type(1 / 128, 0)}
@@ -347,7 +346,7 @@ def quantize(rng: Generator, dtype: DType) -> Layer:
     if rng.random() < 0.5:  # halves of a step, where rounding decides
         steps = rng.integers(-300, 300, argument.type.shape).astype(np.float32) / 2
         argument = replace(argument, data=(steps * np.float32(result.scale)).astype(np.float32))
-    return layer("QUANTIZE", ops.Attrs(), (argument,), result)
+    return layer("QUANTIZE", ops.RoundedAttrs(), (argument,), result)
 
 
 _THREE = (DType.INT8, DType.INT16, DType.FLOAT32)

@@ -29,20 +29,20 @@ def changed(rng: Generator, same: Layer) -> Layer:
     assert data is not None
     if rng.random() < 0.2:
         result = int32_type(argument.type.scale * 2.0 ** rng.uniform(-12, 4))
-        return layer("QUANTIZE", ops.Attrs(), (Operand(type=argument.type, data=data),), result)
+        return layer("QUANTIZE", ops.RoundedAttrs(), (Operand(type=argument.type, data=data),), result)
     if argument.type.dtype is DType.INT8 and rng.random() < 0.7:
         is_same = rng.random() < 0.4
         near = int8_type(rng, (), argument.type.scale * 2.0 ** rng.uniform(-2, 2))
         meaning = replace(argument.type, shape=()) if is_same else near
         if rng.random() < 0.5:
             unsigned = Operand(type=_unsigned(argument.type), data=data.view(np.uint8) ^ 0x80)
-            return layer("QUANTIZE", ops.Attrs(), (unsigned,), meaning)
+            return layer("QUANTIZE", ops.RoundedAttrs(), (unsigned,), meaning)
         result = _unsigned(meaning)
     elif argument.type.dtype is DType.INT8:
         result = int16_type(rng, (), argument.type.scale * 2.0 ** rng.uniform(-9, 2))
     else:
         result = int8_type(rng, (), argument.type.scale * 2.0 ** rng.uniform(-1, 10))
-    return layer("QUANTIZE", ops.Attrs(), (Operand(type=argument.type, data=data),), result)
+    return layer("QUANTIZE", ops.RoundedAttrs(), (Operand(type=argument.type, data=data),), result)
 
 
 def int32_type(scale: float) -> TensorType:
@@ -56,10 +56,10 @@ def narrowed(rng: Generator) -> Layer:
     if rng.random() < 0.3:
         data = rng.integers(-32768, 32768, type_.shape, np.int32)
         result = int32_type(type_.scale * 2.0 ** rng.uniform(-12, 8))
-        return layer("QUANTIZE", ops.Attrs(), (Operand(type=type_, data=data),), result)
+        return layer("QUANTIZE", ops.RoundedAttrs(), (Operand(type=type_, data=data),), result)
     scale = type_.scale * 2.0 ** rng.uniform(12, 26)
     result = int16_type(rng, (), scale) if rng.random() < 0.5 else int8_type(rng, (), scale)
-    return layer("QUANTIZE", ops.Attrs(), (Operand(type=type_, data=fill(rng, type_)),), result)
+    return layer("QUANTIZE", ops.RoundedAttrs(), (Operand(type=type_, data=fill(rng, type_)),), result)
 
 
 def _unsigned(type_: TensorType) -> TensorType:

@@ -13,7 +13,7 @@ import pytest
 
 from codegen import board as boards
 from codegen.ir import Call, DType, Let, Quantization, TensorType, Var
-from codegen.ir.ops import OPS, Attrs, PadAttrs, SoftmaxAttrs, TransposeAttrs
+from codegen.ir.ops import OPS, PadAttrs, RoundedAttrs, SoftmaxAttrs, TransposeAttrs
 from codegen.kernels import kernels_for, kernels_of_step, supported_ops
 from codegen.kernels.base.c_kernel import PortableKernel
 from codegen.kernels.base.registry import Kernel
@@ -91,7 +91,7 @@ def test_axes_that_belong_together_count_once() -> None:
 
 def test_factor_out_of_range() -> None:
     argument, result = _int8((2,), 1e6), _int8((2,), 1e-6)
-    call = Call(op=OPS["QUANTIZE"], args=(Var(name="in0", type=argument),), attrs=Attrs())
+    call = Call(op=OPS["QUANTIZE"], args=(Var(name="in0", type=argument),), attrs=RoundedAttrs())
     refusals = [
         kernel.refusal(Let(var=Var(name="q", type=result), call=call), ANY_TARGET)
         for kernel in kernels_for("QUANTIZE")

@@ -222,7 +222,7 @@ class Network:
         if op in fixed:
             scale, zero_point = fixed[op]
             type_ = replace(type_, quantization=Quantization(scales=(scale,), zero_points=(zero_point,)))
-        attrs: ops.Attrs = ops.Attrs()
+        attrs: ops.Attrs = ops.RoundedAttrs() if op == "QUANTIZE" else ops.Attrs()
         if op == "LEAKY_RELU":
             attrs = ops.LeakyReluAttrs(alpha=float(np.float32(self.rng.uniform(-1, 1))))
         elif op == "SOFTMAX":

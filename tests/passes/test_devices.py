@@ -9,7 +9,7 @@ import pytest
 from codegen import passes
 from codegen.ir import ANYWHERE, Arg, Call, DType, Function, Let, Module, TensorType, Var, VirtualDevice
 from codegen.ir.evaluate import evaluate
-from codegen.ir.ops import OPS, Attrs, ConcatAttrs, ReshapeAttrs, TransposeAttrs
+from codegen.ir.ops import OPS, Attrs, ConcatAttrs, ReshapeAttrs, RoundedAttrs, TransposeAttrs
 from tests.search.chains import random_chain
 
 ALL: tuple[passes.Pass, ...] = (
@@ -45,7 +45,7 @@ def _network(seed: int) -> Module:
         return var
 
     floats = replace(floats, device=_device(rng))
-    values[param.name] = add(param.name, "QUANTIZE", (floats,), Attrs(), param.type)
+    values[param.name] = add(param.name, "QUANTIZE", (floats,), RoundedAttrs(), param.type)
     for let in function.body:
         args = tuple(values[arg.name] if isinstance(arg, Var) else arg for arg in let.call.args)
         var = add(let.var.name, let.call.op.name, args, let.call.attrs, let.var.type)

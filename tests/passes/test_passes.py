@@ -24,6 +24,7 @@ from codegen.ir.ops import (
     PadAttrs,
     Padding2D,
     ReshapeAttrs,
+    RoundedAttrs,
     TransposeAttrs,
 )
 from codegen.ir.rules import Place
@@ -191,7 +192,7 @@ def test_float_edges_become_int8() -> None:
     floats = TensorType(shape=(1, 4), dtype=DType.FLOAT32)
     ints = TensorType(shape=(1, 4), dtype=DType.INT8, quantization=Q)
     x = builder.param("x", floats)
-    quantised = builder.call(OPS["QUANTIZE"], [x], Attrs(), ints)
+    quantised = builder.call(OPS["QUANTIZE"], [x], RoundedAttrs(), ints)
     relu = builder.call(OPS["RELU"], [quantised], Attrs(), ints)
     module = builder.build([builder.call(OPS["DEQUANTIZE"], [relu], Attrs(), floats)])
     exposed = run_passes(module, (IoTypesInt8(), RemoveDead()))
@@ -206,7 +207,7 @@ def test_float_input_with_a_second_reader_stays_float() -> None:
     floats = TensorType(shape=(1, 4), dtype=DType.FLOAT32)
     ints = TensorType(shape=(1, 4), dtype=DType.INT8, quantization=Q)
     x = builder.param("x", floats)
-    quantised = builder.call(OPS["QUANTIZE"], [x], Attrs(), ints)
+    quantised = builder.call(OPS["QUANTIZE"], [x], RoundedAttrs(), ints)
     module = builder.build([quantised, x])
     exposed = run_passes(module, (IoTypesInt8(),))
     assert exposed.main == module.main

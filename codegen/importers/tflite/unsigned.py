@@ -11,7 +11,7 @@ from codegen.importers.reporting import Refused
 from codegen.importers.tflite.file.reader import FileOperator
 from codegen.importers.tflite.tensors import Tensors, as_in_file
 from codegen.ir import Arg, Call, DType, Let, Source, Var
-from codegen.ir.ops import OPS, Attrs
+from codegen.ir.ops import OPS, RoundedAttrs
 
 _QUANTIZE = OPS["QUANTIZE"]
 
@@ -70,7 +70,9 @@ class Edges:
     def _turned(self, steps: list[Let], where: str, value: Var, result: Var) -> Var:
         source = Source(op_index=self._next, op_name=where, tensor_name=value.origin)
         var = replace(result, name=f"{_QUANTIZE.short}{self._next}")
-        steps.append(Let(var=var, call=Call(op=_QUANTIZE, args=(value,), attrs=Attrs()), source=source))
+        steps.append(
+            Let(var=var, call=Call(op=_QUANTIZE, args=(value,), attrs=RoundedAttrs()), source=source)
+        )
         self._next += 1
         return var
 

@@ -8,6 +8,7 @@ from codegen.ir.operator import Arrays, Attrs, Op, Types
 from codegen.ir.ops.base.activation import activated, stored_limits
 from codegen.ir.ops.base.attrs import BinaryAttrs
 from codegen.ir.ops.base.fixed_point import Integers, multiply_by_quantized_multiplier, wrap_int32
+from codegen.ir.ops.base.float_steps import dequantized, quantized
 from codegen.ir.ops.base.operands import (
     narrow,
     need_dtype,
@@ -18,138 +19,108 @@ from codegen.ir.ops.base.operands import (
     present,
 )
 from codegen.ir.ops.base.parameters import (
-    AddParams,
     add_params,
     mul_multiplier,
     running_sum_multiplier,
     sub_params,
 )
+from codegen.ir.ops.base.rounding import OnnxRounding, rounding_of
 from codegen.ir.ops.base.shape_rules import BroadcastShape, SameShape
 from codegen.ir.types import DType, TensorType
-
-
-def add(attrs: BinaryAttrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
-    """ADD, broadcasting."""
-    first, second = present(values, 0, "first argument"), present(values, 1, "second argument")
-    if result.dtype is DType.FLOAT32:
-        return activated(first + second, attrs, result)
-    if result.dtype is DType.INT32:
-        return activated(first.astype(np.int64) + second, attrs, result)
-    types = operand(args, 0, "first argument"), operand(args, 1, "second argument")
-    return _rescaled_sum(add_params(*types, result), (first, second), types, attrs, result)
-
-
-def sub(attrs: BinaryAttrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
-    """SUB, broadcasting."""
-    first, second = present(values, 0, "first argument"), present(values, 1, "second argument")
-    if result.dtype is DType.FLOAT32:
-        return activated(first - second, attrs, result)
-    if result.dtype is DType.INT32:
-        return activated(first.astype(np.int64) - second, attrs, result)
-    types = operand(args, 0, "first argument"), operand(args, 1, "second argument")
-    return _rescaled_sum(sub_params(*types, result), (first, second), types, attrs, result)
-
-
-def mul(attrs: BinaryAttrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
-    """MUL, broadcasting."""
-    first, second = present(values, 0, "first argument"), present(values, 1, "second argument")
-    if result.dtype is DType.FLOAT32:
-        return activated(first * second, attrs, result)
-    if result.dtype is DType.INT32:
-        return activated(first.astype(np.int64) * second, attrs, result)
-    types = operand(args, 0, "first argument"), operand(args, 1, "second argument")
-    product = _centred(first, types[0]) * _centred(second, types[1])
-    scaled = multiply_by_quantized_multiplier(product, *mul_multiplier(*types, result))
-    return activated(scaled + result.zero_point, attrs, result)
-
-
-def _rescaled_sum(
-    params: AddParams,
-    values: tuple[np.ndarray, np.ndarray],
-    types: tuple[TensorType, TensorType],
-    attrs: BinaryAttrs,
-    result: TensorType,
-) -> np.ndarray:
-    first, second = (
-        multiply_by_quantized_multiplier(_centred(value, type_) << params.left_shift, multiplier, shift)
-        for value, type_, multiplier, shift in zip(
-            values,
-            types,
-            (params.first_multiplier, params.second_multiplier),
-            (params.first_shift, params.second_shift),
-            strict=True,
-        )
-    )
-    total = multiply_by_quantized_multiplier(first + second, params.result_multiplier, params.result_shift)
-    return activated(total + result.zero_point, attrs, result)
 
 
 def _centred(value: np.ndarray, type_: TensorType) -> Integers:
     return value.astype(np.int64) - type_.zero_point
 
 
+_Pair = tuple[np.ndarray, np.ndarray]
+_PairTypes = tuple[TensorType, TensorType]
+
+
 class _Binary(BroadcastShape):
-    """What the three share: shape rule and type rule."""
+    """What the three share: `real` of two numbers, in the arithmetic of the type and the rounding."""
 
     attrs_type = BinaryAttrs
+    real: np.ufunc
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
-        """int8, int16, float32, or int32 without a scale throughout."""
+        """int8, int16, float32, or int32 without a scale throughout; as ONNX has it int8 and int16."""
         super().check(attrs, args, result)
         need_elements(result)
         first, second = operand(args, 0, "first argument"), operand(args, 1, "second argument")
-        if first.dtype is second.dtype is result.dtype is DType.INT32:
+        rounds_as_onnx = isinstance(rounding_of(attrs), OnnxRounding)
+        if first.dtype is second.dtype is result.dtype is DType.INT32 and not rounds_as_onnx:
             return
-        need_quantized_or_float([("first argument", first), ("second argument", second), ("result", result)])
-        if result.dtype is not DType.FLOAT32:
+        named = [("first argument", first), ("second argument", second), ("result", result)]
+        need_quantized_or_float(named, any_zero=rounds_as_onnx)
+        if rounds_as_onnx:
+            need_dtype(result, "result", DType.INT8, DType.INT16)
+        elif result.dtype is not DType.FLOAT32:
             self._check_scales(first, second, result)
+        if result.dtype is not DType.FLOAT32:
             stored_limits(attrs, result)
+
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
+        """Source: reference_integer_ops and reference_ops of TFLite; as ONNX has it DequantizeLinear, the
+        operator on float32, QuantizeLinear."""
+        pair = present(values, 0, "first argument"), present(values, 1, "second argument")
+        types = operand(args, 0, "first argument"), operand(args, 1, "second argument")
+        if isinstance(rounding_of(attrs), OnnxRounding):
+            first, second = (dequantized(value, type_) for value, type_ in zip(pair, types, strict=True))
+            with np.errstate(all="ignore"):
+                return quantized(self.real(first, second), result, stored_limits(attrs, result))
+        if result.dtype is DType.FLOAT32:
+            return activated(self.real(*pair), attrs, result)
+        if result.dtype is DType.INT32:
+            return activated(self.real(pair[0].astype(np.int64), pair[1]), attrs, result)
+        return activated(self._rescaled(pair, types, result) + result.zero_point, attrs, result)
 
     @abstractmethod
     def _check_scales(self, first: TensorType, second: TensorType, result: TensorType) -> None:
         """Raise ValueError for scales the integer kernel cannot work with."""
 
+    @abstractmethod
+    def _rescaled(self, values: _Pair, types: _PairTypes, result: TensorType) -> Integers:
+        """TFLite's integer result, less its zero point."""
+
 
 class Add(_Binary):
     """ADD(first, second)."""
 
-    name = "ADD"
-    short = "add"
+    name, short, real = "ADD", "add", np.add
+    parameters = staticmethod(add_params)
 
     def _check_scales(self, first: TensorType, second: TensorType, result: TensorType) -> None:
-        add_params(first, second, result)
+        self.parameters(first, second, result)
 
-    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
-        """Source: reference_integer_ops::Add."""
-        return add(narrow(attrs, BinaryAttrs), values, args, result)
+    def _rescaled(self, values: _Pair, types: _PairTypes, result: TensorType) -> Integers:
+        by = self.parameters(*types, result)
+        multipliers, shifts = (by.first_multiplier, by.second_multiplier), (by.first_shift, by.second_shift)
+        first, second = (
+            multiply_by_quantized_multiplier(_centred(value, type_) << by.left_shift, multiplier, shift)
+            for value, type_, multiplier, shift in zip(values, types, multipliers, shifts, strict=True)
+        )
+        return multiply_by_quantized_multiplier(first + second, by.result_multiplier, by.result_shift)
 
 
-class Sub(_Binary):
+class Sub(Add):
     """SUB(first, second): first - second."""
 
-    name = "SUB"
-    short = "sub"
-
-    def _check_scales(self, first: TensorType, second: TensorType, result: TensorType) -> None:
-        sub_params(first, second, result)
-
-    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
-        """Source: reference_ops::SubWithActivation, BroadcastQuantSubSlow."""
-        return sub(narrow(attrs, BinaryAttrs), values, args, result)
+    name, short, real = "SUB", "sub", np.subtract
+    parameters = staticmethod(sub_params)
 
 
 class Mul(_Binary):
     """MUL(first, second)."""
 
-    name = "MUL"
-    short = "mul"
+    name, short, real = "MUL", "mul", np.multiply
 
     def _check_scales(self, first: TensorType, second: TensorType, result: TensorType) -> None:
         mul_multiplier(first, second, result)
 
-    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
-        """Source: reference_integer_ops::Mul."""
-        return mul(narrow(attrs, BinaryAttrs), values, args, result)
+    def _rescaled(self, values: _Pair, types: _PairTypes, result: TensorType) -> Integers:
+        product = _centred(values[0], types[0]) * _centred(values[1], types[1])
+        return multiply_by_quantized_multiplier(product, *mul_multiplier(*types, result))
 
 
 CASTS: tuple[tuple[DType, DType], ...] = (

@@ -19,6 +19,7 @@ from codegen.ir.ops.base.fixed_point import (
     round_half_away_array,
     rounding_divide_by_power,
 )
+from codegen.ir.ops.base.float_steps import quantized
 from codegen.ir.ops.base.operands import (
     narrow,
     need_dtype,
@@ -39,6 +40,7 @@ from codegen.ir.ops.base.parameters import (
     tanh_float,
     tanh_table,
 )
+from codegen.ir.ops.base.rounding import OnnxRounding, RoundedAttrs, rounding_of
 from codegen.ir.ops.base.shape_rules import SameShape
 from codegen.ir.types import DType, TensorType
 
@@ -324,14 +326,21 @@ class Quantize(Pointwise):
 
     name = "QUANTIZE"
     short = "quantize"
+    attrs_type = RoundedAttrs
     integers = (DType.INT8, DType.INT16)
     floats = False
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
-        """float32, int8, int16 or int32 in and out; of int8 uint8 too, of uint8 int8 alone."""
+        """float32, int8, int16 or int32 in and out; of int8 uint8 too, of uint8 int8 alone. As ONNX has it
+        float32 to int8 or int16."""
         Op.check(self, attrs, args, result)
         need_elements(result)
         argument = operand(args, 0, "argument")
+        if isinstance(rounding_of(attrs), OnnxRounding):
+            need_dtype(argument, "argument", DType.FLOAT32)
+            need_dtype(result, "result", DType.INT8, DType.INT16)
+            need_quantized(result, "result", any_zero=True)
+            return
         need_dtype(argument, "argument", DType.FLOAT32, DType.INT8, DType.UINT8, DType.INT16, DType.INT32)
         wide = (DType.INT16, DType.INT32)
         others = {DType.INT8: (*wide, DType.UINT8), DType.UINT8: ()}
@@ -344,8 +353,9 @@ class Quantize(Pointwise):
             rescale_multiplier(argument, result)
 
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
-        """Source: reference_ops::AffineQuantize, Requantize."""
-        del attrs
+        """Source: reference_ops::AffineQuantize, Requantize; ONNX, QuantizeLinear."""
+        if isinstance(rounding_of(attrs), OnnxRounding):
+            return quantized(present(values, 0, "argument"), result, result.dtype.limits)
         return quantize(values, args, result)
 
 

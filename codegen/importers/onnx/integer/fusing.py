@@ -25,7 +25,7 @@ def fused(
     if op in ("Gemm", "MatMul"):
         return layers.gemm(site, _given(site, 0), _weights(site, 1), _bias(site, 2), target, what)
     if op in PAIRS:
-        return layers.pair(site, f"QLINEAR_{op.upper()}", (_given(site, 0), _given(site, 1)), target, what)
+        return layers.pair(site, op.upper(), (_given(site, 0), _given(site, 1)), target, what)
     if op in MEANS:
         return layers.mean(site, _given(site, 0), target, what)
     if op in TABLES or op == "DequantizeLinear":

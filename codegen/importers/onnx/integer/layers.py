@@ -19,6 +19,7 @@ from codegen.importers.onnx.spatial import conv_layer, mean_window
 from codegen.importers.reporting import Refused
 from codegen.ir import Arg, DType, Quantization, Var
 from codegen.ir.ops import (
+    ONNX,
     Activation,
     BinaryAttrs,
     DepthwiseConvAttrs,
@@ -173,7 +174,11 @@ def pair(
     args, axes = site.together([value for value, _ in both])
     typed = [site.steps.meaning(arg, quantization) for arg, (_, quantization) in zip(args, both, strict=True)]
     return site.steps.step(
-        op, typed, BinaryAttrs(activation=activation), axes=axes, quantization=target.quantization
+        op,
+        typed,
+        BinaryAttrs(activation=activation, rounding=ONNX),
+        axes=axes,
+        quantization=target.quantization,
     )
 
 
@@ -259,7 +264,7 @@ def _rescaled(site: Site, value: Stored, target: IntegerTarget, activation: Acti
         zero=np.zeros((), np.int64),
         axis=0,
     )
-    return pair(site, "QLINEAR_ADD", (value, nothing), target, activation)
+    return pair(site, "ADD", (value, nothing), target, activation)
 
 
 def move(site: Site, target: IntegerTarget, function: Callable[[Site], Value | tuple[Value, ...]]) -> Value:

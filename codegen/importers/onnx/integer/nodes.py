@@ -24,7 +24,7 @@ from codegen.importers.onnx.layouts import Known, Stored, Value
 from codegen.importers.onnx.node_site import Site, value_type
 from codegen.importers.reporting import Refused
 from codegen.ir import DType, Quantization, TensorType
-from codegen.ir.ops import Attrs, SoftmaxAttrs
+from codegen.ir.ops import ONNX, RoundedAttrs, SoftmaxAttrs
 
 CHANNELS_SINCE = 13
 """Opset that knows an axis of scales; onnxruntime's quantiser writes one into older models all the same."""
@@ -55,9 +55,9 @@ def _quantized(site: Site, value: Value, target: IntegerTarget) -> Value:
         whole = rounded(value.data, target).astype(np.int32) + target.less
         return Known(data=whole.astype(f"u{target.dtype.value}" if target.less else target.dtype.numpy))
     found = site.steps.step(
-        "QUANTIZE_LINEAR",
+        "QUANTIZE",
         [value.var],
-        Attrs(),
+        RoundedAttrs(rounding=ONNX),
         axes=axes_of(value),
         dtype=target.dtype,
         quantization=target.quantization,
@@ -175,12 +175,12 @@ NODES: Mapping[str, Callable[[Site], Value | Stored]] = MappingProxyType(
         "QuantizeLinear": quantize_linear,
         "com.microsoft.DequantizeLinear": dequantize_linear,
         "com.microsoft.QGemm": _always(_gemm),
-        "com.microsoft.QLinearAdd": _always(_pair("QLINEAR_ADD")),
+        "com.microsoft.QLinearAdd": _always(_pair("ADD")),
         "com.microsoft.QLinearAveragePool": _always(_mean),
         "com.microsoft.QLinearConcat": _always(_concat),
         "com.microsoft.QLinearGlobalAveragePool": _always(_mean),
         "com.microsoft.QLinearLeakyRelu": _always(_table(arithmetic.leaky_relu)),
-        "com.microsoft.QLinearMul": _always(_pair("QLINEAR_MUL")),
+        "com.microsoft.QLinearMul": _always(_pair("MUL")),
         "com.microsoft.QLinearSigmoid": _always(_table(arithmetic.unary("LOGISTIC"))),
         "com.microsoft.QLinearSoftmax": _always(_softmax),
         "com.microsoft.QuantizeLinear": quantize_linear,

@@ -18,12 +18,14 @@ from codegen.importers.tflite.operators.site import InnerStep, Site, Translated
 from codegen.importers.tflite.tensors import as_in_file
 from codegen.ir import Arg, DType, TensorType
 from codegen.ir.ops import (
+    OPS,
     Attrs,
     BinaryAttrs,
     ConvertAttrs,
     GeluAttrs,
     LeakyReluAttrs,
     ReshapeAttrs,
+    RoundedAttrs,
     SoftmaxAttrs,
 )
 from codegen.ir.ops.elementwise import CASTS
@@ -104,7 +106,8 @@ def select(site: Site) -> Translated:
 def unary(site: Site) -> Translated:
     """Operators with one operand whose options, if any, say nothing."""
     site.need_inputs(1, 1)
-    return Translated(op=site.operator.name, args=(site.arg(0),), attrs=Attrs())
+    name = site.operator.name
+    return Translated(op=name, args=(site.arg(0),), attrs=OPS[name].attrs_type())
 
 
 def cast(site: Site) -> Translated:
@@ -125,12 +128,12 @@ def _cast_unsigned(site: Site, value: Arg) -> Translated:
     """CAST of the numbers that the file has: what is held as int8 becomes uint8 before, or int8 after."""
     given: Arg | InnerStep = value
     if site.is_unsigned(0):
-        turned = Translated(op="QUANTIZE", args=(value,), attrs=Attrs())
+        turned = Translated(op="QUANTIZE", args=(value,), attrs=RoundedAttrs())
         given = turned.giving(as_in_file(value.type))
     converted = Translated(op="PLAIN_CONVERT", args=(given,), attrs=ConvertAttrs())
     if not site.gives_unsigned:
         return converted
-    return Translated(op="QUANTIZE", args=(converted.giving(as_in_file(site.result)),), attrs=Attrs())
+    return Translated(op="QUANTIZE", args=(converted.giving(as_in_file(site.result)),), attrs=RoundedAttrs())
 
 
 def softmax(site: Site) -> Translated:

@@ -19,7 +19,7 @@ from codegen.importers.tflite.operators.custom.streaming import STREAMING
 from codegen.importers.tflite.operators.recurrent import LSTM
 from codegen.importers.tflite.operators.site import FOLDED, Site, Translated
 from codegen.importers.tflite.operators.svdf import SVDF
-from codegen.ir.ops import POINTWISE, USER, Attrs, UserAttrs, UserKernel
+from codegen.ir.ops import POINTWISE, USER, Attrs, RoundedAttrs, UserAttrs, UserKernel
 
 
 def call(site: Site, kernel: UserKernel) -> Translated:
@@ -50,7 +50,7 @@ _PAIRS = (
 
 TRANSLATORS: Mapping[str, Callable[[Site], Translated]] = MappingProxyType(
     {
-        **{op.name: elementwise.unary for op in POINTWISE if op.attrs_type is Attrs},
+        **{op.name: elementwise.unary for op in POINTWISE if op.attrs_type in (Attrs, RoundedAttrs)},
         **{name: elementwise.plain(name) for name in _PAIRS},
         "ADD": elementwise.binary(AddOptions),
         "ADD_N": elementwise.add_n,

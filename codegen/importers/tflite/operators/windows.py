@@ -19,6 +19,7 @@ from codegen.importers.tflite.operators.site import InnerStep, Site, Translated
 from codegen.importers.tflite.tensors import need_few_rows
 from codegen.ir import Arg, ConstRef, DType, TensorType
 from codegen.ir.ops import (
+    ActivatedAttrs,
     Activation,
     Attrs,
     BatchMatMulAttrs,
@@ -29,7 +30,6 @@ from codegen.ir.ops import (
     HybridRounding,
     Padding2D,
     PoolAttrs,
-    RoundedAttrs,
 )
 from codegen.ir.ops.base.taps import WindowAxis, axes_of, padding_of
 
@@ -145,7 +145,7 @@ def _is_hybrid(image: Arg, weights: Arg) -> bool:
 
 
 def _translated(
-    site: Site, args: tuple[Arg, Arg, Arg | None], attrs: RoundedAttrs, *, asymmetric: bool
+    site: Site, args: tuple[Arg, Arg, Arg | None], attrs: ActivatedAttrs, *, asymmetric: bool
 ) -> Translated:
     """`asymmetric`: whether an image that is quantised while the model runs gets a zero point."""
     if _is_hybrid(args[0], args[1]):

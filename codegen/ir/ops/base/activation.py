@@ -12,6 +12,7 @@ import numpy as np
 
 from codegen.ir.operator import Attrs
 from codegen.ir.ops.base.fixed_point import INT32_MAX, INT32_MIN, round_half_away, wrap_int32
+from codegen.ir.ops.base.rounding import RoundedAttrs
 from codegen.ir.types import TensorType
 
 
@@ -33,7 +34,7 @@ _ENDS: dict[Activation, tuple[float, float]] = {
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ActivatedAttrs(Attrs):
+class ActivatedAttrs(RoundedAttrs):
     """Attributes of an operator whose result a fused activation may limit."""
 
     activation: Activation = Activation.NONE

@@ -4,11 +4,10 @@ from dataclasses import dataclass
 
 from codegen.ir.operator import NO_PADDING, Attrs, Padding2D
 from codegen.ir.ops.base.activation import ActivatedAttrs
-from codegen.ir.ops.base.rounding import RoundedAttrs
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class PaddedAttrs(RoundedAttrs):
+class PaddedAttrs(ActivatedAttrs):
     """Attributes of an operator that slides a window over an image with padding."""
 
     padding: Padding2D = NO_PADDING
@@ -32,7 +31,7 @@ class DepthwiseConvAttrs(PaddedAttrs):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class FullyConnectedAttrs(RoundedAttrs):
+class FullyConnectedAttrs(ActivatedAttrs):
     """FULLY_CONNECTED: image [..., I] flattened to rows of I, weights [O, I], bias O or None."""
 
     keep_num_dims: bool = False

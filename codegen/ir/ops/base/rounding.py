@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from codegen.ir.operator import Attrs
-from codegen.ir.ops.base.activation import ActivatedAttrs
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,7 +54,7 @@ ROUNDINGS: Mapping[str, type[Rounding]] = MappingProxyType(
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class RoundedAttrs(ActivatedAttrs):
+class RoundedAttrs(Attrs):
     """Attributes of an operator whose results are rounded in one of these ways."""
 
     rounding: Rounding = TFLITE

@@ -1,6 +1,7 @@
-"""Portable kernels of QUANTIZE_LINEAR, LOOKUP, QLINEAR_ADD, QLINEAR_SUB and QLINEAR_MUL."""
+"""Portable kernels of LOOKUP, and of QUANTIZE, ADD, SUB and MUL as ONNX rounds them."""
 
 from codegen.ir import DType, Let
+from codegen.ir.ops import OnnxRounding
 from codegen.kernels.base.broadcast import broadcast_fields
 from codegen.kernels.base.c_kernel import (
     ConstantData,
@@ -21,9 +22,9 @@ from codegen.kernels.portable.qlinear.weighted import RoundsEven
 
 
 class QuantizeLinear(RoundsEven, QuantizeF32):
-    """QUANTIZE_LINEAR."""
+    """QUANTIZE of float32."""
 
-    op = "QUANTIZE_LINEAR"
+    rounding = OnnxRounding
 
 
 class TableLookup(PortableKernel):
@@ -43,14 +44,16 @@ class TableLookup(PortableKernel):
 
 
 class QLinearPair(RoundsEven):
-    """QLINEAR_ADD, QLINEAR_SUB (a sum with a negated scale) or QLINEAR_MUL, with broadcasting."""
+    """ADD, SUB (a sum with a negated scale) or MUL, with broadcasting."""
+
+    rounding = OnnxRounding
 
     def __init__(self, op: str, stem: str, sign: float, dtype: DType = DType.INT8) -> None:
         kind = "s8" if dtype is DType.INT8 else "s16"
         self.op, self.stem, self.name, self._sign = (
             op,
             f"{stem}_{kind}",
-            f"{op.lower()}_{kind}_portable",
+            f"qlinear_{op.lower()}_{kind}_portable",
             sign,
         )
         self.argument = self.result = dtype
@@ -84,6 +87,6 @@ register(QuantizeLinear("quantize_linear_f32_s8", DType.INT8))
 register(QuantizeLinear("quantize_linear_f32_s16", DType.INT16))
 register(TableLookup())
 for _dtype in (DType.INT8, DType.INT16):
-    register(QLinearPair("QLINEAR_ADD", "qlinear_add", 1.0, _dtype))
-    register(QLinearPair("QLINEAR_SUB", "qlinear_add", -1.0, _dtype))
-    register(QLinearPair("QLINEAR_MUL", "qlinear_mul", 1.0, _dtype))
+    register(QLinearPair("ADD", "qlinear_add", 1.0, _dtype))
+    register(QLinearPair("SUB", "qlinear_add", -1.0, _dtype))
+    register(QLinearPair("MUL", "qlinear_mul", 1.0, _dtype))
