@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from codegen.emit.c.c_text import fill as fill_template
     from codegen.emit.c.core_guard import needed_sets
     from codegen.emit.c.spelling import float32
+    from codegen.emit.firmware.folder_files import toolchain_file
     from codegen.emit.folder.manifest import MANIFEST, is_as_written, read_manifest
     from codegen.emit.readme import usage
     from codegen.errors import CodegenError, ExitCode, Message, Messages, counted, listed

@@ -93,7 +93,9 @@ def _count(
         return counts
     begin, end = (built.image.symbols[name][0] for name in toolchain.HOOK_FUNCTIONS)
     with temporary_folder("counts") as folder:
-        plugin = toolchain.build_counts_plugin(folder, boards.plugin_api(built.board))
+        plugin = toolchain.build_counts_plugin(
+            folder, boards.plugin_api(built.board), family_of(built.board.target.cpu)
+        )
         table = folder / "counts"
         words: Sequence[str] = (
             str(plugin),

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from codegen import resources
 from codegen.errors import CodegenError, Message
 from codegen.ir import MemoryModel
+from codegen.targets.core_family import CoreFamily
 from codegen.targets.families import install_command
 from codegen.targets.instructions import Executed, Instruction, Waits
 from codegen.toolchain import gcc
@@ -67,8 +68,9 @@ def executed(
     return found
 
 
-def build_counts_plugin(folder: Path, api: int) -> Path:
-    """Compile the plugin into `folder`, for version `api` of QEMU's plugin interface (plugin_api.h).
+def build_counts_plugin(folder: Path, api: int, family: CoreFamily) -> Path:
+    """Compile the plugin into `folder`, for version `api` of QEMU's plugin interface (plugin_api.h), to count
+    instructions of a core family.
 
     Raises CodegenError E501 without a compiler, E502."""
     folder_c = resources.folder("runtime_c") / "qemu_plugin"
@@ -81,6 +83,7 @@ def build_counts_plugin(folder: Path, api: int) -> Path:
         "-shared",
         "-fPIC",
         f"-DQEMU_PLUGIN_API={api}",
+        f"-I{resources.folder('runtime_c') / 'targets' / family.name}",
         *sources,
         "-o",
         str(target),

@@ -70,15 +70,10 @@ static void put_name(const char *name)
 static void put_fault(void)
 {
     const cg_link_fault *const fault = &cg_event.fault;
-    put(fault->exception);
-    put(fault->pc);
-    put(fault->lr);
-    put(fault->psr);
-    put(fault->sp);
-    put(fault->cfsr);
-    put(fault->hfsr);
-    put(fault->mmfar);
-    put(fault->bfar);
+    put(fault->cause);
+    for (uint32_t i = 0; i < CG_LINK_FAULT_WORDS; i++) {
+        put(fault->words[i]);
+    }
 }
 
 /* ---- what requests speak of ------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_conv_dsp.h -- convolutions and fully connected layers for cores with the DSP extension
- * (Cortex-M4, M7, M33): parameters, prototypes, contracts.
+ * (SMLAD): parameters, prototypes, contracts.
  *
  * Bit-equal to cg_conv2d_s8 and cg_fully_connected_s8. Pixels are widened to int16 in a workspace
  * once, up to four pixels at a time; then two output channels are computed at a time by SMLAD

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_conv_s16_dsp.h -- convolutions and fully connected layers of int16 images and int8 weights,
- * for cores with the DSP extension (Cortex-M4, M7, M33): prototypes, contracts.
+ * for cores with the DSP extension: prototypes, contracts.
  *
  * Bit-equal to cg_conv2d_s16 and cg_fully_connected_s16 with `wide` weights, where the sums fit 32
  * bits: |bias| + 32768 * sum |w| < 2^31 for every channel.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_conv_v6m.h -- convolutions and fully connected layers for cores that have MULS and nothing
- * longer (ARMv6-M: Cortex-M0, M0+, M1; also M23): parameters, prototypes, contracts.
+ * longer (ARMv6-M; also Armv8-M Baseline): parameters, prototypes, contracts.
  *
  * Bit-equal to cg_conv2d_s8, cg_depthwise_conv2d_s8 and cg_fully_connected_s8. Two pixels lie in
  * the halves of one word, so that one MULS by an int8 weight makes two products; two taps fit into

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cg_depthwise_dsp.h -- depthwise convolution, int8, on cores with the DSP extension (Cortex-M4,
- * M7, M33): parameters, prototypes, contracts. What cg_kernels.h says of all kernels holds here.
+ * cg_depthwise_dsp.h -- depthwise convolution, int8, on cores with the DSP extension:
+ * parameters, prototypes, contracts. What cg_kernels.h says of all kernels holds here.
  *
  * Images are read as words where C % 4 == 0: image and result are aligned to 4 bytes.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_depthwise_s16_dsp.h -- depthwise convolution, int16 image, int8 weights, on cores with the DSP
- * extension (Cortex-M4, M7, M33): parameters, prototypes, contracts.
+ * extension: parameters, prototypes, contracts.
  *
  * One result a channel, at least four channels, at most CG_DW_MOST_TAPS taps, any stride, dilation
  * and padding. Bit-equal to cg_depthwise_conv2d_s16 with `wide` weights where 32 bits hold the

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_depthwise_v6m.h -- depthwise convolution for cores that have MULS and nothing longer (ARMv6-M;
- * also Cortex-M23): parameters, prototypes, contracts.
+ * also Armv8-M Baseline): parameters, prototypes, contracts.
  *
  * Bit-equal to cg_depthwise_conv2d_s8. Two results of a channel share words: those of two rows, or
  * in a single row those of its left and of its right part. The pixels of both windows are paired

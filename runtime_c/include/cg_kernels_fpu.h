@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_kernels_fpu.h -- float32 convolutions and fully connected layers for cores with a single
- * precision FPU (Cortex-M4F, M7, M33F, M55) and with float Helium (M55): parameters, prototypes,
- * contracts.
+ * precision FPU and with float Helium: parameters, prototypes, contracts.
  *
  * Each result is summed value by value in the order of cg_conv2d_f32 and cg_depthwise_conv2d_f32,
  * every product rounded before it is added: equal to them bit by bit, but that a sum that is

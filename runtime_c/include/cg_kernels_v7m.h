@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_kernels_v7m.h -- convolutions and fully connected layers, int8, for ARMv7-M cores without the
- * DSP extension (Cortex-M3): parameters, prototypes, contracts. What cg_kernels.h says of all
+ * DSP extension: parameters, prototypes, contracts. What cg_kernels.h says of all
  * kernels holds here; results are bit-equal to cg_conv2d_s8, cg_depthwise_conv2d_s8 and
  * cg_fully_connected_s8. No argument needs an alignment, workspaces and tables of words need 4.
  */

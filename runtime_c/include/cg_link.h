@@ -86,16 +86,12 @@ enum {
 
 #define CG_LINK_NO_STEP 0xFFFFFFFFu
 
+#define CG_LINK_FAULT_WORDS 8u
+
+/* Why a core faulted: its family writes and decodes it, the link only carries it. */
 typedef struct {
-    uint32_t exception; /* 3 HardFault, 4 MemManage, 5 BusFault, 6 UsageFault; 0: none */
-    uint32_t pc;        /* 0, as lr and psr, where the stack could not take them */
-    uint32_t lr;
-    uint32_t psr;
-    uint32_t sp;
-    uint32_t cfsr;
-    uint32_t hfsr;
-    uint32_t mmfar;
-    uint32_t bfar;
+    uint32_t cause; /* 0: no fault */
+    uint32_t words[CG_LINK_FAULT_WORDS];
 } cg_link_fault;
 
 /*
@@ -115,6 +111,8 @@ typedef struct {
     cg_link_fault fault;
 } cg_link_event;
 
+/* State and cg_status: written by the model's side, its end by the core's cg_core_run_model. */
+extern uint32_t cg_model_event[2];
 extern cg_link_event cg_event; /* what the last start or continue ended with */
 /* `flags`: of CG_LINK_RUN; here they say when to give way to the link before the end. */
 void cg_context_start(cg_status (*run)(void), uint32_t flags);
@@ -125,15 +123,10 @@ uint32_t cg_context_step(void);
 uint32_t cg_context_paused(void);
 /* Gives a paused model up. */
 void cg_context_give_up(void);
-/* Highest stack pointer of the model: what `run` is called with. */
-uint8_t *cg_context_stack_top(void);
 /* Instructions of a known loop and the ticks it took; start and stop cost `overhead`. */
 void cg_context_calibrate(void);
 extern uint32_t cg_calibration_ticks;
 extern uint32_t cg_calibration_instructions;
-
-/* Keeps why the core that runs faulted, `sp` being where the exception frame is, and clears it. */
-void cg_fault_record(cg_link_fault *fault, uint32_t sp);
 
 /* The second core, where a model has steps on it (core1.c); cg_board.core1 is NULL elsewhere. */
 struct cg_core1 {
@@ -142,13 +135,11 @@ struct cg_core1 {
     uint8_t *stack_end;
     void (*follow)(void);        /* has its MPU open what core 0's opens to the model, no more */
     uint8_t *(*stack_top)(void); /* its stack pointer while it waits for steps */
-    cg_link_fault *fault;        /* the first since `exception` was set to 0 */
+    cg_link_fault *fault;        /* the first since `cause` was set to 0 */
     const uint32_t *fault_step;  /* the step that core 0 waited for then */
 };
 
-/* Handlers for the vector table, and the link itself. */
-void cg_svc_handler(void);
-void cg_fault_handler(void);
+/* The link itself. */
 void cg_link_main(void) __attribute__((noreturn));
 /* Answers every request with the fault in cg_event, for ever. */
 void cg_link_broken(void) __attribute__((noreturn));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_port.h -- what the test link needs of a board: one UART, one counter, the MPU, some set-up.
- * Each is one file of runtime_c/port, chosen by the board; `cg_board` is rendered for the board.
+ * Each is one file of runtime_c/port or of the core's family, chosen by the board; `cg_board` is
+ * rendered for the board. What the link needs of the core itself is in cg_core.h.
  * Never part of a product build.
  */
 #ifndef CG_PORT_H
@@ -59,7 +60,7 @@ typedef struct {
     uint32_t hole_count;
     uint32_t uart_address;
     uint32_t uart_divider;   /* clock / baud rate, rounded */
-    uint32_t uart_interrupt; /* its number at the NVIC, or CG_NO_INTERRUPT */
+    uint32_t uart_interrupt; /* its number at the interrupt controller, or CG_NO_INTERRUPT */
     uint32_t counter_address;
     uint8_t *stack_start; /* of the model */
     uint8_t *stack_end;
@@ -110,14 +111,12 @@ uint32_t cg_mpu_regions(void);
  * one, and where it has fewer regions than there are ranges.
  */
 void cg_mpu_open(const cg_mpu_range *ranges, uint32_t count);
-#define CG_MPU_GRANULE_BYTES 32u
-
 /*
  * Opens one range more, exactly: both ends are multiples of CG_MPU_GRANULE_BYTES, and it overlaps
- * no other. False if no region is left, or this MPU cannot (all but v8-M's).
+ * no other. False if no region is left, or this MPU cannot.
  */
 bool cg_mpu_add(const cg_mpu_range *range);
-/* Below `limit` no stack pointer of the model may go (v8-M); nothing happens elsewhere. */
+/* Below `limit` no stack pointer of the model may go, where the core can say so. */
 void cg_mpu_limit_stack(uint32_t limit);
 
 static inline volatile uint32_t *cg_register(uint32_t address)
@@ -136,33 +135,6 @@ static inline void cg_pause(void)
     }
 }
 
-#define CG_NVIC_ENABLE  0xE000E100u
-#define CG_NVIC_DISABLE 0xE000E180u
-#define CG_NVIC_CLEAR   0xE000E280u
-
-/*
- * Sleeps until the UART interrupts, which nobody handles: the core only wakes up. An emulator then
- * takes no time from who computes the next request. A byte that is there already wakes the core at
- * once; look again afterwards. This is a pause where the board does not name the interrupt, and in
- * the handler of a fault, which no interrupt wakes.
- */
-static inline void cg_wait_for_uart(void)
-{
-    const uint32_t number = cg_board.uart_interrupt;
-    uint32_t exception;
-    __asm__ volatile("mrs %0, ipsr" : "=r"(exception));
-    if (number == CG_NO_INTERRUPT || exception != 0) {
-        cg_pause();
-        return;
-    }
-    const uint32_t word = 4u * (number / 32u);
-    const uint32_t bit = 1u << (number % 32u);
-    __asm__ volatile("cpsid i" ::: "memory");
-    *cg_register(CG_NVIC_ENABLE + word) = bit;
-    __asm__ volatile("dsb\n\twfi" ::: "memory");
-    *cg_register(CG_NVIC_DISABLE + word) = bit;
-    *cg_register(CG_NVIC_CLEAR + word) = bit;
-    __asm__ volatile("dsb\n\tisb\n\tcpsie i" ::: "memory");
-}
+#include "cg_core.h"
 
 #endif /* CG_PORT_H */

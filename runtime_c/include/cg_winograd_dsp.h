@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_winograd_dsp.h -- 3x3 convolutions by Winograd in integers, for cores with the DSP extension
- * (Cortex-M4, M7, M33): parameters, prototypes, contracts.
+ * (SMLAD): parameters, prototypes, contracts.
  *
  * Bit-equal to cg_conv2d_s8. With pixels d and a filter g
  *   V = B' d B, U = G g G', M = sum over channels of U * V, results = A' M A.

@@ -432,13 +432,3 @@ void cg_link_broken(void)
     for (;;) {
     }
 }
-
-void cg_fault_handler(void)
-{
-    cg_link_broken();
-}
-
-void cg_svc_handler(void)
-{
-    cg_link_broken();
-}

@@ -33,7 +33,7 @@ static volatile uint8_t down_bytes[RING_BYTES];
 
 static void barrier(void)
 {
-    __asm__ volatile("dmb" ::: "memory");
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
 static void open_ring(ring *one, volatile uint8_t *bytes)

@@ -17,6 +17,7 @@
  * however QEMU ends.
  */
 #include "flash.h"
+#include "instruction_bytes.h"
 #include "plugin_api.h"
 
 #include <fcntl.h>
@@ -141,14 +142,15 @@ static entry *entry_of(uint64_t address)
 }
 
 /*
- * Bytes of a Thumb instruction by its first halfword. QEMU's own qemu_plugin_insn_size says 2 too
- * many for the one in front of a page's last halfword, where the translator has looked ahead.
+ * Bytes of an instruction by its first halfword, as the core's family tells them. QEMU's own
+ * qemu_plugin_insn_size says 2 too many for the one in front of a page's last halfword, where the
+ * translator has looked ahead.
  */
 static uint64_t size_of(const struct qemu_plugin_insn *insn)
 {
     uint8_t bytes[2];
     first_halfword(insn, bytes);
-    return bytes[1] >= 0xE8 ? 4 : 2;
+    return instruction_bytes(bytes);
 }
 
 /*

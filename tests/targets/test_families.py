@@ -1,3 +1,4 @@
+import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +23,7 @@ from codegen.targets.families import (
     protection_of,
     runs,
 )
+from tests.checkout import ROOT
 
 SETS = (V6M, V7M, DSP, MVE, FPU, FLOAT_MVE)
 
@@ -136,3 +138,24 @@ def test_the_family_decodes_what_the_link_only_carries(record: tuple[int, ...], 
 
 def test_a_family_that_decodes_nothing_tells_the_cause() -> None:
     assert describe((7, *range(8)), family_of("host"), {}) == "fault 7"
+
+
+_ARM_WORDS = re.compile(r"cortex|arm-none|thumb|nvic|cfsr|mpu_v|\bsvc\b", re.IGNORECASE)
+_PACKAGES = ("codegen/tools/packages/libraries.py", "codegen/tools/packages/cmake.py")
+"""Modules that still have words of their own, for what package formats call cores."""
+
+
+@pytest.mark.parametrize("folder", ["codegen", "runtime_c", "templates"])
+def test_only_its_folders_speak_of_a_core_family(folder: str) -> None:
+    """A RISC-V board went to Arm's compiler: its name, and Arm's registers, stood in every room."""
+    said = {
+        f"{path.relative_to(ROOT)}: {match.group()}"
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file()
+        and path.suffix != ".png"
+        and "__pycache__" not in path.parts
+        and "targets/arm/" not in path.as_posix()
+        and not path.as_posix().endswith(_PACKAGES)
+        and (match := _ARM_WORDS.search(path.read_text(encoding="utf-8", errors="replace")))
+    }
+    assert said == set()

@@ -41,7 +41,7 @@ FRAME_OVERHEAD_BYTES = 12
 _PAYLOADS = ((64 << 10, 1024), (16 << 10, 512), (0, 128))
 """(least bytes of data region, payload bytes of a frame)."""
 
-_BENCH = ("framing.c", "measure.c", "measure.h", "target.c")
+_BENCH = ("context.c", "framing.c", "measure.c", "measure.h", "target.c")
 _MAINS: Mapping[Firmware, Sequence[str]] = {
     "test": tuple(f"bench/{name}" for name in _BENCH),
     "mlperf-tiny": ("bench/measure.c", "bench/measure.h", *mlperf_tiny.FILES),
@@ -192,17 +192,14 @@ def firmware_files(
     ValueError for a board without counter (`host`), or without the core that a program needs.
     """
     core1 = _second_core(board) if uses_second_core(programs) else None
-    views = _views(board, core1)
-    second = (
-        ()
-        if core1 is None
-        else (_CORE1_INTERFACE, _port_file(board, "core1.c"), _port_file(board, f"core1_{core1.driver}.c"))
-    )
-    context = () if firmware != "test" else (_port_file(board, "context.c"),)
-    copied = (*_MAINS[firmware], *context, *port_files(board), *second)
+    views, family = _views(board, core1), family_of(board.target.cpu).name
+    names = ["cg_core.h", *(["core.c"] if firmware == "test" else [])]
+    names += [] if core1 is None else ["core1.c", f"core1_{core1.driver}.c"]
+    core = [_port_file(board, name) for name in names]
+    copied = (*_MAINS[firmware], *core, *port_files(board), *([_CORE1_INTERFACE] if core1 else []))
     return {
-        "firmware/link.ld": fill("board/link.ld.j2", **views),
-        "firmware/startup.c": fill("board/startup.c.j2", **views),
+        "firmware/link.ld": fill(f"targets/{family}/link.ld.j2", **views),
+        "firmware/startup.c": fill(f"targets/{family}/startup.c.j2", **views),
         **{f"firmware/{emitted_name(PurePath(name))}": _runtime(name) for name in copied},
         **({} if firmware == "test" else {mlperf_tiny.MODEL_FILE: mlperf_tiny.mlperf_model(programs[0])}),
     }
@@ -377,8 +374,21 @@ def build_files(
     }
     files = {"CMakeLists.txt": fill("cmake/CMakeLists.txt.j2", **views)}
     if board.runner is not Runner.HOST:
-        flags = " ".join(board.target.compiler_flags)
-        files["toolchain.cmake"] = fill(
-            "cmake/toolchain.cmake.j2", board=board.name, title=board.title, flags=flags
+        target = board.target
+        files["toolchain.cmake"] = toolchain_file(
+            target.cpu, board=board.name, title=board.title, flags=target.compiler_flags
         )
     return files
+
+
+def toolchain_file(cpu: str, *, board: str, title: str, flags: Iterable[str]) -> str:
+    """CMake's description of the compiler for a core."""
+    family = family_of(cpu)
+    return fill(
+        "cmake/toolchain.cmake.j2",
+        board=board,
+        title=title,
+        flags=" ".join(flags),
+        core=family.name,
+        prefix=family.compiler.prefix,
+    )

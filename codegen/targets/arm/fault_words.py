@@ -39,7 +39,7 @@ _BFAR_VALID = 1 << 15
 
 
 def decode_fault(record: Sequence[int]) -> FaultReport:
-    """The record that `runtime_c/targets/arm/context.c` makes, in words."""
+    """The record that `runtime_c/targets/arm/core.c` makes, in words."""
     exception, pc, lr, _psr, _sp, cfsr, _hfsr, mmfar, bfar = record
     name = _EXCEPTIONS.get(exception, f"exception {exception}")
     reasons = [text for bit, text in _REASONS.items() if cfsr >> bit & 1]

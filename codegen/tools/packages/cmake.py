@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from codegen.api import CodegenError, Message, fill_template
+from codegen.api import CodegenError, Message, toolchain_file
 from codegen.tools.packages.contents import INCLUDE_FOLDERS, LICENCE, Package, PackageFiles
 from codegen.tools.packages.examples import example_files
 from codegen.tools.packages.package_templates import fill
@@ -53,9 +53,8 @@ def cmake(package: Package) -> PackageFiles:
         **example_files(package, "example", "main.c"),
     }
     if not package.is_portable:
-        flags = " ".join(package.product.compiler_flags)
-        files["toolchain.cmake"] = fill_template(
-            "cmake/toolchain.cmake.j2", board=package.board, title=board.title, flags=flags
+        files["toolchain.cmake"] = toolchain_file(
+            package.cpu, board=package.board, title=board.title, flags=package.product.compiler_flags
         )
         files["example/start.c"] = fill("cmake/start.c.j2", **said)
         files["example/link.ld"] = fill("cmake/link.ld.j2", **said, board=board)

@@ -39,7 +39,7 @@
     .set F_BYTES, 76
 
     @ Where a loop of `groups` is entered: at its check, less (groups modulo UNROLL) groups; an
-    @ address of Thumb code. Changes r12.
+    @ address to branch to, bit 0 set. Changes r12.
     .macro entry_of entry, groups, loop, check
     adr.w   \entry, \check
     and     r12, \groups, #UNROLL - 1

@@ -64,7 +64,7 @@
     adr.w   lr, .Lcheck
     movs    r11, #(.Lcheck - .Lloop) / UNROLL
     mls     r8, r8, r11, lr
-    adds    r8, r8, #1                      @ Thumb
+    adds    r8, r8, #1                      @ as BX wants it
     stm     sp, {r1-r9}
     mov     r1, r10
 .Lchannel:

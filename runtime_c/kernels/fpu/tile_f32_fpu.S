@@ -7,7 +7,7 @@
  * weights and the pixels are all 32 registers of the FPU; gcc 12 loads one value at a time.
  * Products are rounded before they are added, value by value in the order of the weights: each sum
  * is that of cg_conv2d_f32 and cg_depthwise_conv2d_f32 bit by bit. (VFMA would round once; it also
- * takes three cycles on a Cortex-M4, VMUL and VADD two.)
+ * takes three cycles where VMUL and VADD take two.)
  */
 #include "cg_needs_fpu.h"
 #include "cg_tile_f32.inc"

@@ -87,7 +87,7 @@
     movs    r8, #(.Lcheck_\name - .Lloop_\name) / UNROLL
     adr     r9, .Lloop_\name
     mla     r9, r6, r8, r9
-    add     r9, r9, #1                      @ Thumb
+    add     r9, r9, #1                      @ as BX wants it
     str     r9, [sp, #F_ENTRY]
 .Lchannel_\name:
     mov     r8, r7

@@ -61,7 +61,7 @@
     movs    r3, #(.Lcheck_\name - .Lloop_\name) / UNROLL
     adr     lr, .Lloop_\name
     mla     r3, r1, r3, lr
-    add     r3, r3, #1                      @ Thumb
+    add     r3, r3, #1                      @ as BX wants it
     str     r3, [sp]
     mov     r1, r2
     ldr     pc, [sp]

@@ -85,7 +85,7 @@ __attribute__((used)) uint32_t *cg_core1_fault_taken(uint32_t psp)
 {
     cg_link_fault found;
     cg_fault_record(&found, psp);
-    if (cg_core1_fault.exception == 0) {
+    if (cg_core1_fault.cause == 0) {
         cg_core1_fault = found;
         cg_core1_fault_step = cg_context_step();
     }

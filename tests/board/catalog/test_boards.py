@@ -16,6 +16,7 @@ from codegen.board import boards, load_board
 from codegen.board.machines.qemu import api_of
 from codegen.errors import CodegenError, ExitCode
 from codegen.ir import Board, CacheKind, Runner
+from codegen.targets.arm import FAMILY
 
 SHIPPED = resources.folder("boards")
 
@@ -367,7 +368,7 @@ def test_each_qemu_gets_its_interface(said: str, api: int) -> None:
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
 @pytest.mark.parametrize("api", [1, 2, 3])
 def test_the_plugin_compiles_for_each_interface(tmp_path: Path, api: int) -> None:
-    plugin = toolchain.build_counts_plugin(tmp_path, api)
+    plugin = toolchain.build_counts_plugin(tmp_path, api, FAMILY)
     names = subprocess.run(["nm", "-D", str(plugin)], capture_output=True, text=True, check=True).stdout
     wanted = "inline_per_vcpu" if api >= 2 else "exec_inline\n"
     assert wanted in names

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * context.c -- two contexts that take turns: the link (privileged, main stack) and the model
- * (unprivileged, a stack of its own, so that the MPU closes everything that is not the model's).
- *
- * SVC switches from whichever runs to the other. The model gives way at the end of every step of a
- * traced run, before every step of a sandboxed one, and at its end. A fault of the model switches
- * as well, and for good: the link lives on and tells. The switch is no call: the model's stack
- * bound does not see the link.
+ * core.c -- contexts and faults of Arm cores (cg_core.h). The link runs on the main stack, the
+ * model on the process stack. SVC switches from whichever runs to the other.
  */
-#include "cg_bench.h"
 #include "cg_link.h"
 #include "cg_port.h"
 
@@ -51,39 +45,7 @@ typedef struct {
 } exception_frame;
 
 model_context cg_model_context;
-uint32_t cg_link_sp;        /* main stack pointer while the model runs */
-uint32_t cg_model_event[2]; /* state, cg_status: written by the model's side */
-static uint32_t current_step;
-static uint32_t run_flags; /* read by the model's side */
-static uint32_t overhead;
-cg_link_event cg_event;
-uint8_t *volatile cg_bench_stack; /* written by the model's side; NULL: it keeps no account */
-uint32_t cg_calibration_ticks;
-uint32_t cg_calibration_instructions;
-
-/* ---- on the model's side ---------------------------------------------------------------- */
-
-static void give_way(uint32_t state)
-{
-    cg_model_event[0] = state;
-    __asm__ volatile("svc 0" ::: "memory");
-}
-
-void cg_step_begin(uint32_t step)
-{
-    current_step = step;
-    if ((run_flags & CG_LINK_SANDBOXED) != 0) {
-        give_way(CG_LINK_BEGUN);
-    }
-}
-
-void cg_step_end(uint32_t step)
-{
-    (void)step;
-    if ((run_flags & CG_LINK_TRACED) != 0) {
-        give_way(CG_LINK_PAUSED);
-    }
-}
+uint32_t cg_link_sp; /* main stack pointer while the model runs */
 
 /*
  * First and last instructions of the model's context; r0: the function to run. Exception frames of
@@ -185,32 +147,12 @@ __attribute__((naked)) static void give_up_model(void)
     __asm__ volatile(".syntax unified\n" TAKE_LINK "   .ltorg\n");
 }
 
-/* Lets the model run until it gives way. */
-static void run_model(void)
-{
-    cg_event.fault.exception = 0;
-    const uint64_t start = cg_counter_read();
-    __asm__ volatile("svc 0" ::: "memory", "r0", "r1", "r2", "r3", "r12");
-    const uint64_t mask =
-        cg_counter_bits == 64u ? ~UINT64_C(0) : (UINT64_C(1) << cg_counter_bits) - 1u;
-    const uint64_t ticks = (cg_counter_read() - start) & mask;
-    cg_event.ticks = ticks > overhead ? ticks - overhead : 0;
-    cg_event.step = current_step;
-    if (cg_board.core1 != NULL && cg_board.core1->fault->exception != 0) { /* it came first */
-        cg_event.fault = *cg_board.core1->fault;
-        cg_event.step = *cg_board.core1->fault_step;
-    }
-    const bool faulted = cg_event.fault.exception != 0;
-    cg_event.state = faulted ? (uint32_t)CG_LINK_FAULTED : cg_model_event[0];
-    cg_event.status = cg_model_event[1];
-}
-
 uint8_t *cg_context_stack_top(void)
 {
     return cg_board.stack_end - FRAME_BYTES;
 }
 
-void cg_context_start(cg_status (*run)(void), uint32_t flags)
+void cg_core_prepare(cg_status (*run)(void))
 {
     exception_frame *const frame =
         (exception_frame *)(void *)(cg_board.stack_end - sizeof(exception_frame));
@@ -221,35 +163,6 @@ void cg_context_start(cg_status (*run)(void), uint32_t flags)
     };
     cg_model_context.psp = (uint32_t)(uintptr_t)frame;
     cg_model_context.exc_return = EXC_RETURN_MODEL;
-    cg_model_event[0] = CG_LINK_FINISHED;
-    cg_model_event[1] = 0;
-    cg_bench_stack = NULL;
-    current_step = CG_LINK_NO_STEP;
-    if (cg_board.core1 != NULL) {
-        cg_board.core1->fault->exception = 0;
-    }
-    run_flags = flags;
-    run_model();
-}
-
-void cg_context_continue(void)
-{
-    run_model();
-}
-
-uint32_t cg_context_step(void)
-{
-    return current_step;
-}
-
-uint32_t cg_context_paused(void)
-{
-    return cg_event.state == CG_LINK_PAUSED;
-}
-
-void cg_context_give_up(void)
-{
-    cg_event.state = CG_LINK_FINISHED;
 }
 
 /* ---- faults ----------------------------------------------------------------------------- */
@@ -259,29 +172,33 @@ void cg_context_give_up(void)
 #define SCB_MMFAR 0xE000ED34u
 #define SCB_BFAR  0xE000ED38u
 
+/* Words of a fault's record, which codegen/targets/arm/fault_words.py decodes. The exception's
+ * number is the cause; pc, lr and psr are 0 where the stack could not take them. */
+enum { PC, LR, PSR, SP, CFSR, HFSR, MMFAR, BFAR };
+
 #define CFSR_STACKING 0x00101010u /* STKOF, STKERR, MSTKERR: the exception frame is not there */
 
 void cg_fault_record(cg_link_fault *fault, uint32_t sp)
 {
-    *fault = (cg_link_fault){.sp = sp};
     uint32_t exception;
     __asm__("mrs %0, ipsr" : "=r"(exception));
-    fault->exception = exception;
+    *fault = (cg_link_fault){.cause = exception};
+    fault->words[SP] = sp;
 #if __ARM_ARCH >= 7 || defined(__ARM_ARCH_8M_MAIN__)
-    fault->cfsr = *cg_register(SCB_CFSR);
-    fault->hfsr = *cg_register(SCB_HFSR);
-    fault->mmfar = *cg_register(SCB_MMFAR);
-    fault->bfar = *cg_register(SCB_BFAR);
-    *cg_register(SCB_CFSR) = fault->cfsr; /* writing ones clears */
-    *cg_register(SCB_HFSR) = fault->hfsr;
+    fault->words[CFSR] = *cg_register(SCB_CFSR);
+    fault->words[HFSR] = *cg_register(SCB_HFSR);
+    fault->words[MMFAR] = *cg_register(SCB_MMFAR);
+    fault->words[BFAR] = *cg_register(SCB_BFAR);
+    *cg_register(SCB_CFSR) = fault->words[CFSR]; /* writing ones clears */
+    *cg_register(SCB_HFSR) = fault->words[HFSR];
 #endif
     const uint32_t start = (uint32_t)(uintptr_t)cg_board.stack_start;
     const uint32_t end = (uint32_t)(uintptr_t)cg_board.data_end;
-    if ((fault->cfsr & CFSR_STACKING) == 0 && sp >= start && sp < end) {
+    if ((fault->words[CFSR] & CFSR_STACKING) == 0 && sp >= start && sp < end) {
         const exception_frame *const frame = (const exception_frame *)(uintptr_t)sp;
-        fault->pc = frame->pc;
-        fault->lr = frame->lr;
-        fault->psr = frame->psr;
+        fault->words[PC] = frame->pc;
+        fault->words[LR] = frame->lr;
+        fault->words[PSR] = frame->psr;
     }
 }
 
@@ -305,30 +222,4 @@ __attribute__((naked)) void cg_fault_handler(void)
                      "   ldr   r3, =cg_fault_taken\n"
                      "   bx    r3\n"
                      "   .ltorg\n");
-}
-
-/* ---- calibration ------------------------------------------------------------------------ */
-
-#define LOOPS 250000u
-
-static cg_status nothing(void)
-{
-    return CG_OK;
-}
-
-void cg_context_calibrate(void)
-{
-    const uint64_t start = cg_counter_read();
-    uint32_t count = LOOPS;
-    __asm__ volatile(".syntax unified\n"
-                     "1: subs  %0, #1\n"
-                     "   bne   1b\n"
-                     : "+l"(count)
-                     :
-                     : "cc");
-    cg_calibration_ticks = (uint32_t)(cg_counter_read() - start);
-    cg_calibration_instructions = 2u * LOOPS;
-    overhead = 0;
-    cg_context_start(nothing, 0);
-    overhead = (uint32_t)cg_event.ticks;
 }
