@@ -95,7 +95,10 @@ def placed(
     if all_apply:
         report_unused(rules, prim_funcs, messages)
     messages.raise_if_any()
-    return tuple(replace(each, constants=with_scopes(each, rules)) for each in map(with_reads, prim_funcs))
+    return tuple(
+        replace(prim, constants=with_scopes(prim, rules)) if prim.constants else prim
+        for prim in map(with_reads, prim_funcs)
+    )
 
 
 def report_unused(rules: Sequence[ConstantRule], prim_funcs: Sequence[PrimFunc], messages: Messages) -> None:

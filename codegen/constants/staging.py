@@ -287,6 +287,8 @@ def with_staged(
 ) -> MemoryLayout:
     """`memory` with a buffer for every copy. The plan is no longer called proved where copies raise a peak:
     no planner weighed them."""
+    if not staged:
+        return memory
     problem, plan = memory.problem, memory.plan
     more = with_copies(problem, staged, times)
     copies = more.buffers[len(problem.buffers) :]

@@ -4,6 +4,7 @@ Which buffers are written over bytes of which, for those who draw plans.
 """
 
 import string
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -109,7 +110,8 @@ def _pool_lines(
 ) -> list[str]:
     places = plan.placements
     extent = max((places[b.id].offset + b.size_bytes for b in buffers), default=0)
-    rows = [_row(index, steps[index], times[index], buffers, places) for index in range(len(steps))]
+    alive = _alive(buffers, times)
+    rows = [_row(index, step, times[index][0], alive[index], places) for index, step in enumerate(steps)]
     name_width = min(max((len(step) for step in steps), default=0), 16)
     left = 6 + name_width
     marks = len(_PEAK) + _NOTE_WIDTH + (len(_CORE_1) if core1 else 0)
@@ -130,18 +132,25 @@ def _pool_lines(
     return lines
 
 
-def _row(
-    index: int,
-    name: str,
-    interval: tuple[int, int],
-    buffers: Sequence[Buffer],
-    places: Mapping[str, Placement],
-) -> _Row:
-    start, stop = interval
-    alive = tuple(b for b in buffers if b.size_bytes and b.start < stop and b.stop > start)
+def _alive(buffers: Sequence[Buffer], times: Sequence[tuple[int, int]]) -> list[list[Buffer]]:
+    """Buffers that hold bytes in each step, in the order of `buffers`."""
+    alive: list[list[Buffer]] = [[] for _ in times]
+    for buffer in buffers:
+        for step in _steps(buffer, times) if buffer.size_bytes else ():
+            alive[step].append(buffer)
+    return alive
+
+
+def _steps(buffer: Buffer, times: Sequence[tuple[int, int]]) -> range:
+    """Steps in which a buffer is alive; `times` follow one another."""
+    begun = bisect_right(times, buffer.start, key=lambda interval: interval[1])
+    return range(begun, bisect_left(times, buffer.stop, key=lambda interval: interval[0]))
+
+
+def _row(index: int, name: str, start: int, alive: Sequence[Buffer], places: Mapping[str, Placement]) -> _Row:
     moments = {start} | {b.start for b in alive if start < b.start}
     live = max(_covered([b for b in alive if b.start <= t < b.stop], places) for t in moments)
-    return _Row(index=index, name=name, alive=alive, live_bytes=live)
+    return _Row(index=index, name=name, alive=tuple(alive), live_bytes=live)
 
 
 def _covered(buffers: Sequence[Buffer], places: Mapping[str, Placement]) -> int:
@@ -225,14 +234,11 @@ def _table(
         place = plan.placements[buffer.id]
         name = _cut(names[buffer.id], name_width).ljust(name_width)
         numbers = f"{f'0x{place.offset:03x}':>8}{buffer.size_bytes:>9}{buffer.alignment:>7}"
-        where = f"{place.pool:<{pool_width}}  {numbers}  {_steps(buffer, times)}"
+        steps = _steps(buffer, times)
+        lived = f"{steps[0]}..{steps[-1]}" if steps else "-"
+        where = f"{place.pool:<{pool_width}}  {numbers}  {lived}"
         lines.append(f"{letters[buffer.id]:<4}{name}  {where}")
     return lines
-
-
-def _steps(buffer: Buffer, times: Sequence[tuple[int, int]]) -> str:
-    alive = [i for i, (start, stop) in enumerate(times) if buffer.start < stop and buffer.stop > start]
-    return f"{alive[0]}..{alive[-1]}" if alive else "-"
 
 
 def _cut(text: str, width: int) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from codegen import resources
 from codegen.board.catalog.board_files import CODE, is_silent, read_file, repaired, teller
-from codegen.board.catalog.board_names import board_called, no_board
+from codegen.board.catalog.board_names import board_called, heads, no_board
 from codegen.board.flash.commands import check_names
 from codegen.errors import CodegenError, Message, Messages
 from codegen.ir import Board, CacheKind, Carrier, Region, Runner
@@ -229,10 +229,10 @@ def load_board(name_or_path: str) -> Board:
     path = resources.folder("boards") / f"{name_or_path}.toml"
     if path.is_file():
         return _shipped(path)
-    board = board_called(name_or_path, boards())
-    if board is None:
-        raise CodegenError(no_board(name_or_path, boards()))
-    return board
+    head = board_called(name_or_path, heads())
+    if head is None:
+        raise CodegenError(no_board(name_or_path, heads()))
+    return _shipped(resources.folder("boards") / f"{head.name}.toml")
 
 
 @cache

@@ -1,5 +1,6 @@
 """Work of `codegen plan`, once the command line is known to be sound: no toolchain, no target, no engine."""
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
@@ -19,7 +20,6 @@ from codegen.command.console import progress
 from codegen.command.file_checks import is_problem
 from codegen.documents import to_json
 from codegen.driver.application import within_application
-from codegen.driver.curve import curve_report, plan_curve
 from codegen.driver.inputs.models import model_name, model_names
 from codegen.driver.options import Options
 from codegen.driver.planning import plan_only, plan_problem, problem_report
@@ -48,7 +48,9 @@ def plan(
     else:
         with progress(quiet or as_json) as stage:
             planned = plan_only(path, options, progress=stage)
-            document = report(planned.program, options.board, planned.macs, reduction=planned.reduction)
+            document: Mapping[str, object] = {}
+            if as_json or report_files or outputs.has_document:
+                document = report(planned.program, options.board, planned.macs, reduction=planned.reduction)
             document, lines = report_files.finish(
                 document, outputs.folder, models=[path], options=options, progress=stage
             )
@@ -68,6 +70,8 @@ def _plan_curve(path: Path, options: Options, outputs: PlanFiles, *, as_json: bo
     if is_problem(path):
         text = f"{path.name} is a bare problem: no work to trade for its bytes"
         raise CodegenError(Message(code="E209", text=text, help="--pareto is for models"))
+    from codegen.driver.curve import curve_report, plan_curve
+
     name = model_name(path, options.names)
     with progress(quiet or as_json) as stage:
         found = plan_curve(path, options, name, stage)

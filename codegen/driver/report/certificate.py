@@ -15,11 +15,12 @@ CUT_SHORT = "--deadline cut the search short"
 def certificate(program: Program) -> dict[str, object]:
     """`plan.certificate` of report.json."""
     order = program.order
+    closed = closed_by(program)
     return {
         "fixed": ["kernels", "traversal", "tiling", *([] if order.proved else ["order"])],
         "optimised": [*(["order"] if order.proved else []), "placement"],
         "reordered": order.reordered,
-        "closed_by": closed_by(program),
+        "closed_by": closed,
         "nodes": program.memory.plan.nodes,
         "order": {
             "searched": order.searched,
@@ -30,7 +31,7 @@ def certificate(program: Program) -> dict[str, object]:
             "lower_bound_bytes": order.lower_bound_bytes,
         },
         "blocks": block_reports(program),
-        "words": [proof_text(program), f"order: {order_text(program.order)}"],
+        "words": [_proof_text(program, closed), f"order: {order_text(program.order)}"],
     }
 
 
@@ -78,10 +79,13 @@ def inner_macs(prim: PrimFunc) -> int:
 
 def proof_text(program: Program) -> str:
     """One line: is the plan proved optimal, by whom, and for what."""
+    return _proof_text(program, closed_by(program))
+
+
+def _proof_text(program: Program, closed: str | None) -> str:
     plan = program.memory.plan
     bound = sum(plan.lower_bounds.values())
     nodes = f", {counted(plan.nodes, 'node')}" if plan.nodes else ""
-    closed = closed_by(program)
     if closed is None:
         cut = "" if plan.reproducible else f"; {CUT_SHORT}"
         return f"{plan.planner}: not proved optimal, {_gap(program, bound)} ({plan.solver}{nodes}){cut}"

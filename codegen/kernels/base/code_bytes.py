@@ -101,5 +101,7 @@ def constant_reads(prim: PrimFunc, constant: LinkedConstant) -> float:
 
 def with_reads(prim: PrimFunc) -> PrimFunc:
     """`prim`, every linked constant with its reads."""
+    if not prim.constants:
+        return prim
     constants = tuple(replace(each, reads=constant_reads(prim, each)) for each in prim.constants)
     return replace(prim, constants=constants)

@@ -71,6 +71,8 @@ def _reduce(
     flows = {let.var.name: flow(module, let, known) for let in function.body}
     needed = needs(function, flows, known)
     lost = list(removals(module, function, flows, known, needed))
+    if not lost:
+        return reduced, [], {}
     names = [let.var.name for let in function.body if let.var.name in needed.computed]
     return rewrite(reduced, function, flows, known, needed), lost, surviving(needed.kept, names)
 

@@ -234,6 +234,11 @@ class _Alive:
 
 def _group_covered(buffers: Sequence[Buffer], group: Sequence[int], overlaps: _Overlaps) -> int:
     """The better of two bounds: Bonferroni over all, and the sum of members that must be disjoint."""
+    if len(group) == 1:
+        return buffers[group[0]].size_bytes
+    if len(group) == 2:
+        one, other = group
+        return buffers[one].size_bytes + buffers[other].size_bytes - overlaps[one][other]
     members = set(group)
     common = sum(size for i in group for j, size in overlaps[i].items() if j in members) // 2
     disjoint: list[int] = []

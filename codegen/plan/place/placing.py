@@ -7,7 +7,7 @@ Greedy planners: one pass in a fixed order, gaps filled. Ties by size, then time
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from codegen.plan.place.access import least_access_cost, prices
 from codegen.plan.place.bounds import lower_bounds, proved_optimal
@@ -128,9 +128,11 @@ def memory_plan(
     solver: str,
     reproducible: bool = True,
     seconds: float = 0.0,
+    bounds: Mapping[str, int] | None = None,
 ) -> MemoryPlan:
     """The plan with (pool index, offset) of every buffer, its bounds and whether it is proved optimal.
 
+    `bounds`: lower bounds of the pools' peaks, where a search knows them.
     Raises DoesNotFit if a pool's limit is exceeded.
     """
     placed = {
@@ -138,7 +140,7 @@ def memory_plan(
         for buffer, (pool, offset) in zip(problem.buffers, placements, strict=True)
     }
     pools = {id_: placement.pool for id_, placement in placed.items()}
-    bounds = lower_bounds(problem, pools)
+    bounds = lower_bounds(problem, pools) if bounds is None else bounds
     peaks = dict.fromkeys(bounds, 0)
     for buffer in problem.buffers:
         if buffer.size_bytes:

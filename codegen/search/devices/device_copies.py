@@ -7,6 +7,7 @@ whatever serves its uses, so that one copy serves uses under several types.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import is_not
 
 from codegen.ir import Arg, Call, Function, Let, Source, Var, VirtualDevice
 from codegen.ir.operator import Attrs
@@ -147,8 +148,10 @@ class _Filler:
                 self._read(step, index, let) if isinstance(arg, Var) else arg
                 for index, arg in enumerate(let.call.args)
             )
-            new = replace(let, var=self._at_home(let.var), call=replace(let.call, args=args))
-            self._prims.append(replace(prim, let=new))
+            var = self._at_home(let.var)
+            if var is not let.var or any(map(is_not, args, let.call.args)):
+                prim = replace(prim, let=replace(let, var=var, call=replace(let.call, args=args)))
+            self._prims.append(prim)
         last = len(self._given.prim_funcs)
         results = tuple(
             self._read(last, index, None) if isinstance(result, Var) else result

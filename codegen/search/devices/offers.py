@@ -76,6 +76,8 @@ def reading(prim_funcs: Sequence[PrimFunc], reads: Mapping[str, tuple[str, str]]
 
 def resolved(prim: PrimFunc, board: BoardOffer, messages: Messages) -> PrimFunc:
     """`prim` with names of pools for what it demands of run-time values and workspaces."""
+    if not prim.memory:
+        return prim
     found: list[MemoryDemand] = []
     for demand in prim.memory:
         arg = None if demand.argument is None else prim.let.call.args[demand.argument]
@@ -129,7 +131,7 @@ def kernel_name(prim: PrimFunc) -> str:
 
 def _runs(device: VirtualDevice) -> VirtualDevice:
     """Target and device id alone."""
-    return replace(device, memory_scope=None)
+    return device if device.memory_scope is None else replace(device, memory_scope=None)
 
 
 def spelled(device: VirtualDevice) -> str:

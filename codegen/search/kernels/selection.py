@@ -39,18 +39,20 @@ def with_shared_code(
     Deterministic; the best sum of all is not promised.
     """
     choice = _SharedCode(candidates, flash_worth)
-    chosen = choice.at_price(flash_worth)
+    kinds = choice.at_price(flash_worth)
     if code_limit_bytes is None or not flash_worth:
-        return chosen
-    longest = _instructions(chosen) * (100 + SLOWER_PERCENT) / 100
+        return choice.steps(kinds)
+    longest = _instructions(choice.steps(kinds)) * (100 + SLOWER_PERCENT) / 100
     code_worth = flash_worth
-    while used_code_bytes(chosen) > code_limit_bytes and code_worth <= flash_worth * 2**_DOUBLINGS:
+    while _code_bytes(kinds) > code_limit_bytes and code_worth <= flash_worth * 2**_DOUBLINGS:
         code_worth *= 2
         other = choice.at_price(code_worth)
-        if _instructions(other) > longest:
+        if other == kinds:
+            continue
+        if _instructions(choice.steps(other)) > longest:
             break
-        chosen = min(chosen, other, key=used_code_bytes)
-    return chosen
+        kinds = min(kinds, other, key=_code_bytes)
+    return choice.steps(kinds)
 
 
 SLOWER_PERCENT = 25
@@ -91,8 +93,8 @@ class _SharedCode:
                 self._kinds.append(list(zip(prices, range(len(prims)), prims, strict=True)))
             self._kind_of.append(kind)
 
-    def at_price(self, code_worth: float) -> tuple[PrimFunc, ...]:
-        """Per step one of its candidates, where a byte of code counts `code_worth`."""
+    def at_price(self, code_worth: float) -> _Priced:
+        """Per kind of step one of its candidates, where a byte of code counts `code_worth`."""
         best = (self._total(self._kinds, code_worth), self._kinds)
         beam = [best]
         while self._flash_worth and beam:
@@ -103,15 +105,18 @@ class _SharedCode:
                         lower.setdefault(lower_total, move)
             beam = sorted(lower.items(), key=_first)[:_WIDTH]
             best = min([best, *beam], key=_first)
-        places = [_cheapest_of(kind)[1] for kind in best[1]]
+        return [_cheapest_of(kind) for kind in best[1]]
+
+    def steps(self, kinds: _Priced) -> tuple[PrimFunc, ...]:
+        """Per step the candidate that its kind takes."""
         steps = zip(self._candidates, self._kind_of, strict=True)
-        return tuple(prims[places[kind]] for prims, kind in steps)
+        return tuple(prims[kinds[kind][1]] for prims, kind in steps)
 
     def _total(self, move: Sequence[_Priced], code_worth: float) -> float:
         cheapest_kinds = [_cheapest_of(kind) for kind in move]
         prices = [price for price, _, _ in cheapest_kinds]
         steps = sum(map(prices.__getitem__, self._kind_of))
-        return steps + code_worth * used_code_bytes([prim for _, _, prim in cheapest_kinds])
+        return steps + code_worth * _code_bytes(cheapest_kinds)
 
 
 def _prices(prims: Sequence[PrimFunc], flash_worth: float) -> list[float]:
@@ -129,6 +134,10 @@ def _prices(prims: Sequence[PrimFunc], flash_worth: float) -> list[float]:
 
 def _cheapest_of(kind: _Priced) -> tuple[float, int, PrimFunc]:
     return min(kind, key=_first)
+
+
+def _code_bytes(kinds: _Priced) -> int:
+    return used_code_bytes([prim for _, _, prim in kinds])
 
 
 def _workspace_bytes(prim: PrimFunc) -> int:

@@ -88,10 +88,10 @@ def optimal(problem: Problem) -> MemoryPlan:
         solver=", ".join(dict.fromkeys(solvers)) or "greedy",
         reproducible=not work.late,
         seconds=time.monotonic() - begun,
+        bounds={pool.name: work.bound(pool.name) for pool in problem.pools},
     )
     return replace(
         plan,
-        lower_bounds={name: max(bound, work.bound(name)) for name, bound in plan.lower_bounds.items()},
         access_cost_bound=max(plan.access_cost_bound, work.access_cost_bound),
         proved_optimal=plan.proved_optimal or work.proved,
         nodes=work.nodes,
