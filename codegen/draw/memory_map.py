@@ -4,11 +4,19 @@ Which buffers are written over bytes of which, for those who draw plans.
 """
 
 import string
-from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from codegen.problem.problem import Buffer, BufferKind, MemoryPlan, Placement, Problem
+from codegen.problem.problem import (
+    Buffer,
+    BufferKind,
+    MemoryPlan,
+    Placement,
+    Problem,
+    Times,
+    alive_by_step,
+    steps_alive,
+)
 from codegen.program.program import BufferSlice, Program, second_core_steps
 
 
@@ -65,7 +73,7 @@ def memory_map(
     *,
     problem: Problem,
     plan: MemoryPlan,
-    times: Sequence[tuple[int, int]],
+    times: Times,
     steps: Sequence[str],
     slices: Mapping[str, BufferSlice],
     core1: Collection[int] = (),
@@ -102,7 +110,7 @@ def _pool_lines(
     pool: str,
     buffers: Sequence[Buffer],
     plan: MemoryPlan,
-    times: Sequence[tuple[int, int]],
+    times: Times,
     steps: Sequence[str],
     core1: Collection[int],
     letters: Mapping[str, str],
@@ -110,7 +118,7 @@ def _pool_lines(
 ) -> list[str]:
     places = plan.placements
     extent = max((places[b.id].offset + b.size_bytes for b in buffers), default=0)
-    alive = _alive(buffers, times)
+    alive = alive_by_step(buffers, times)
     rows = [_row(index, step, times[index][0], alive[index], places) for index, step in enumerate(steps)]
     name_width = min(max((len(step) for step in steps), default=0), 16)
     left = 6 + name_width
@@ -130,21 +138,6 @@ def _pool_lines(
         note += _CORE_1 if row.index in core1 else ""
         lines.append(f"{row.index:>4} {name} {cells}{row.live_bytes:>{_LIVE_DIGITS + 3}}{mark}{note}")
     return lines
-
-
-def _alive(buffers: Sequence[Buffer], times: Sequence[tuple[int, int]]) -> list[list[Buffer]]:
-    """Buffers that hold bytes in each step, in the order of `buffers`."""
-    alive: list[list[Buffer]] = [[] for _ in times]
-    for buffer in buffers:
-        for step in _steps(buffer, times) if buffer.size_bytes else ():
-            alive[step].append(buffer)
-    return alive
-
-
-def _steps(buffer: Buffer, times: Sequence[tuple[int, int]]) -> range:
-    """Steps in which a buffer is alive; `times` follow one another."""
-    begun = bisect_right(times, buffer.start, key=lambda interval: interval[1])
-    return range(begun, bisect_left(times, buffer.stop, key=lambda interval: interval[0]))
 
 
 def _row(index: int, name: str, start: int, alive: Sequence[Buffer], places: Mapping[str, Placement]) -> _Row:
@@ -213,7 +206,7 @@ def _cells(
 def _table(
     problem: Problem,
     plan: MemoryPlan,
-    times: Sequence[tuple[int, int]],
+    times: Times,
     slices: Mapping[str, BufferSlice],
     letters: Mapping[str, str],
     width: int,
@@ -234,7 +227,7 @@ def _table(
         place = plan.placements[buffer.id]
         name = _cut(names[buffer.id], name_width).ljust(name_width)
         numbers = f"{f'0x{place.offset:03x}':>8}{buffer.size_bytes:>9}{buffer.alignment:>7}"
-        steps = _steps(buffer, times)
+        steps = steps_alive(buffer, times)
         lived = f"{steps[0]}..{steps[-1]}" if steps else "-"
         where = f"{place.pool:<{pool_width}}  {numbers}  {lived}"
         lines.append(f"{letters[buffer.id]:<4}{name}  {where}")

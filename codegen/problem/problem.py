@@ -5,7 +5,7 @@ Most conflicts follow from live intervals: any two buffers alive at the same tim
 
 import enum
 import math
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -218,6 +218,25 @@ def pool_alignment(problem: Problem, plan: MemoryPlan, name: str) -> int:
     """Alignment in bytes of the base of pool `name`: its own, or that of a buffer in it if it is larger."""
     own = next(pool.alignment for pool in problem.pools if pool.name == name)
     return max(own, *(b.alignment for b in problem.buffers if plan.placements[b.id].pool == name), 1)
+
+
+Times = Sequence[tuple[int, int]]
+"""Interval `[start, stop)` of each step on the buffers' time axis; the steps follow one another."""
+
+
+def steps_alive(buffer: Buffer, times: Times) -> range:
+    """Steps in which a buffer is alive."""
+    first = bisect_right(times, buffer.start, key=lambda interval: interval[1])
+    return range(first, bisect_left(times, buffer.stop, key=lambda interval: interval[0]))
+
+
+def alive_by_step(buffers: Iterable[Buffer], times: Times) -> list[list[Buffer]]:
+    """Buffers that hold bytes in each step, in the order of `buffers`."""
+    alive: list[list[Buffer]] = [[] for _ in times]
+    for buffer in buffers:
+        for step in steps_alive(buffer, times) if buffer.size_bytes else ():
+            alive[step].append(buffer)
+    return alive
 
 
 def plain(first: Buffer, second: Buffer) -> Conflict:

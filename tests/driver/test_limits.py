@@ -18,6 +18,7 @@ import pytest
 
 from codegen.board import load_board
 from codegen.cli import main
+from codegen.draw.memory_map import program_map
 from codegen.driver.build import Built, build, plan_model
 from codegen.driver.inputs.cases import Case
 from codegen.driver.inputs.planned import Planned
@@ -27,6 +28,7 @@ from codegen.driver.report.certificate import proof_text
 from codegen.driver.report.several import used_pools
 from codegen.driver.report.single import report
 from codegen.driver.run import all_complaints, measure
+from codegen.emit import render
 from codegen.joint import together
 from codegen.program.image import CaseResult, ElfSizes, Image, RunResult
 from codegen.program.program import Program
@@ -183,3 +185,21 @@ def test_a_chain_twice_as_long_takes_twice_the_work(kind: str, tmp_path: Path) -
     short, middle, long = (work(length) for length in (20, 40, 80))
     # What does not depend on the length (board, kernels) is in all three.
     assert long - middle < 2.3 * (middle - short)
+
+
+def test_the_map_and_the_c_of_a_chain_twice_as_long_take_twice_the_work(tmp_path: Path) -> None:
+    """A chain of 4,000 layers was planned in seconds, but written in 20: each row of the map, each step's
+    comment and each row of the test link looked at all buffers again."""
+
+    def work(length: int) -> tuple[int, int]:
+        path = tmp_path / f"chain{length}.tflite"
+        path.write_bytes(chain("twice", length, (8, 8, 4)))
+        options = Options(board="host", planner="greedy_by_size")
+        planned = plan_only(path, options)
+        bundle = together([planned.program])
+        return calls(lambda: program_map(planned.program)), calls(lambda: render(bundle, "-O2"))
+
+    work(2)  # templates are compiled once
+    short, middle, long = (work(length) for length in (20, 40, 80))
+    for few, more, most in zip(short, middle, long, strict=True):
+        assert most - more < 2.3 * (more - few)

@@ -2,12 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-import numpy as np
-
-from codegen.problem.problem import Buffer, MemoryPlan, Problem
+from codegen.problem.problem import Buffer, MemoryPlan, Problem, Times, steps_alive
 from codegen.program.program import Program
-
-Times = Sequence[tuple[int, int]]
 
 
 def program_buffers(program: Program) -> list[dict[str, object]]:
@@ -52,13 +48,12 @@ def buffers_report(
 
 def _alive_steps(buffers: Sequence[Buffer], times: Times) -> list[dict[str, int | None]]:
     """First and last step during which each buffer is alive."""
-    starts, stops = np.array(times, np.int64).reshape(-1, 2).T
-    found: list[dict[str, int | None]] = []
+    ends: list[dict[str, int | None]] = []
     for buffer in buffers:
-        [alive] = np.nonzero((starts < buffer.stop) & (buffer.start < stops))
-        ends = (int(alive[0]), int(alive[-1])) if alive.size else (None, None)
-        found.append({"first_step": ends[0], "last_step": ends[1]})
-    return found
+        alive = steps_alive(buffer, times)
+        first, last = (alive[0], alive[-1]) if alive else (None, None)
+        ends.append({"first_step": first, "last_step": last})
+    return ends
 
 
 def _under(buffers: Sequence[Buffer], plan: MemoryPlan) -> dict[str, list[dict[str, object]]]:

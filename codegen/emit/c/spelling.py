@@ -160,15 +160,18 @@ class TakenNames:
 
     def __init__(self, names: Iterable[str] = ()) -> None:
         self._names = set(names)
+        self._next_number: dict[str, int] = {}
+        """The lowest number that may be free behind a name."""
 
     def take(self, *candidates: str) -> str:
         """The first candidate that is free, else the last one with a number behind it."""
-        numbered = (f"{candidates[-1]}_{number}" for number in range(2, 2 + len(self._names) + 1))
-        for candidate in (*candidates, *numbered):
-            if candidate not in self._names:
-                self._names.add(candidate)
-                return candidate
-        raise AssertionError("more candidates than names cannot all be taken")
+        stem = candidates[-1]
+        name = next((candidate for candidate in candidates if candidate not in self._names), stem)
+        while name in self._names:
+            number = self._next_number.get(stem, 2)
+            name, self._next_number[stem] = f"{stem}_{number}", number + 1
+        self._names.add(name)
+        return name
 
 
 def pool_array(bundle: Bundle, pool: str) -> str:

@@ -10,7 +10,7 @@ from codegen.emit.firmware.folder_files import GUARD_BYTES
 from codegen.emit.values.locations import CallerBytes, Places, PoolBytes, TensorView, io_views, used_pools
 from codegen.ir import Runner, Var
 from codegen.ir.formulas import constant_of
-from codegen.problem.problem import Buffer
+from codegen.problem.problem import Buffer, alive_by_step
 from codegen.program.interface import IoTensor
 from codegen.program.program import Program
 from codegen.targets.families import isolates_buffers
@@ -183,9 +183,8 @@ def _sized(program: Program, places: Places) -> Iterator[tuple[int, str, str]]:
 
 
 def _alive(program: Program) -> list[list[Buffer]]:
-    """Of each step, the buffers alive in any of its sub-steps."""
-    buffers = [buffer for buffer in program.memory.problem.buffers if buffer.size_bytes]
-    return [[b for b in buffers if b.start < stop and b.stop > start] for start, stop in program.steps.times]
+    """Buffers alive in any sub-step of each step."""
+    return alive_by_step(program.memory.problem.buffers, program.steps.times)
 
 
 def _touched(program: Program) -> list[list[Buffer]]:
@@ -216,10 +215,10 @@ def _is_moving(program: Program, table: str) -> bool:
 
 def _rows(program: Program, buffers: Sequence[Sequence[Buffer]]) -> Iterator[tuple[int, int, list[Buffer]]]:
     """(step, pool, buffers) of each step with code."""
-    places = program.memory.plan.placements
+    places, pools, silent = program.memory.plan.placements, used_pools(program), program.silent_steps
     for step, owners in enumerate(buffers):
-        if step not in program.silent_steps:
-            for index, pool in enumerate(used_pools(program)):
+        if step not in silent:
+            for index, pool in enumerate(pools):
                 yield step, index, [b for b in owners if places[b.id].pool == pool.name]
 
 

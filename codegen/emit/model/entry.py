@@ -250,7 +250,7 @@ class _Entry:
         call = "\n".join([*before, *([call] if call else []), *last])
         if bool(call) == (index in self.silent):
             raise ValueError(f"step {index} {prim.name}: the program says otherwise whether code runs")
-        note = step_note(self.places, self.locals, index, prim)
+        note = step_note(self.places, self.locals, prim, is_silent=index in self.silent)
         indent = "" if self.stepwise else "    "
         return StepView(
             index=index,

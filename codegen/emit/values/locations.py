@@ -10,7 +10,7 @@ from codegen.emit.c.spelling import POOL_TYPES, PUBLIC_TYPES, c_name, io_stems, 
 from codegen.ir import DType, TensorType, Var
 from codegen.ir.formulas import Formula, constant_of
 from codegen.lifetimes.ties import ties
-from codegen.problem.problem import Buffer, Placement
+from codegen.problem.problem import Buffer, Placement, steps_alive
 from codegen.program.constants import Staged
 from codegen.program.interface import IoTensor
 from codegen.program.program import Bundle, Program, own_pools
@@ -160,9 +160,7 @@ class Places:
 
     def alive_steps(self, buffer: str) -> tuple[int, int]:
         """First and last step in which a buffer is alive (graph inputs are born with step 0)."""
-        start, stop = self.buffers[buffer].start, self.buffers[buffer].stop
-        times = enumerate(self.program.steps.times)
-        alive = [step for step, (begin, end) in times if start < end and stop > begin]
+        alive = steps_alive(self.buffers[buffer], self.program.steps.times)
         return (alive[0], alive[-1]) if alive else (0, 0)
 
     def overwritten_from(self, place: PoolBytes) -> int | None:

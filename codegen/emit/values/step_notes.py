@@ -38,8 +38,8 @@ class StepNote:
     """(bytes, bytes as they are stored, calls) of weights that are decoded."""
 
 
-def step_note(places: Places, names: Mapping[str, str], index: int, prim: PrimFunc) -> StepNote:
-    """What a comment says of step `index`; `names`: of values in C."""
+def step_note(places: Places, names: Mapping[str, str], prim: PrimFunc, *, is_silent: bool) -> StepNote:
+    """What a comment says of a step; `names`: of values in C."""
     program, result = places.program, prim.let.var
     args = [arg for arg in prim.let.call.args if isinstance(arg, Var)]
     place = places.value(result.name)
@@ -54,7 +54,7 @@ def step_note(places: Places, names: Mapping[str, str], index: int, prim: PrimFu
         shape=_dimensions(places, result),
         is_view=prim.view is not None,
         is_joined=prim.view is None and not prim.is_call,
-        is_silent=index in program.silent_steps,
+        is_silent=is_silent,
         is_on_core_1=prim.is_call and core_of(prim) == 1,
         caller=f"{place.struct}->{place.field}" if isinstance(place, CallerBytes) else "",
         bytes=here,
