@@ -200,6 +200,6 @@ def test_the_map_and_the_c_of_a_chain_twice_as_long_take_twice_the_work(tmp_path
         return calls(lambda: program_map(planned.program)), calls(lambda: render(bundle, "-O2"))
 
     work(2)  # templates are compiled once
-    short, middle, long = (work(length) for length in (20, 40, 80))
+    short, middle, long = (work(length) for length in (40, 80, 160))
     for few, more, most in zip(short, middle, long, strict=True):
         assert most - more < 2.3 * (more - few)
