@@ -13,7 +13,7 @@ from codegen.program.interface import IoMode
 from codegen.toolchain import Optimize
 from tests.e2e.board_runs import MAIN_BOARDS, check, pairs
 from tests.e2e.models import ALL_MODELS, EDGED_MODELS, build_model, golden_cases
-from tests.networks import model_path
+from tests.networks import ONNX_NAMES, model_path
 
 SMALL_MODELS = ("dense_chain", "speech")
 """Two models that fit the smallest board, so every board runs two."""
@@ -27,6 +27,17 @@ def _check(key: str, options: Options, folder: Path, *, every_case: bool) -> Non
 def test_model_on_board(key: str, board: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     every = board == "host" or bool(request.config.getoption("--long"))
     _check(key, Options(board=board), tmp_path, every_case=every)
+
+
+@pytest.mark.parametrize(
+    ("key", "board"),
+    [
+        *((key, "host") for key in ONNX_NAMES),
+        *(pytest.param(key, "mps2-an386", marks=pytest.mark.qemu) for key in ("ds_cnn_qdq", "resnet8_qdq")),
+    ],
+)
+def test_onnx_twin(key: str, board: str, tmp_path: Path) -> None:
+    _check(key, Options(board=board), tmp_path, every_case=board == "host")
 
 
 @pytest.mark.parametrize("board", MAIN_BOARDS)

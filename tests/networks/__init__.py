@@ -1,6 +1,6 @@
 """Networks of the project's own for its tests: well-known shapes, seeded weights, references by engines.
 
-    path = model_path("ds_cnn")            # a .tflite file
+    path = model_path("ds_cnn")            # a .tflite file; "ds_cnn_qdq": its twin, an .onnx file
     arrays = golden("ds_cnn")              # a_x0, a_y0, ...: inputs, and what the ruling engine answered
 
 Names in: `NAMES`. Files are written when they are first asked for. Outputs are stored in `references.npz`,
@@ -17,11 +17,13 @@ from pathlib import Path
 
 import numpy as np
 
+from codegen.engines import ONNXRUNTIME
 from codegen.engines.ruling import ruling_engine
 from codegen.importers.tflite.writing import writer
 from tests.checkout import ROOT
 from tests.networks import shapes
 from tests.networks.layers import Network, patterns
+from tests.networks.qdq import QdqWriter, channels_first
 from tests.networks.writing import Form, Writer
 from tests.opgen import goldens
 from tests.opgen.dice import Dice
@@ -32,7 +34,7 @@ _FOLDER = ROOT / "build" / "networks"
 
 
 _INT8, _FLOAT, _EDGED = Form(), Form(values="float32"), Form(float_edges=True)
-_CLOSED = Form(open_batch=False)
+_CLOSED, _QDQ = Form(open_batch=False), Form(is_onnx=True)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,7 +45,7 @@ class Recipe:
     form: Form = _INT8
 
 
-_RECIPES: Mapping[str, Recipe] = {
+_RECIPES: dict[str, Recipe] = {
     "autoencoder": Recipe(shape=shapes.autoencoder),
     "autoencoder_edged": Recipe(shape=shapes.autoencoder, form=_EDGED),
     "autoencoder_float": Recipe(shape=shapes.autoencoder, form=_FLOAT),
@@ -67,7 +69,17 @@ _RECIPES: Mapping[str, Recipe] = {
     "speech": Recipe(shape=shapes.speech),
     "two_images": Recipe(shape=shapes.two_images),
 }
-NAMES = tuple(_RECIPES)
+_RECIPES |= {
+    f"{name}_qdq": Recipe(shape=_RECIPES[name].shape, form=_QDQ)
+    for name in (
+        *("autoencoder", "dense_chain", "ds_cnn", "mobilenet_v1", "person_detect", "resnet8"),
+        *("separable_1d", "speech"),
+    )
+}
+NAMES = tuple(name for name, recipe in _RECIPES.items() if not recipe.form.is_onnx)
+ONNX_NAMES = tuple(name for name in _RECIPES if name not in NAMES)
+"""Twins of some of them, as ONNX files of QuantizeLinear and DequantizeLinear. MobileNet V2 has none: what
+onnxruntime makes of its sums of two values is one step off the definition in places."""
 PRUNED = ("dense_chain_pruned", "mobilenet_v1_pruned")
 """Networks some of whose channels are constants."""
 CASES = ("a", "b", "c", "d")
@@ -131,11 +143,17 @@ def _draw(name: str) -> Drawn:
         [np.zeros(shape) for _, shape, _, _ in ranges],
         [low + (high - low) * (dice.reals(shape) + 4) / 8 for _, shape, low, high in ranges],
     )
-    return Drawn(model=writer.build(), inputs=tuple(writer.inputs(samples) for samples in cases))
+    inputs = [writer.inputs(samples) for samples in cases]
+    if recipe.form.is_onnx:
+        images = tuple(tuple(map(channels_first, arrays)) for arrays in inputs)
+        return Drawn(model=QdqWriter(network, writer).build(), inputs=images)
+    return Drawn(model=writer.build(), inputs=tuple(inputs))
 
 
 def engine_of(name: str) -> str:
     """The engine that rules for every operator of `name`: of int16 the SOFTMAX decides."""
+    if _RECIPES[name].form.is_onnx:
+        return ONNXRUNTIME
     is_wide = _RECIPES[name].form.values == "int16"
     return ruling_engine("SOFTMAX int16" if is_wide else "CONV_2D")
 
@@ -144,7 +162,8 @@ def engine_of(name: str) -> str:
 def model_path(name: str) -> Path:
     """A file of the network `name`, in a folder named by the file's contents: it is never out of date."""
     data = drawn(name).model
-    path = _FOLDER / hashlib.sha256(data).hexdigest()[:16] / f"{name}.tflite"
+    suffix = ".onnx" if _RECIPES[name].form.is_onnx else ".tflite"
+    path = _FOLDER / hashlib.sha256(data).hexdigest()[:16] / f"{name}{suffix}"
     if not path.exists():
         _write_whole(path, data)
     return path

@@ -39,6 +39,8 @@ class Form:
     float_edges: bool = False
     open_batch: bool = True
     """Files of a converter leave the batch open: their shapes have -1 there, beside the 1."""
+    is_onnx: bool = False
+    """An ONNX file of QuantizeLinear and DequantizeLinear (`qdq`) in place of a `.tflite` file."""
 
     @property
     def is_float(self) -> bool:
@@ -85,7 +87,7 @@ class Writer:
     def inputs(self, samples: list[np.ndarray]) -> tuple[np.ndarray, ...]:
         """One sample an input, in the element type of the file's edges."""
         form = self._form
-        if form.is_float or form.float_edges:
+        if form.is_float or form.float_edges or form.is_onnx:
             return tuple(sample[None].astype(np.float32) for sample in samples)
         return tuple(
             quantised(sample[None], self.scales[value], form.values)
@@ -163,7 +165,7 @@ class Writer:
             meaning: dict[str, Any] = {"scale": scale.scale, "zero_point": scale.zero_point}
         else:
             axis = 3 if layer.name == "DEPTHWISE_CONV_2D" else 0
-            steps, scales = _symmetric(weights, axis, layer.name, form.weights or "int8")
+            steps, scales = symmetric(weights, axis, layer.name, form.weights or "int8")
             meaning = {"scale": scales.tolist(), "zero_point": [0] * len(scales), "axis": axis}
         held = model.tensor(
             f"{name}_w", weights.shape, form.weights or str(steps.dtype), data=steps, **meaning
@@ -175,7 +177,7 @@ class Writer:
         return [held, model.tensor(f"{name}_b", bias.shape, dtype, data=added, **more)]
 
 
-def _symmetric(weights: np.ndarray, axis: int, name: str, dtype: str) -> tuple[np.ndarray, np.ndarray]:
+def symmetric(weights: np.ndarray, axis: int, name: str, dtype: str) -> tuple[np.ndarray, np.ndarray]:
     """Steps and scales: of each channel along `axis`, or of the whole tensor in FULLY_CONNECTED."""
     largest = 7 if dtype == "int4" else 127
     over = None if name == "FULLY_CONNECTED" else tuple(at for at in range(weights.ndim) if at != axis)

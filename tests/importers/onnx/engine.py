@@ -1,4 +1,4 @@
-"""onnxruntime's outputs, all optimisations off, in a child process: its threads stay out of the tests'."""
+"""onnxruntime's outputs in a child process: its threads stay out of the tests'."""
 
 import pickle
 import subprocess
@@ -12,7 +12,7 @@ _CHILD = """
 import pickle, sys
 import onnxruntime as ort
 options = ort.SessionOptions()
-options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+options.graph_optimization_level = getattr(ort.GraphOptimizationLevel, sys.argv[1])
 options.log_severity_level, options.intra_op_num_threads = 4, 1
 found = []
 for model, inputs in pickle.load(sys.stdin.buffer):
@@ -22,10 +22,12 @@ pickle.dump(found, sys.stdout.buffer)
 """
 
 
-def answers(questions: Sequence[tuple[Any, Mapping[str, np.ndarray]]]) -> list[list[np.ndarray]]:
-    """The outputs of each model for its inputs."""
+def answers(
+    questions: Sequence[tuple[Any, Mapping[str, np.ndarray]]], level: str = "ORT_DISABLE_ALL"
+) -> list[list[np.ndarray]]:
+    """The outputs of each model for its inputs; `level`: of its optimisations, all off by default."""
     data = pickle.dumps([(made.SerializeToString(), dict(inputs)) for made, inputs in questions])
-    done = subprocess.run([sys.executable, "-c", _CHILD], input=data, capture_output=True, check=True)
+    done = subprocess.run([sys.executable, "-c", _CHILD, level], input=data, capture_output=True, check=True)
     return pickle.loads(done.stdout)
 
 
@@ -58,7 +60,7 @@ pickle.dump(found, sys.stdout.buffer)
 def each_answer(
     questions: Sequence[tuple[Any, Mapping[str, np.ndarray]]],
 ) -> list[list[np.ndarray] | None]:
-    """The same; None for a model that the engine refuses, or that ends it."""
+    """The same without optimisations; None for a model that the engine refuses, or that ends it."""
     data = pickle.dumps([(made.SerializeToString(), dict(inputs)) for made, inputs in questions])
     done = subprocess.run(
         [sys.executable, "-c", _FORKING],
