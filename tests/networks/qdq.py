@@ -79,7 +79,7 @@ class QdqWriter:
             self._constant(f"{name}_scale", scales if several else scales.reshape(())),
             self._constant(f"{name}_zero", zeros if several else zeros.reshape(())),
         ]
-        axis = {"axis": 0} if several else {}
+        axis: dict[str, Any] = {"axis": 0} if several else {}
         self._nodes.append(helper.make_node("DequantizeLinear", names, [name], **axis))
         return name
 
