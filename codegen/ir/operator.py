@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from codegen.ir.dataflow import Links, Range
 from codegen.ir.types import TensorType
 
 Arrays = Sequence[np.ndarray | None]
@@ -45,6 +47,10 @@ class Op(ABC):
     short: str
     """Stem of the names of its results, e.g. `conv` for `conv0`."""
     attrs_type: type[Attrs] = Attrs
+    is_monotone: bool = False
+    """No element of an int8 result falls when an element of an argument grows."""
+    mixes_channels: bool = False
+    """Each channel of the result is a sum over channels of argument 0."""
 
     @abstractmethod
     def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
@@ -67,6 +73,27 @@ class Op(ABC):
         """Multiply-accumulates of one evaluation, taps in the padding included; 0 if it has none."""
         del attrs, args, result
         return 0
+
+    def value_range(
+        self, attrs: Attrs, ranges: Sequence[Range], args: Types, result: TensorType
+    ) -> Range | None:
+        """Bounds of an int8 result, by those of the arguments; None where its type alone bounds it."""
+        return self.at_both_ends(attrs, ranges, args, result) if self.is_monotone else None
+
+    def at_both_ends(self, attrs: Attrs, ranges: Sequence[Range], args: Types, result: TensorType) -> Range:
+        """The range of a monotone operator: what it makes of both ends."""
+        low = self.evaluate(attrs, [each.low for each in ranges], args, result)
+        return Range(low=low, high=self.evaluate(attrs, [each.high for each in ranges], args, result))
+
+    def channel_links(self, attrs: Attrs, args: Types, result: TensorType) -> Links:
+        """Which channels of the arguments go into which of the result; None where it needs all of them."""
+        del attrs, args, result
+        return None
+
+    def of_channels(self, attrs: Attrs, links: Links, kept: NDArray[np.bool_]) -> Attrs:
+        """The attributes of the step that computes these channels of the result alone."""
+        del links, kept
+        return attrs
 
     def takes_as_padding(self, attrs: Attrs, image: TensorType, value: float, least: float) -> bool:
         """True if elements `value` around argument 0 do what the operator's own padding does. `least`: no

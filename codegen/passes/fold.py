@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from codegen.ir import Arg, Constant, ConstRef, Function, Let, Module, Var
 from codegen.ir.evaluate import evaluate_let
-from codegen.ir.ops import OPS
+from codegen.ir.ops import ConcatAttrs, ReshapeAttrs
 from codegen.passes.pipeline import rewrite_results, substitute_let, with_function
 
 
@@ -42,9 +42,9 @@ def copied_constants(function: Function) -> set[str]:
     """Results that are copies of constants, under any shape: those steps stay, a result is a value."""
     names = {arg.name for arg in function.results if isinstance(arg, Var)}
     for let in reversed(function.body):
-        if let.var.name in names and let.call.op is OPS["RESHAPE"]:
+        if let.var.name in names and isinstance(let.call.attrs, ReshapeAttrs):
             names.update(arg.name for arg in let.call.args if isinstance(arg, Var))
-    return {let.var.name for let in function.body if let.call.op is OPS["CONCATENATION"]} & names
+    return {let.var.name for let in function.body if isinstance(let.call.attrs, ConcatAttrs)} & names
 
 
 def _evaluate(let: Let, constants: dict[str, Constant]) -> Constant:

@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from codegen.ir import Arg, DType, Function, Let, Module, Quantization, Var
+from codegen.ir.ops import ReshapeAttrs, TransposeAttrs
+from codegen.ir.ops.conversions import Dequantize, Quantize
 from codegen.passes.pipeline import rewrite_results, substitute_let, with_function
 
-_TO_INT8 = ("QUANTIZE",)
-_MOVES = ("TRANSPOSE", "RESHAPE")
+_MOVES = TransposeAttrs | ReshapeAttrs
 _NOTHING = "--io-types int8 changes nothing: no input or output of the model is float32"
 
 
@@ -59,7 +60,7 @@ def _path_to_quantize(
 ) -> tuple[Let, ...] | str:
     """Steps from the parameter to the QUANTIZE that alone reads it; else why there are none."""
     path: list[Let] = []
-    while not path or path[-1].call.op.name in _MOVES:
+    while not path or isinstance(path[-1].call.attrs, _MOVES):
         steps = uses[path[-1].var.name if path else param.name]
         if len(steps) != 1:
             return f"{len(steps)} steps and outputs read it"
@@ -67,7 +68,7 @@ def _path_to_quantize(
             return "it is an output too"
         path.append(function.body[steps[0]])
     last = path[-1]
-    if last.call.op.name not in _TO_INT8 or last.var.type.dtype is not DType.INT8:
+    if not isinstance(last.call.op, Quantize) or last.var.type.dtype is not DType.INT8:
         return f"{last.call.op.name} reads it, no conversion to int8"
     return _in_one_memory(path, param) or _of_one_scale(path, last.var) or tuple(path)
 
@@ -104,16 +105,20 @@ def _path_from_dequantize(
     """The int8 value behind `result`, its DEQUANTIZE, and the moves after that; else why there are none."""
     path: list[Let] = []
     name = result.name
-    while name in by_name and (not path or path[0].call.op.name in _MOVES):
+    while name in by_name and (not path or isinstance(path[0].call.attrs, _MOVES)):
         path.insert(0, by_name[name])
         source = path[0].call.args[0] if path[0].call.args else None
         name = source.name if isinstance(source, Var) else ""
     if not path:
         return "it is an input too"
     source = path[0].call.args[0] if path[0].call.args else None
-    operator = path[0].call.op.name
-    if operator != "DEQUANTIZE" or not isinstance(source, Var) or source.type.dtype is not DType.INT8:
-        return f"{operator} makes it, no conversion from int8"
+    operator = path[0].call.op
+    if (
+        not isinstance(operator, Dequantize)
+        or not isinstance(source, Var)
+        or source.type.dtype is not DType.INT8
+    ):
+        return f"{operator.name} makes it, no conversion from int8"
     dequantize, *moves = path
     if moves and any(len(uses[let.var.name]) != 1 for let in path):
         return "other steps or outputs read its floats too"

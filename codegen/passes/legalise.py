@@ -3,7 +3,8 @@
 from dataclasses import dataclass, replace
 
 from codegen.ir import Call, DeviceConflict, Function, Let, Module, Var, VirtualDevice
-from codegen.ir.ops import OPS, PadAttrs, ReshapeAttrs, StridedSliceAttrs, TransposeAttrs
+from codegen.ir.ops import PadAttrs, ReshapeAttrs, StridedSliceAttrs, TransposeAttrs
+from codegen.ir.ops.layout import RESHAPE
 from codegen.passes.pipeline import with_function
 
 
@@ -32,7 +33,7 @@ class _Shared:
         self._leader = {var.name: var.name for var in function.variables()}
         self._device = {var.name: var.device for var in function.variables()}
         for let in function.body:
-            if let.call.op is OPS["RESHAPE"]:
+            if let.call.op is RESHAPE:
                 self.tie(let)
 
     def _find(self, name: str) -> str:
@@ -66,7 +67,7 @@ def _legalise(let: Let, shared: _Shared) -> Let:
         return let
     if not _moves_nothing(let, source.type.shape) or not shared.tie(let):
         return let
-    reshape = Call(op=OPS["RESHAPE"], args=(source,), attrs=ReshapeAttrs(shape=let.var.type.shape))
+    reshape = Call(op=RESHAPE, args=(source,), attrs=ReshapeAttrs(shape=let.var.type.shape))
     return replace(let, call=reshape)
 
 

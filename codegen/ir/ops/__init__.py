@@ -6,9 +6,11 @@ from types import MappingProxyType
 from codegen.ir.operator import Attrs, Op, Padding2D
 from codegen.ir.ops import (
     audio,
+    conversions,
     convolution,
     detection,
     elementwise,
+    gathering,
     layout,
     nonlinear,
     pairwise,
@@ -76,7 +78,9 @@ _FAMILIES = (
     elementwise,
     pairwise,
     layout,
+    gathering,
     nonlinear,
+    conversions,
     scalar_functions,
     reducing,
     audio,

@@ -4,9 +4,11 @@ Sums of products are in `base/products.py`, how they are rounded in `rounded`; h
 """
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
+from codegen.ir.dataflow import ChannelLink, Links, Range, channels
 from codegen.ir.operator import Arrays, Attrs, Types
 from codegen.ir.ops.base.attrs import ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs, PaddedAttrs
 from codegen.ir.ops.base.operands import (
@@ -19,8 +21,9 @@ from codegen.ir.ops.base.operands import (
     window_extents,
 )
 from codegen.ir.ops.base.parameters import connected_rule, need_matching_bias
+from codegen.ir.ops.base.products import ends_of_sums
 from codegen.ir.ops.base.rounding import TFLITE, rounding_of
-from codegen.ir.ops.base.weighted import Multipliers, WeightedOp, WeightedRule
+from codegen.ir.ops.base.weighted import Multipliers, WeightedOp, WeightedRule, weight_zero_point
 from codegen.ir.ops.rounded import RULES
 from codegen.ir.types import DType, TensorType
 
@@ -37,6 +40,17 @@ class _Weighted(WeightedOp):
         """The shape, and what the rounding permits."""
         super().check(attrs, args, result)
         rule_of(attrs).check(self, attrs, args, result)
+
+    def value_range(
+        self, attrs: Attrs, ranges: Sequence[Range], args: Types, result: TensorType
+    ) -> Range | None:
+        """Of int8 with known weights, by the least and the largest sums."""
+        image, weights = operand(args, 0, "image"), operand(args, 1, "weights")
+        is_int8 = {image.dtype, weights.dtype, result.dtype} == {DType.INT8}
+        if not is_int8 or weight_zero_point(weights) or not all(given.exact for given in ranges[1:]):
+            return None
+        ends = ends_of_sums(attrs, ranges[0], ranges[1:], image.zero_point, result)
+        return rule_of(attrs).range_of(self, attrs, args, result, ends)
 
     def takes_as_padding(self, attrs: Attrs, image: TensorType, value: float, least: float) -> bool:
         """Padding is the zero point."""
@@ -55,6 +69,7 @@ class Conv2D(_Weighted):
     short = "conv"
     attrs_type = ConvAttrs
     scales_channels_first = True
+    mixes_channels = True
 
     def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
         """[N, rows, columns, O]."""
@@ -107,6 +122,12 @@ class DepthwiseConv2D(_Weighted):
         if rounding_of(attrs) == TFLITE and result.dtype is DType.INT16 and bias is not None:
             need_dtype(bias, "bias", DType.INT64)
 
+    def channel_links(self, attrs: Attrs, args: Types, result: TensorType) -> Links:
+        """All results of an image channel stay or go together: the multiplier is one for all."""
+        every = np.arange(channels(result.shape))
+        source = every // narrow(attrs, DepthwiseConvAttrs).multiplier
+        return (ChannelLink(argument=0, source=source, result=every),)
+
     def macs(self, attrs: Attrs, args: Types, result: TensorType) -> int:
         """Result elements times taps."""
         del attrs
@@ -119,6 +140,7 @@ class FullyConnected(_Weighted):
     name = "FULLY_CONNECTED"
     short = "fc"
     attrs_type = FullyConnectedAttrs
+    mixes_channels = True
 
     def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
         """[rows, O]; with `keep_num_dims` the image's shape with its last extent replaced by O."""

@@ -1,13 +1,16 @@
 """Operators element by element: ADD, SUB, MUL of two arguments with broadcasting; ADD_N; CAST of one."""
 
 from abc import abstractmethod
+from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 
+from codegen.ir.dataflow import Links, Range, same_channels
 from codegen.ir.operator import Arrays, Attrs, Op, Types
 from codegen.ir.ops.base.activation import activated, stored_limits
 from codegen.ir.ops.base.attrs import BinaryAttrs
-from codegen.ir.ops.base.fixed_point import Integers, multiply_by_quantized_multiplier, wrap_int32
+from codegen.ir.ops.base.fixed_point import INT32_MAX, Integers, multiply_by_quantized_multiplier, wrap_int32
 from codegen.ir.ops.base.float_steps import dequantized, quantized
 from codegen.ir.ops.base.operands import (
     narrow,
@@ -24,7 +27,7 @@ from codegen.ir.ops.base.parameters import (
     running_sum_multiplier,
     sub_params,
 )
-from codegen.ir.ops.base.rounding import OnnxRounding, rounding_of
+from codegen.ir.ops.base.rounding import OnnxRounding, TfliteRounding, rounding_of
 from codegen.ir.ops.base.shape_rules import BroadcastShape, SameShape
 from codegen.ir.types import DType, TensorType
 
@@ -75,6 +78,26 @@ class _Binary(BroadcastShape):
             return activated(self.real(pair[0].astype(np.int64), pair[1]), attrs, result)
         return activated(self._rescaled(pair, types, result) + result.zero_point, attrs, result)
 
+    def value_range(
+        self, attrs: Attrs, ranges: Sequence[Range], args: Types, result: TensorType
+    ) -> Range | None:
+        """Monotone in each argument (either way), so the extremes are at the box's corners."""
+        if isinstance(rounding_of(attrs), TfliteRounding) and self._may_wrap(args, result):
+            return None
+        first, second = ((given.low, given.high) for given in ranges)
+        ends = [self.evaluate(attrs, pair, args, result) for pair in product(first, second)]
+        return Range(low=np.minimum.reduce(ends), high=np.maximum.reduce(ends))
+
+    def channel_links(self, attrs: Attrs, args: Types, result: TensorType) -> Links:
+        """Channel by channel."""
+        del attrs
+        return same_channels(args, result)
+
+    def _may_wrap(self, args: Types, result: TensorType) -> bool:
+        """Whether TFLite's 32 bits may be too few for int8."""
+        del args, result
+        return False
+
     @abstractmethod
     def _check_scales(self, first: TensorType, second: TensorType, result: TensorType) -> None:
         """Raise ValueError for scales the integer kernel cannot work with."""
@@ -118,9 +141,14 @@ class Mul(_Binary):
     def _check_scales(self, first: TensorType, second: TensorType, result: TensorType) -> None:
         mul_multiplier(first, second, result)
 
+    def _may_wrap(self, args: Types, result: TensorType) -> bool:
+        types = operand(args, 0, "first argument"), operand(args, 1, "second argument")
+        _, shift = mul_multiplier(*types, result)
+        return (255 * 255) << max(shift, 0) > INT32_MAX
+
     def _rescaled(self, values: _Pair, types: _PairTypes, result: TensorType) -> Integers:
-        product = _centred(values[0], types[0]) * _centred(values[1], types[1])
-        return multiply_by_quantized_multiplier(product, *mul_multiplier(*types, result))
+        products = _centred(values[0], types[0]) * _centred(values[1], types[1])
+        return multiply_by_quantized_multiplier(products, *mul_multiplier(*types, result))
 
 
 CASTS: tuple[tuple[DType, DType], ...] = (

@@ -1,15 +1,16 @@
-"""Operators that move elements and compute nothing: CONCATENATION, PAD, TRANSPOSE, GATHER and such."""
+"""Operators that move elements and compute nothing: CONCATENATION, PAD, TRANSPOSE and such."""
 
 import math
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
+from codegen.ir.dataflow import ChannelLink, Links, channels, same_channels
 from codegen.ir.operator import Arrays, Attrs, Op, Types
 from codegen.ir.ops.base.attrs import (
     BroadcastToAttrs,
     ConcatAttrs,
-    GatherAttrs,
     PadAttrs,
     ReshapeAttrs,
     StridedSliceAttrs,
@@ -19,7 +20,6 @@ from codegen.ir.ops.base.operands import (
     broadcast,
     narrow,
     need_count,
-    need_dtype,
     need_elements,
     operand,
     present,
@@ -27,7 +27,7 @@ from codegen.ir.ops.base.operands import (
 from codegen.ir.types import DType, TensorType
 
 
-class _Layout(Op):
+class MovingOp(Op):
     """One argument; the result has its element type."""
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
@@ -40,12 +40,25 @@ class _Layout(Op):
                 raise ValueError(f"input {index} is {argument.dtype.value}, the result {result.dtype.value}")
 
 
-class Concatenation(_Layout):
+class Concatenation(MovingOp):
     """CONCATENATION of all arguments along an axis."""
 
     name = "CONCATENATION"
     short = "concat"
     attrs_type = ConcatAttrs
+    is_monotone = True
+
+    def channel_links(self, attrs: Attrs, args: Types, result: TensorType) -> Links:
+        """Along the last axis those of one argument follow those of another."""
+        if narrow(attrs, ConcatAttrs).axis != len(result.shape) - 1:
+            return same_channels(args, result)
+        links: list[ChannelLink] = []
+        start = 0
+        for index in range(len(args)):
+            every = np.arange(channels(operand(args, index, f"input {index}").shape))
+            links.append(ChannelLink(argument=index, source=every, result=every + start))
+            start += len(every)
+        return tuple(links)
 
     def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
         """The arguments' common shape, extents along `axis` summed."""
@@ -80,12 +93,30 @@ class Concatenation(_Layout):
         return np.concatenate(parts, axis=narrow(attrs, ConcatAttrs).axis)
 
 
-class Pad(_Layout):
+class Pad(MovingOp):
     """PAD and PADV2: a constant around the argument."""
 
     name = "PAD"
     short = "pad"
     attrs_type = PadAttrs
+    is_monotone = True
+
+    def channel_links(self, attrs: Attrs, args: Types, result: TensorType) -> Links:
+        """Behind those that are put in front of them."""
+        paddings = narrow(attrs, PadAttrs).paddings
+        if not paddings:
+            return None
+        every = np.arange(channels(operand(args, 0, "argument").shape))
+        return (ChannelLink(argument=0, source=every, result=every + paddings[-1][0]),)
+
+    def of_channels(self, attrs: Attrs, links: Links, kept: NDArray[np.bool_]) -> Attrs:
+        """With those of the channels around that are kept."""
+        pad = narrow(attrs, PadAttrs)
+        if not links:
+            return pad
+        first, stop = int(links[0].result[0]), int(links[0].result[-1]) + 1
+        around = (int(kept[:first].sum()), int(kept[stop:].sum()))
+        return replace(pad, paddings=(*pad.paddings[:-1], around))
 
     def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
         """Each extent plus what is added before and after."""
@@ -121,12 +152,28 @@ SAME_BITS = (frozenset({DType.INT32, DType.UINT32}), frozenset({DType.INT64, DTy
 """Element types of which one is cast to the other by looking at the same bits."""
 
 
-class Reshape(_Layout):
+class Reshape(MovingOp):
     """RESHAPE: the same elements in the same order; signed and unsigned numbers of one width are the same."""
 
     name = "RESHAPE"
     short = "reshape"
     attrs_type = ReshapeAttrs
+    is_monotone = True
+
+    def channel_links(self, attrs: Attrs, args: Types, result: TensorType) -> Links:
+        """Element e is of channel e % C on one side, e % L on the other: one must divide the other."""
+        del attrs
+        source = operand(args, 0, "argument").shape
+        before, after = channels(source), channels(result.shape)
+        if not source or not result.shape or (before % after and after % before):
+            return None
+        every = np.arange(max(before, after))
+        return (ChannelLink(argument=0, source=every % before, result=every % after),)
+
+    def of_channels(self, attrs: Attrs, links: Links, kept: NDArray[np.bool_]) -> Attrs:
+        """With as many as are kept."""
+        shape = narrow(attrs, ReshapeAttrs).shape
+        return ReshapeAttrs(shape=(*shape[:-1], int(kept.sum()))) if links else attrs
 
     def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
         """The attribute's shape, if it has as many elements."""
@@ -150,12 +197,18 @@ class Reshape(_Layout):
         return value if value.dtype == result.dtype.numpy else value.astype(result.dtype.numpy)
 
 
-class Transpose(_Layout):
+class Transpose(MovingOp):
     """TRANSPOSE: result axis i is argument axis `permutation[i]`."""
 
     name = "TRANSPOSE"
     short = "transpose"
     attrs_type = TransposeAttrs
+    is_monotone = True
+
+    def channel_links(self, attrs: Attrs, args: Types, result: TensorType) -> Links:
+        """Channel by channel where the last axis stays the last."""
+        stays = narrow(attrs, TransposeAttrs).permutation[-1:] == (len(result.shape) - 1,)
+        return same_channels(args, result) if stays else None
 
     def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
         """The argument's extents, permuted."""
@@ -174,12 +227,26 @@ class Transpose(_Layout):
         )
 
 
-class StridedSlice(_Layout):
+class StridedSlice(MovingOp):
     """STRIDED_SLICE with everything resolved: first index, step and count of every argument axis."""
 
     name = "STRIDED_SLICE"
     short = "slice"
     attrs_type = StridedSliceAttrs
+    is_monotone = True
+
+    def channel_links(self, attrs: Attrs, args: Types, result: TensorType) -> Links:
+        """Channel by channel where all of them are taken."""
+        part, extent = narrow(attrs, StridedSliceAttrs), channels(operand(args, 0, "argument").shape)
+        takes_all = (part.begins[-1:], part.strides[-1:], part.counts[-1:]) == ((0,), (1,), (extent,))
+        return same_channels(args, result) if takes_all and part.shape[-1:] == (extent,) else None
+
+    def of_channels(self, attrs: Attrs, links: Links, kept: NDArray[np.bool_]) -> Attrs:
+        """With as many as are kept."""
+        part, left = narrow(attrs, StridedSliceAttrs), int(kept.sum())
+        if not links:
+            return part
+        return replace(part, counts=(*part.counts[:-1], left), shape=(*part.shape[:-1], left))
 
     def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
         """The attribute's shape, if indices stay inside and the elements agree."""
@@ -208,11 +275,12 @@ class StridedSlice(_Layout):
         return np.ascontiguousarray(value).reshape(result.shape)
 
 
-class BroadcastTo(_Layout):
+class BroadcastTo(MovingOp):
     """BROADCAST_TO: axes of extent 1 repeated, axes added in front."""
 
     name = "BROADCAST_TO"
     short = "broadcast"
+    is_monotone = True
     attrs_type = BroadcastToAttrs
 
     def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
@@ -230,140 +298,15 @@ class BroadcastTo(_Layout):
         return np.ascontiguousarray(np.broadcast_to(present(values, 0, "argument"), result.shape))
 
 
-class _Gather(_Layout):
-    """Values chosen by indices, which may be known only while the model runs.
-
-    TFLite refuses to run with an index beyond its axis; here it is clamped. Of an int64 the low word counts.
-    """
-
-    def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
-        """Any element type, the same in values and result; indices of int32 or int64."""
-        Op.check(self, attrs, args, result)
-        need_elements(result)
-        values = operand(args, 0, "values")
-        need_dtype(operand(args, 1, "indices"), "indices", DType.INT32, DType.INT64)
-        if values.dtype is not result.dtype:
-            raise ValueError(f"the values are {values.dtype.value}, the result {result.dtype.value}")
-
-
-class Gather(_Gather):
-    """GATHER(values, indices) along an axis."""
-
-    name = "GATHER"
-    short = "gather"
-    attrs_type = GatherAttrs
-
-    def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
-        """Extents of the values, the indices' in place of the axis (their batch axes are there already)."""
-        gather = narrow(attrs, GatherAttrs)
-        need_count(args, 2, 2)
-        values, indices = operand(args, 0, "values").shape, operand(args, 1, "indices").shape
-        axis, shared = gather.axis, gather.batch_axes
-        fits = 0 <= shared <= min(axis, len(indices)) and axis < len(values)
-        if not fits or values[:shared] != indices[:shared]:
-            raise ValueError(
-                f"axis {axis} with {shared} batch axes does not fit values {list(values)}, "
-                f"indices {list(indices)}"
-            )
-        return (*values[:axis], *indices[shared:], *values[axis + 1 :])
-
-    def domain(self, attrs: Attrs, args: Types, position: int) -> tuple[float, float] | None:
-        """Indices of the axis."""
-        axis = narrow(attrs, GatherAttrs).axis
-        return (0, operand(args, 0, "values").shape[axis] - 1) if position == 1 else None
-
-    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
-        """Source: reference_ops::Gather."""
-        del args
-        gather = narrow(attrs, GatherAttrs)
-        data, indices = present(values, 0, "values"), present(values, 1, "indices")
-        shape, axis, shared = data.shape, gather.axis, gather.batch_axes
-        batches = int(np.prod(shape[:shared], dtype=np.int64))
-        rows = data.reshape(batches, -1, shape[axis], int(np.prod(shape[axis + 1 :], dtype=np.int64)))
-        chosen = np.clip(indices.astype(np.int32), 0, shape[axis] - 1).reshape(batches, -1)
-        taken = [rows[batch].take(chosen[batch], axis=1) for batch in range(batches)]
-        return np.ascontiguousarray(np.stack(taken)).reshape(result.shape)
-
-
-class GatherNd(_Gather):
-    """GATHER_ND(values, indices): the last axis of the indices holds one index for each leading axis."""
-
-    name = "GATHER_ND"
-    short = "gathernd"
-
-    def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
-        """Extents of the indices but the last, then those of the values that no index is for."""
-        narrow(attrs, Attrs)
-        need_count(args, 2, 2)
-        values, indices = operand(args, 0, "values").shape, operand(args, 1, "indices").shape
-        if not indices or not 1 <= indices[-1] <= len(values):
-            raise ValueError(f"indices {list(indices)} do not fit values {list(values)}")
-        return (*indices[:-1], *values[indices[-1] :])
-
-    def domain(self, attrs: Attrs, args: Types, position: int) -> tuple[float, float] | None:
-        """Indices that every one of the leading axes has."""
-        del attrs
-        depth = operand(args, 1, "indices").shape[-1]
-        return (0, min(operand(args, 0, "values").shape[:depth]) - 1) if position == 1 else None
-
-    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
-        """Source: reference_ops::GatherNd."""
-        del attrs, args
-        data, indices = present(values, 0, "values"), present(values, 1, "indices")
-        depth = indices.shape[-1]
-        places = np.clip(indices.astype(np.int32), 0, np.array(data.shape[:depth]) - 1).reshape(-1, depth)
-        return np.ascontiguousarray(data[tuple(places.T)]).reshape(result.shape)
-
-
-class DynamicUpdateSlice(Op):
-    """DYNAMIC_UPDATE_SLICE(value, part, starts): the value with the part in it.
-
-    Starts are clamped so that it lies inside.
-    """
-
-    name = "DYNAMIC_UPDATE_SLICE"
-    short = "update"
-
-    def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
-        """The value's shape."""
-        narrow(attrs, Attrs)
-        need_count(args, 3, 3)
-        shape, part = operand(args, 0, "value").shape, operand(args, 1, "part").shape
-        starts = operand(args, 2, "starts").shape
-        fits = len(part) == len(shape) and all(own <= whole for own, whole in zip(part, shape, strict=True))
-        if not shape or not fits or starts != (len(shape),):
-            raise ValueError(
-                f"a part {list(part)} at starts {list(starts)} does not fit a value {list(shape)}"
-            )
-        return shape
-
-    def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
-        """Any element type, the same in value, part and result; starts of int32 or int64."""
-        super().check(attrs, args, result)
-        need_elements(operand(args, 1, "part"))
-        need_dtype(operand(args, 2, "starts"), "starts", DType.INT32, DType.INT64)
-        for index, what in enumerate(("value", "part")):
-            need_dtype(operand(args, index, what), what, result.dtype)
-
-    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
-        """Source: reference_ops::DynamicUpdateSlice."""
-        del attrs, args, result
-        found, part = present(values, 0, "value").copy(), present(values, 1, "part")
-        room = np.array(found.shape) - np.array(part.shape)
-        starts = np.clip(present(values, 2, "starts").astype(np.int64), 0, room).tolist()
-        found[tuple(slice(at, at + n) for at, n in zip(starts, part.shape, strict=True))] = part
-        return found
-
+RESHAPE = Reshape()
+"""What passes make of steps that only rename bytes."""
 
 OPERATORS: tuple[Op, ...] = (
     Concatenation(),
     Pad(),
-    Reshape(),
+    RESHAPE,
     Transpose(),
     StridedSlice(),
     BroadcastTo(),
-    Gather(),
-    GatherNd(),
-    DynamicUpdateSlice(),
 )
 """All of this family."""

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from codegen.ir.dataflow import Links, same_channels
 from codegen.ir.operator import Arrays, Attrs, Op, Types
 from codegen.ir.ops.base.activation import activated, stored_limits
 from codegen.ir.ops.base.attrs import BinaryAttrs
@@ -71,9 +72,15 @@ class Extreme(_Pair):
     """MAXIMUM (with LOGICAL_OR) and MINIMUM (with LOGICAL_AND): stored numbers, all of one quantisation."""
 
     types = (DType.INT8, DType.INT16, *PLAIN)
+    is_monotone = True
 
     def __init__(self, name: str, short: str, wins: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> None:
         self.name, self.short, self._wins = name, short, wins
+
+    def channel_links(self, attrs: Attrs, args: Types, result: TensorType) -> Links:
+        """Channel by channel."""
+        del attrs
+        return same_channels(args, result)
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """As `_Pair`; quantised alike."""

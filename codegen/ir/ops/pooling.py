@@ -1,13 +1,14 @@
 """Operators that take several pixels for one: AVERAGE_POOL_2D, MAX_POOL_2D, MEAN, RESIZE_BILINEAR."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from codegen.ir.dataflow import Links, Range, same_channels
 from codegen.ir.operator import Arrays, Attrs, Op, Types
 from codegen.ir.ops.base.activation import activated, stored_limits
 from codegen.ir.ops.base.attrs import MeanAttrs, PoolAttrs, ResizeAttrs
-from codegen.ir.ops.base.fixed_point import multiply_by_quantized_multiplier
+from codegen.ir.ops.base.fixed_point import INT32_MAX, multiply_by_quantized_multiplier
 from codegen.ir.ops.base.operands import (
     narrow,
     need_count,
@@ -87,6 +88,7 @@ class _PoolOperator(Op):
     """What both pools share: shape rule and type rule."""
 
     attrs_type = PoolAttrs
+    is_monotone = True
     any_zero: bool = False
     """Whether the zero point of int16 may be another than 0."""
 
@@ -104,6 +106,11 @@ class _PoolOperator(Op):
         if min(ends) <= 0 or lasts[0] >= height or lasts[1] >= width:
             raise ValueError(f"padding {pool.padding} leaves a window of {pool.window} without any element")
         return (batch, rows, columns, channels)
+
+    def channel_links(self, attrs: Attrs, args: Types, result: TensorType) -> Links:
+        """Channel by channel."""
+        del attrs
+        return same_channels(args, result)
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """int8 or int16 with the argument's quantisation, or float32."""
@@ -133,13 +140,12 @@ class MaxPool2D(_PoolOperator):
 
     any_zero = True
     name = "MAX_POOL_2D"
+    short = "maxpool"
 
     def takes_as_padding(self, attrs: Attrs, image: TensorType, value: float, least: float) -> bool:
         """Padding never wins, as nothing does that no element is below."""
         del attrs, image
         return value <= least
-
-    short = "maxpool"
 
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Source: reference_integer_ops::MaxPool."""
@@ -164,6 +170,24 @@ class Mean(Op):
         if mean.keep_dims:
             return tuple(1 if axis in mean.axes else extent for axis, extent in enumerate(shape))
         return tuple(extent for axis, extent in enumerate(shape) if axis not in mean.axes)
+
+    def value_range(
+        self, attrs: Attrs, ranges: Sequence[Range], args: Types, result: TensorType
+    ) -> Range | None:
+        """MEAN is monotone unless its left shift wraps."""
+        argument = operand(args, 0, "argument")
+        if argument.dtype is not DType.INT8:
+            return None
+        count = argument.elements // result.elements
+        _, shift = mean_multiplier(argument, result, count)
+        if (255 * count) << max(shift, 0) > INT32_MAX:
+            return None
+        return self.at_both_ends(attrs, ranges, args, result)
+
+    def channel_links(self, attrs: Attrs, args: Types, result: TensorType) -> Links:
+        """Channel by channel, unless it goes over channels."""
+        last = len(operand(args, 0, "argument").shape) - 1
+        return None if last in narrow(attrs, MeanAttrs).axes else same_channels(args, result)
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """int8, int16, int32 without a scale or float32, at least one element in each mean."""

@@ -47,6 +47,8 @@ class ReduceSum(Mean):
     name = "SUM"
     short = "sum"
 
+    value_range = Op.value_range  # that of a type: sums may wrap
+
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """int8, int16, int32 without a scale or float32."""
         Op.check(self, attrs, args, result)
@@ -75,6 +77,9 @@ class ReduceSum(Mean):
 
 class ReduceExtreme(Mean):
     """REDUCE_MAX and REDUCE_MIN: stored numbers, so both sides are quantised alike."""
+
+    value_range = Op.value_range
+    is_monotone = True
 
     def __init__(self, name: str, short: str, reduce: Callable[..., np.ndarray]) -> None:
         self.name, self.short, self._reduce = name, short, reduce

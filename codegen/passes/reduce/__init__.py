@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from codegen.ir import Function, Module
-from codegen.ir.ops.base.products import channels
+from codegen.ir.dataflow import channels
 from codegen.passes.reduce.account import Removal, Work, removals, work
 from codegen.passes.reduce.flow import flow, needs
 from codegen.passes.reduce.rewrite import rewrite, surviving

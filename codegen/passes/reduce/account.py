@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from codegen.ir import ConstRef, Function, Let, Module
-from codegen.ir.ops import ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs
-from codegen.ir.ops.base.products import Range, channels
+from codegen.ir.dataflow import Range, channels
+from codegen.ir.ops.base.weighted import WeightedOp
 from codegen.passes.reduce.flow import Flow, Mask, Needs
 from codegen.passes.reduce.value_ranges import is_foldable
 
@@ -47,7 +47,7 @@ def work(module: Module) -> Work:
     for function in module.functions.values():
         for let in function.body:
             macs += let.macs
-            if isinstance(let.call.attrs, ConvAttrs | DepthwiseConvAttrs | FullyConnectedAttrs):
+            if isinstance(let.call.op, WeightedOp):
                 held = let.call.args[1]
                 if isinstance(held, ConstRef):
                     weights[held.id] = held.type.size_bytes
@@ -86,7 +86,7 @@ def _zero_rows(module: Module, let: Let, count: int) -> Mask:
     if not isinstance(weights, ConstRef):
         return np.zeros(count, np.bool_)
     values = module.constants[weights.id].data.reshape(weights.type.shape)
-    axis = 3 if isinstance(let.call.attrs, DepthwiseConvAttrs) else 0
+    axis = op.weights_axis if isinstance(op := let.call.op, WeightedOp) else 0
     return (np.moveaxis(values, axis, 0).reshape(count, -1) == 0).all(axis=1)
 
 

@@ -10,42 +10,21 @@ channel kept for one reader stays in everything computed from it). A value whose
 constant is not computed: its readers get a constant, so it needs nothing itself.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from codegen.ir import ConstRef, Function, Let, Module, TensorType, Var
-from codegen.ir.ops import (
-    POINTWISE,
-    ConcatAttrs,
-    ConvAttrs,
-    DepthwiseConvAttrs,
-    FullyConnectedAttrs,
-    MeanAttrs,
-    PadAttrs,
-    StridedSliceAttrs,
-    TransposeAttrs,
-)
+from codegen.ir.dataflow import ChannelLink, Range, channels
+from codegen.ir.ops import ConvAttrs, FullyConnectedAttrs
 from codegen.ir.ops.base.operands import effort
-from codegen.ir.ops.base.products import ChannelWeights, Range, channels, sums_of_products
+from codegen.ir.ops.base.products import ChannelWeights, sums_of_products
+from codegen.ir.ops.base.weighted import WeightedOp
 from codegen.passes.reduce.value_ranges import MAX_EFFORT, is_foldable
 
 Mask = NDArray[np.bool_]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class ChannelLink:
-    """Channel `source[i]` of argument `argument` goes into channel `result[i]`.
-
-    `mutual`: the step can leave a channel out on both sides only (no operator selects channels).
-    """
-
-    argument: int
-    source: NDArray[np.intp]
-    result: NDArray[np.intp]
-    mutual: bool = True
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -68,10 +47,12 @@ def flow(module: Module, let: Let, known: Mapping[str, Range]) -> Flow:
     """How channels run through `let`, given the ranges of the values before it."""
     if any(_per_channel(type_) for type_ in _activations(let)):
         return WHOLE
-    if let.call.op.name in ("CONV_2D", "FULLY_CONNECTED"):
+    op = let.call.op
+    if isinstance(op, WeightedOp) and not is_foldable(let):
+        return WHOLE
+    if op.mixes_channels:
         return _mixing(module, let, known)
-    rule = _LINKED.get(let.call.op.name)
-    links = None if rule is None else rule(let)
+    links = op.channel_links(let.call.attrs, let.call.types, let.var.type)
     return WHOLE if links is None else Flow(links=links)
 
 
@@ -84,9 +65,9 @@ def _per_channel(type_: TensorType) -> bool:
 
 
 def _mixing(module: Module, let: Let, known: Mapping[str, Range]) -> Flow:
-    """CONV_2D without groups and FULLY_CONNECTED on rows of whole channels."""
+    """Sums of one group, over rows of whole channels."""
     image, weights = let.call.args[0], let.call.args[1]
-    if not is_foldable(let) or not isinstance(image, Var) or not isinstance(weights, ConstRef):
+    if not isinstance(image, Var) or not isinstance(weights, ConstRef):
         return WHOLE
     extent = channels(image.type.shape)
     grouped = isinstance(let.call.attrs, ConvAttrs) and weights.type.shape[3] != extent
@@ -110,105 +91,6 @@ def _mixing(module: Module, let: Let, known: Mapping[str, Range]) -> Flow:
         reads[channel] = ~alike
         folds[channel] = np.where(alike, added[0], 0)
     return Flow(reads=reads, folds=folds)
-
-
-def _same(let: Let) -> tuple[ChannelLink, ...] | None:
-    """Channel c of every argument becomes channel c; a last extent of 1 is stretched."""
-    extent = channels(let.var.type.shape)
-    every = np.arange(extent)
-    found: list[ChannelLink] = []
-    for index, arg in enumerate(let.call.args):
-        if arg is None or not let.var.type.shape:
-            return None
-        own = channels(arg.type.shape)
-        if own not in (1, extent):
-            return None
-        if own == extent:
-            found.append(ChannelLink(argument=index, source=every, result=every))
-        else:
-            found.append(ChannelLink(argument=index, source=np.zeros_like(every), result=every, mutual=False))
-    return tuple(found)
-
-
-def _depthwise(let: Let) -> tuple[ChannelLink, ...] | None:
-    """All results of an image channel stay or go together: the multiplier is one for all."""
-    attrs = let.call.attrs
-    if not isinstance(attrs, DepthwiseConvAttrs) or not is_foldable(let):
-        return None
-    every = np.arange(channels(let.var.type.shape))
-    return (ChannelLink(argument=0, source=every // attrs.multiplier, result=every),)
-
-
-def _reshape(let: Let) -> tuple[ChannelLink, ...] | None:
-    """Element e is of channel e % C on one side and e % L on the other: one extent must divide the other."""
-    source = let.call.args[0]
-    if source is None or not source.type.shape or not let.var.type.shape:
-        return None
-    before, after = channels(source.type.shape), channels(let.var.type.shape)
-    if before % after and after % before:
-        return None
-    every = np.arange(max(before, after))
-    return (ChannelLink(argument=0, source=every % before, result=every % after),)
-
-
-def _mean(let: Let) -> tuple[ChannelLink, ...] | None:
-    attrs, source = let.call.attrs, let.call.args[0]
-    if not isinstance(attrs, MeanAttrs) or source is None or len(source.type.shape) - 1 in attrs.axes:
-        return None
-    return _same(let)
-
-
-def _transpose(let: Let) -> tuple[ChannelLink, ...] | None:
-    attrs = let.call.attrs
-    last = len(let.var.type.shape) - 1
-    return _same(let) if isinstance(attrs, TransposeAttrs) and attrs.permutation[-1:] == (last,) else None
-
-
-def _slice(let: Let) -> tuple[ChannelLink, ...] | None:
-    attrs, source = let.call.attrs, let.call.args[0]
-    if not isinstance(attrs, StridedSliceAttrs) or source is None or not attrs.begins:
-        return None
-    extent = channels(source.type.shape)
-    all_of_them = attrs.begins[-1] == 0 and attrs.strides[-1] == 1 and attrs.counts[-1] == extent
-    return _same(let) if all_of_them and attrs.shape[-1:] == (extent,) else None
-
-
-def _pad(let: Let) -> tuple[ChannelLink, ...] | None:
-    attrs, source = let.call.attrs, let.call.args[0]
-    if not isinstance(attrs, PadAttrs) or source is None or not attrs.paddings:
-        return None
-    every = np.arange(channels(source.type.shape))
-    return (ChannelLink(argument=0, source=every, result=every + attrs.paddings[-1][0]),)
-
-
-def _concatenation(let: Let) -> tuple[ChannelLink, ...] | None:
-    attrs = let.call.attrs
-    if not isinstance(attrs, ConcatAttrs) or attrs.axis != len(let.var.type.shape) - 1:
-        return _same(let)
-    found: list[ChannelLink] = []
-    start = 0
-    for index, arg in enumerate(let.call.args):
-        if arg is None:
-            return None
-        every = np.arange(channels(arg.type.shape))
-        found.append(ChannelLink(argument=index, source=every, result=every + start))
-        start += len(every)
-    return tuple(found)
-
-
-_LINKED: Mapping[str, Callable[[Let], tuple[ChannelLink, ...] | None]] = {
-    **dict.fromkeys((op.name for op in POINTWISE), _same),
-    **dict.fromkeys(("ADD", "SUB", "MUL", "MAXIMUM", "MINIMUM"), _same),
-    **dict.fromkeys(("AVERAGE_POOL_2D", "MAX_POOL_2D"), _same),
-    "DEPTHWISE_CONV_2D": _depthwise,
-    "RESHAPE": _reshape,
-    "MEAN": _mean,
-    "TRANSPOSE": _transpose,
-    "STRIDED_SLICE": _slice,
-    "PAD": _pad,
-    "CONCATENATION": _concatenation,
-}
-"""Rules by operator; None: all channels are needed, as of SOFTMAX and whatever is not listed."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)

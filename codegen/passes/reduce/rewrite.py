@@ -18,21 +18,14 @@ from codegen.ir import (
     TensorType,
     Var,
 )
-from codegen.ir.ops import (
-    OPS,
-    Attrs,
-    ConcatAttrs,
-    DepthwiseConvAttrs,
-    FullyConnectedAttrs,
-    PadAttrs,
-    ReshapeAttrs,
-    RoundedAttrs,
-    StridedSliceAttrs,
-)
+from codegen.ir.dataflow import ChannelLink, Range, channels
+from codegen.ir.ops import ConcatAttrs, FullyConnectedAttrs, ReshapeAttrs, RoundedAttrs
 from codegen.ir.ops.base.fixed_point import wrap_int32
-from codegen.ir.ops.base.products import Range, channels
+from codegen.ir.ops.base.shape_rules import BroadcastShape
+from codegen.ir.ops.base.weighted import WeightedOp
+from codegen.ir.ops.layout import RESHAPE
 from codegen.passes.pipeline import with_function
-from codegen.passes.reduce.flow import ChannelLink, Flow, Mask, Needs
+from codegen.passes.reduce.flow import Flow, Mask, Needs
 
 
 def rewrite(
@@ -68,8 +61,7 @@ class _Rewriter:
 
     def _let(self, let: Let) -> Let:
         flow, kept = self._flows[let.var.name], self._needed.kept[let.var.name]
-        weighted = flow.reads is not None or isinstance(let.call.attrs, DepthwiseConvAttrs)
-        if weighted and not flow.whole:
+        if isinstance(let.call.op, WeightedOp) and not flow.whole:
             call = self._weighted(let, flow, kept)
         else:
             call = self._linked(let, flow, kept)
@@ -88,8 +80,10 @@ class _Rewriter:
             sources = [arg for arg in sources if arg is not None and arg.type.elements]
             if len(sources) == 1 and len(let.call.args) > 1 and _is_at(sources[0], let.var):
                 attrs = ReshapeAttrs(shape=sources[0].type.shape)
-                return Call(op=OPS["RESHAPE"], args=tuple(sources), attrs=attrs)
-        return replace(let.call, args=tuple(sources), attrs=_attrs(let, flow, kept))
+                return Call(op=RESHAPE, args=tuple(sources), attrs=attrs)
+        return replace(
+            let.call, args=tuple(sources), attrs=let.call.op.of_channels(let.call.attrs, flow.links, kept)
+        )
 
     def _argument(self, let: Let, index: int, link: ChannelLink | None, kept: Mask) -> Arg | None:
         """Argument `index` with the channels that are left of it."""
@@ -116,7 +110,7 @@ class _Rewriter:
     def _stretched(self, let: Let, arg: Var, data: np.ndarray) -> np.ndarray:
         """One pixel of `data` where all are alike and the other argument has the result's full shape."""
         others = [other for other in let.call.args if other is not arg and other is not None]
-        if let.call.op.name not in ("ADD", "SUB", "MUL") or len(others) != 1 or data.ndim < 2:
+        if not isinstance(let.call.op, BroadcastShape) or len(others) != 1 or data.ndim < 2:
             return data
         pixels = data.reshape(-1, data.shape[-1])
         if others[0].type.shape != let.var.type.shape or not (pixels == pixels[0]).all():
@@ -162,17 +156,15 @@ class _Rewriter:
         image, weights, *rest = let.call.args
         if not isinstance(image, Var) or not isinstance(weights, ConstRef):
             return let.call
-        depthwise = isinstance(let.call.attrs, DepthwiseConvAttrs)
+        axis = op.weights_axis if isinstance(op := let.call.op, WeightedOp) else 0
         read = self._needed.kept[image.name]
         if read.all() and kept.all():
             return replace(let.call, args=(self._variables[image.name], weights, *rest))
         if not read.any():
             raise ValueError(f"{let.where}: nothing is left to read")
         values = self._module.constants[weights.id].data.reshape(weights.type.shape)
-        if depthwise:
-            values, axis = values[..., kept], 3
-        else:
-            values, axis = values[kept], 0
+        values = np.compress(kept, values, axis=axis)
+        if op.mixes_channels:
             values = values[..., np.resize(read, weights.type.shape[-1])]
         type_ = replace(weights.type, quantization=_sliced(weights.type.quantization, kept, axis))
         args = (
@@ -229,22 +221,6 @@ def _sliced(quantization: Quantization | None, kept: Mask, axis: int) -> Quantiz
         zero_points=tuple(quantization.zero_points[channel] for channel in chosen),
         axis=axis,
     )
-
-
-def _attrs(let: Let, flow: Flow, kept: Mask) -> Attrs:
-    """The attributes that spell out channels, with those that are kept."""
-    attrs = let.call.attrs
-    if isinstance(attrs, ReshapeAttrs) and flow.links:
-        return replace(attrs, shape=(*attrs.shape[:-1], int(kept.sum())))
-    if isinstance(attrs, StridedSliceAttrs) and flow.links:
-        left = int(kept.sum())
-        return replace(attrs, counts=(*attrs.counts[:-1], left), shape=(*attrs.shape[:-1], left))
-    if isinstance(attrs, PadAttrs) and flow.links:
-        inside = flow.links[0].result
-        first, stop = int(inside[0]), int(inside[-1]) + 1
-        around = (int(kept[:first].sum()), int(kept[stop:].sum()))
-        return replace(attrs, paddings=(*attrs.paddings[:-1], around))
-    return attrs
 
 
 def surviving(kept: Mapping[str, Mask], names: Sequence[str]) -> dict[str, tuple[int, ...]]:

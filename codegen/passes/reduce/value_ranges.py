@@ -12,7 +12,7 @@ side by side, are a small image: a convolution whose steps are as long as its wi
 it to the chosen results.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -20,31 +20,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.ir import Arg, ConstRef, DType, Function, Let, Module, TensorType
+from codegen.ir.dataflow import Range
 from codegen.ir.evaluate import evaluate_let
 from codegen.ir.operator import NO_PADDING
-from codegen.ir.ops import POINTWISE, Attrs, ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs
+from codegen.ir.ops import Attrs, ConvAttrs, DepthwiseConvAttrs
 from codegen.ir.ops.base.activation import stored_limits
-from codegen.ir.ops.base.fixed_point import INT32_MAX
-from codegen.ir.ops.base.operands import effort, operand
-from codegen.ir.ops.base.parameters import (
-    mean_multiplier,
-    mul_multiplier,
-)
-from codegen.ir.ops.base.products import Range, ends_of_sums
+from codegen.ir.ops.base.operands import effort
 from codegen.ir.ops.base.taps import WindowAxis, axes_of
 from codegen.ir.ops.base.weighted import WeightedOp, weight_zero_point
-from codegen.ir.ops.convolution import rule_of
-
-Weighted = ConvAttrs | DepthwiseConvAttrs | FullyConnectedAttrs
-"""Attribute sets of the operators with weights."""
 
 MAX_EFFORT = 1 << 30
 """Effort of all steps whose ranges are worked out, in elementary operations (`ir.ops.base.effort`)."""
 
 MAX_ELEMENTS = 2 << 20
 """Elements of the largest step whose range is worked out: it takes up to 100 bytes each."""
-
-_BYTES = np.arange(-128, 128, dtype=np.int8)
 
 
 def ranges(module: Module, function: Function) -> dict[str, Range]:
@@ -103,84 +92,30 @@ def _transfer(module: Module, let: Let, args: Sequence[Range | None]) -> Range |
         return Range(low=data, high=data)
     if let.var.type.dtype is not DType.INT8:
         return None
-    rule = RULES.get(let.call.op.name)
-    bounded = None if rule is None or any(missing) else rule(let, [each for each in args if each is not None])
-    if bounded is not None:
-        return bounded
-    return _unknown(let)
+    ranges = [given for given in args if given is not None]
+    bounded = None if any(missing) or not ranges else _bounded(let, ranges)
+    return _unknown(let) if bounded is None else bounded
 
 
-def _both_ends(let: Let, args: Sequence[Range]) -> Range:
-    """Operators of which no result falls when an argument grows: evaluated at both ends."""
-    low = evaluate_let(let, [each.low for each in args])
-    return Range(low=low, high=evaluate_let(let, [each.high for each in args]))
-
-
-def _mean(let: Let, args: Sequence[Range]) -> Range | None:
-    """MEAN is monotone unless its left shift wraps."""
-    argument = let.call.args[0]
-    if argument is None or argument.type.dtype is not DType.INT8:
-        return None
-    count = argument.type.elements // let.var.type.elements
-    _, shift = mean_multiplier(argument.type, let.var.type, count)
-    return _both_ends(let, args) if (255 * count) << max(shift, 0) <= INT32_MAX else None
-
-
-def _table(let: Let, args: Sequence[Range]) -> Range | None:
-    """Functions of one int8 element: the extremes of all results between both ends."""
-    argument = let.call.args[0]
-    if argument is None or argument.type.dtype is not DType.INT8:
-        return None
-    line = (len(_BYTES),)
-    types = (replace(argument.type, shape=line),)
-    results = let.call.op.evaluate(let.call.attrs, [_BYTES], types, replace(let.var.type, shape=line))
-    smallest, largest = (np.zeros((256, 256), np.int8) for _ in range(2))
-    for start in range(256):
-        smallest[start, start:] = np.minimum.accumulate(results[start:])
-        largest[start, start:] = np.maximum.accumulate(results[start:])
-    low, high = (end.astype(np.int64) + 128 for end in (args[0].low, args[0].high))
-    return Range(low=smallest[low, high], high=largest[low, high])
-
-
-def _corners(let: Let, args: Sequence[Range]) -> Range | None:
-    """ADD, SUB, MUL: monotone in each argument (either way), so the extremes are at the box's corners."""
-    first, second = let.call.args
-    if first is None or second is None:
-        return None
-    if let.call.op.name == "MUL":
-        _, shift = mul_multiplier(first.type, second.type, let.var.type)
-        if (255 * 255) << max(shift, 0) > INT32_MAX:
-            return None
-    ends = [
-        evaluate_let(let, [a, b]) for a in (args[0].low, args[0].high) for b in (args[1].low, args[1].high)
-    ]
-    return Range(low=np.minimum.reduce(ends), high=np.maximum.reduce(ends))
-
-
-def _weighted(let: Let, args: Sequence[Range]) -> Range | None:
-    """CONV_2D, DEPTHWISE_CONV_2D, FULLY_CONNECTED with constant int8 weights and bias, however rounded."""
-    image, attrs = let.call.args[0], let.call.attrs
-    if image is None or not isinstance(attrs, Weighted) or not is_foldable(let):
-        return None
-    given = args[0]
-    fewer = condensed(let, (given.low, given.high), image.type.zero_point)
+def _bounded(let: Let, ranges: Sequence[Range]) -> Range | None:
+    """By the rule of the operator; of a convolution at few rows and columns, if they show all there is."""
+    image = let.call.args[0] if is_foldable(let) else None
+    ends = (ranges[0].low, ranges[0].high)
+    fewer = None if image is None else condensed(let, ends, image.type.zero_point)
     if fewer is None:
-        return _of_sums(let, given, args[1:])
-    known = _of_sums(fewer.let, Range(low=fewer.images[0], high=fewer.images[1]), args[1:])
+        return _by_rule(let, ranges)
+    known = _by_rule(fewer.let, (Range(low=fewer.images[0], high=fewer.images[1]), *ranges[1:]))
     return known and Range(low=fewer.spread(known.low), high=fewer.spread(known.high))
 
 
-def _of_sums(let: Let, image: Range, others: Sequence[Range]) -> Range | None:
-    op, attrs, types, result = let.call.op, let.call.attrs, let.call.types, let.var.type
-    assert isinstance(op, WeightedOp), "it has weights"
-    ends = ends_of_sums(attrs, image, others, operand(types, 0, "image").zero_point, result)
-    return rule_of(attrs).range_of(op, attrs, types, result, ends)
+def _by_rule(let: Let, ranges: Sequence[Range]) -> Range | None:
+    return let.call.op.value_range(let.call.attrs, ranges, let.call.types, let.var.type)
 
 
 def is_foldable(let: Let) -> bool:
     """Whether the step has int8 image, constant int8 weights and a constant bias or none."""
     args = let.call.args
-    if not isinstance(let.call.attrs, Weighted) or len(args) < 2 or args[0] is None:
+    if not isinstance(let.call.op, WeightedOp) or len(args) < 2 or args[0] is None:
         return False
     constant = all(arg is None or isinstance(arg, ConstRef) for arg in args[1:])
     weights = args[1]
@@ -190,20 +125,6 @@ def is_foldable(let: Let) -> bool:
         and args[0].type.dtype is weights.type.dtype is let.var.type.dtype is DType.INT8
         and weight_zero_point(weights.type) == 0
     )
-
-
-_Rule = Callable[[Let, Sequence[Range]], Range | None]
-
-RULES: Mapping[str, _Rule] = {
-    **dict.fromkeys(("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"), _weighted),
-    **dict.fromkeys(("AVERAGE_POOL_2D", "MAX_POOL_2D", "CONCATENATION", "PAD"), _both_ends),
-    **dict.fromkeys(("RESHAPE", "TRANSPOSE", "STRIDED_SLICE", "BROADCAST_TO"), _both_ends),
-    **dict.fromkeys(("MAXIMUM", "MINIMUM", "REDUCE_MAX", "REDUCE_MIN"), _both_ends),
-    **{op.name: _table for op in POINTWISE if DType.INT8 in op.integers},
-    **dict.fromkeys(("ADD", "SUB", "MUL"), _corners),
-    "MEAN": _mean,
-}
-"""Rules by operator; what is not listed (SOFTMAX) is bounded by its type alone (a test lists those)."""
 
 
 Indices = NDArray[np.int64]

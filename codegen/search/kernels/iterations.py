@@ -6,7 +6,7 @@ import numpy as np
 
 from codegen.constants.merging import round_up
 from codegen.ir import Call, ConstRef, Function, Let, Target, Var
-from codegen.ir.ops import DEVICE_COPY, Attrs, LoopAttrs
+from codegen.ir.ops import DEVICE_COPY, LOOP, Attrs, LoopAttrs, ReshapeAttrs, StridedSliceAttrs
 from codegen.ir.ops.base.operands import narrow
 from codegen.kernels.base.c_kernel import element_alignment
 from codegen.kernels.base.registry import Kernel
@@ -46,7 +46,7 @@ def binder_of(
 class LoopKernel(Kernel):
     """WHILE: a function of the model's own, which calls the kernels that `select` finds for an iteration."""
 
-    op, name = "WHILE", "loop"
+    op, name = LOOP.name, "loop"
 
     def __init__(self, select: Select) -> None:
         self._select = select
@@ -100,7 +100,7 @@ def _iteration(attrs: LoopAttrs) -> tuple[Function, tuple[Var, ...]]:
 
 def _root(var: Var, makers: Mapping[str, Let]) -> str:
     """The value whose bytes `var` may be."""
-    while var.name in makers and makers[var.name].call.op.name in ("RESHAPE", "STRIDED_SLICE"):
+    while var.name in makers and isinstance(makers[var.name].call.attrs, ReshapeAttrs | StridedSliceAttrs):
         source = makers[var.name].call.args[0]
         if not isinstance(source, Var):
             break

@@ -7,11 +7,11 @@ by more than the 1e-5 that results are compared with.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from codegen.ir.dataflow import Range
 from codegen.ir.operator import Attrs
 from codegen.ir.ops.base.attrs import ConvAttrs, DepthwiseConvAttrs
 from codegen.ir.ops.base.fixed_point import Integers
@@ -19,34 +19,6 @@ from codegen.ir.ops.base.taps import Meeting, axes_of, meetings
 from codegen.ir.types import TensorType
 
 Reals = NDArray[np.floating]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class Range:
-    """Bounds of a value: arrays of its shape and element type, both ends included."""
-
-    low: np.ndarray
-    high: np.ndarray
-
-    @classmethod
-    def of(cls, known: np.ndarray) -> "Range":
-        """Of a value that is known."""
-        return cls(low=known, high=known)
-
-    @property
-    def exact(self) -> bool:
-        """Whether every element is known."""
-        return bool(np.array_equal(self.low, self.high))
-
-    @property
-    def constant(self) -> NDArray[np.bool_]:
-        """For each channel (index of the last axis; one for a scalar) whether all its elements are known."""
-        return (self.low == self.high).reshape(-1, channels(self.low.shape)).all(axis=0)
-
-
-def channels(shape: tuple[int, ...]) -> int:
-    """Extent of the last axis, 1 for a scalar."""
-    return shape[-1] if shape else 1
 
 
 def sums_of(attrs: Attrs, image: Reals, weights: Reals, result: TensorType) -> Reals:

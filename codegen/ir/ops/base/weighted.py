@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from codegen.ir.dataflow import Range
 from codegen.ir.operator import Arrays, Attrs, Op, Types
 from codegen.ir.ops.base.fixed_point import Integers
 from codegen.ir.ops.base.operands import operand, present
 from codegen.ir.ops.base.parameters import conv_multipliers
-from codegen.ir.ops.base.products import Range, Reals, sums_of
+from codegen.ir.ops.base.products import Reals, sums_of
 from codegen.ir.types import DType, TensorType
 
 Multipliers = Callable[[float, Sequence[float], float], tuple[NDArray[np.int32], NDArray[np.int32]]]

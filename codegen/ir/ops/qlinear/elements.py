@@ -1,8 +1,12 @@
 """A function of one byte."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from codegen.ir.dataflow import Links, Range, same_channels
 from codegen.ir.operator import Arrays, Attrs, Op, Types
+from codegen.ir.ops.base.byte_tables import BYTES, range_of_table
 from codegen.ir.ops.base.operands import (
     need_dtype,
     need_elements,
@@ -33,6 +37,18 @@ class TableLookup(SameShape):
         need_dtype(result, "result", DType.INT8, DType.UINT8)
         if table.shape != (TABLE_LEN,):
             raise ValueError(f"the table has shape {list(table.shape)}, needs [{TABLE_LEN}]")
+
+    def value_range(
+        self, attrs: Attrs, ranges: Sequence[Range], args: Types, result: TensorType
+    ) -> Range | None:
+        """By the table, if that is known and gives int8 for int8."""
+        is_int8 = operand(args, 0, "argument").dtype is result.dtype is DType.INT8 and ranges[1].exact
+        return range_of_table(ranges[1].low[BYTES.view(np.uint8)], ranges[0]) if is_int8 else None
+
+    def channel_links(self, attrs: Attrs, args: Types, result: TensorType) -> Links:
+        """Channel by channel; the table is one for all."""
+        del attrs
+        return same_channels(args[:1], result)
 
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """The elements of the table."""

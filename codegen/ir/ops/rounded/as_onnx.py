@@ -7,12 +7,12 @@ import math
 
 import numpy as np
 
+from codegen.ir.dataflow import Range
 from codegen.ir.operator import Arrays, Attrs, Types
 from codegen.ir.ops.base.activation import stored_limits
 from codegen.ir.ops.base.fixed_point import INT32_MAX, INT32_MIN, Integers, wrap_int32
 from codegen.ir.ops.base.float_steps import scaled, stored
 from codegen.ir.ops.base.operands import need_bias, need_dtype, need_elements, need_quantized, operand
-from codegen.ir.ops.base.products import Range
 from codegen.ir.ops.base.rounding import OnnxRounding, rounding_of
 from codegen.ir.ops.base.weighted import WeightedOp, WeightedRule, integer_sums
 from codegen.ir.types import DType, TensorType

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from codegen.ir.dataflow import Range
 from codegen.ir.operator import Arrays, Attrs, Types
 from codegen.ir.ops.base.activation import activated, stored_limits
 from codegen.ir.ops.base.fixed_point import (
@@ -14,7 +15,6 @@ from codegen.ir.ops.base.fixed_point import (
 )
 from codegen.ir.ops.base.operands import need_bias, need_dtype, need_elements, need_quantized, operand
 from codegen.ir.ops.base.parameters import has_wide_accumulator, need_wide_shifts
-from codegen.ir.ops.base.products import Range
 from codegen.ir.ops.base.weighted import (
     WeightedOp,
     WeightedRule,

@@ -1,0 +1,71 @@
+"""What is known of values before anything runs: bounds of elements, and which channels follow from which.
+
+A channel is an index of a value's last axis.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codegen.ir.types import TensorType
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Range:
+    """Bounds of a value: arrays of its shape and element type, both ends included."""
+
+    low: np.ndarray
+    high: np.ndarray
+
+    @classmethod
+    def of(cls, known: np.ndarray) -> "Range":
+        """The range of a value that is known."""
+        return cls(low=known, high=known)
+
+    @property
+    def exact(self) -> bool:
+        """Whether every element is known."""
+        return bool(np.array_equal(self.low, self.high))
+
+    @property
+    def constant(self) -> NDArray[np.bool_]:
+        """For each channel (index of the last axis; one for a scalar) whether all its elements are known."""
+        return (self.low == self.high).reshape(-1, channels(self.low.shape)).all(axis=0)
+
+
+def channels(shape: tuple[int, ...]) -> int:
+    """Extent of the last axis, 1 for a scalar."""
+    return shape[-1] if shape else 1
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class ChannelLink:
+    """Channel `source[i]` of argument `argument` goes into channel `result[i]`.
+
+    `mutual`: the step can leave a channel out on both sides only (no operator selects channels).
+    """
+
+    argument: int
+    source: NDArray[np.intp]
+    result: NDArray[np.intp]
+    mutual: bool = True
+
+
+Links = tuple[ChannelLink, ...] | None
+"""Of all arguments of a step; None where it needs and gives all channels."""
+
+
+def same_channels(args: Sequence[TensorType | None], result: TensorType) -> Links:
+    """Channel c of every argument becomes channel c; a last extent of 1 is stretched."""
+    extent = channels(result.shape)
+    every = np.arange(extent)
+    links: list[ChannelLink] = []
+    for index, arg in enumerate(args):
+        if arg is None or not result.shape or channels(arg.shape) not in (1, extent):
+            return None
+        is_whole = channels(arg.shape) == extent
+        source = every if is_whole else np.zeros_like(every)
+        links.append(ChannelLink(argument=index, source=source, result=every, mutual=is_whole))
+    return tuple(links)
