@@ -1,4 +1,4 @@
-"""What one file may ask of memory and time, counted from shapes before anything is allocated."""
+"""Memory and time that one file may ask for, counted from shapes before anything is allocated."""
 
 from codegen.importers.limits import (
     MAX_FOLDED_EFFORT,

@@ -1,4 +1,4 @@
-"""What a file says of its graph inputs, and which extents of theirs are said from outside."""
+"""Graph inputs of a file, and extents of theirs that are set from outside."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class InputSignature:
     name: str
     shape: tuple[int, ...]
     symbols: tuple[str, ...] = ()
-    """What the file calls each extent; empty, also as a whole, where it has no name."""
+    """The file's names of the extents; empty, also as a whole, where it has none."""
 
 
 def open_extents(name: str, shape: Sequence[int], symbols: Sequence[str]) -> tuple[str, str]:

@@ -1,7 +1,7 @@
-"""What is ever imported. A file may declare anything; these bounds keep time and memory small.
+"""Bounds of every import: a file may declare anything, and these keep time and memory small.
 
-They lie far above any network for a microcontroller: a hostile file meets them, a real one does not. Those of
-bytes can be moved by who knows the model (`--model-limit`).
+They lie far above any network for a microcontroller: a hostile file meets them, a real one does not. Whoever
+knows the model can raise those of bytes (`--model-limit`).
 """
 
 from dataclasses import dataclass
@@ -19,15 +19,15 @@ class ByteLimits:
 
     @property
     def made(self) -> int:
-        """What nodes make of constants, 8 bytes a number."""
+        """Bytes that nodes may make of constants, 8 a number."""
         return self.constants * 2
 
 
 STATED = ByteLimits()
-"""Those where nobody says others."""
+"""Limits for a user who states none."""
 
 RAISE = "`--model-limit BYTES` raises this, for several times as much memory of this machine"
-"""What to try where a model has more bytes."""
+"""Advice for a model with more bytes."""
 
 
 def byte_limits(most: int | None) -> ByteLimits:
@@ -43,7 +43,7 @@ MAX_PIXELS = 1 << 20
 takes grows with them, its time with those of all values together."""
 
 MAX_PIXELS_TOGETHER = 1 << 24
-"""The same of all values together: what a plan takes of time grows with pixels, not with their channels."""
+"""Pixels of all values together, at most: planning time grows with pixels, not with their channels."""
 
 MAX_FOLDED_EFFORT = 16 << 20
 """Effort (`codegen.ir.ops.base.operands`: about elements and multiply-accumulates) of all steps on constants

@@ -18,7 +18,7 @@ class ImportProblem:
     text: str
     advice: str | None = None
     reason: str | None = None
-    """What is said of all places of this kind together; None: `text`, which names nothing of one place."""
+    """Text for all places of this kind together; None: `text`, which names no single place."""
     subject: str = ""
     """The tensor that `text` names; empty: the place itself is what is wrong."""
 

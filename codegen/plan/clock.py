@@ -10,10 +10,10 @@ class Clock:
         """`seconds` from now on; None: never."""
         self._end = None if seconds is None else time.monotonic() + seconds
         self.cut = False
-        """Whether a search was told to end: what it found then does not repeat."""
+        """True if a search was told to end: its result need not repeat."""
 
     def late(self) -> bool:
-        """Whether to end now, with the best that is known."""
+        """True if the deadline has passed: searches end with the best they know."""
         self.cut = self.cut or (self._end is not None and time.monotonic() > self._end)
         return self.cut
 

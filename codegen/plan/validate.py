@@ -6,7 +6,7 @@ from codegen.problem.problem import Buffer, MemoryPlan, Placement, Problem
 
 
 def violations(problem: Problem, plan: MemoryPlan) -> list[str]:
-    """What is wrong with `plan`, in sentences; empty if it holds.
+    """Mistakes of `plan`, in sentences; empty if it holds.
 
     Every buffer lies once in one of its candidate pools, aligned, inside the pool's limit; every conflict
     holds; and the problem lists a conflict for any two buffers that hold bytes at the same time.

@@ -24,7 +24,7 @@ class Packing:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ConstantPart:
-    """What one (primfunc, role) reads of a member: bytes from `offset_bytes` on, as `dtype`."""
+    """Bytes that one role of a primfunc reads of a member: from `offset_bytes` on, as `dtype`."""
 
     user: tuple[str, str]
     offset_bytes: int
@@ -85,7 +85,7 @@ class Unpacking:
 
     packing: Packing
     dtype: np.dtype[np.generic]
-    """Of the constant's elements."""
+    """Type of the constant's elements."""
     instructions: int
     """Predicted for decoding in one inference, with what further calls of the step take."""
 
@@ -127,22 +127,21 @@ class ConstantCosts:
     """Predicted cost of reading linked constants in one inference, in reads of a byte where that costs 1."""
 
     linked: int = 0
-    """Where they are linked."""
+    """Cost of all reads from the places where constants are linked."""
     chosen: int = 0
-    """As some are staged, copies included."""
+    """Cost of all reads with the chosen copies, copying included."""
     bound: int = 0
     """No choice of copies costs less."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Compression:
-    """What storing constants compressed gave: the fewest predicted instructions within the limits of
-    constant pools and pools."""
+    """Result of compressing constants: the fewest predicted instructions within the limits of all pools."""
 
     original_bytes: int
-    """Of all constants, as kernels read them."""
+    """Bytes of all constants, as kernels read them."""
     least_bytes: int
-    """Of all constants, with every one compressed that gains and whose buffer finds room."""
+    """Bytes of all constants, with every one compressed that gains and whose buffer finds room."""
     instructions: int
     """Predicted for decoding in one inference."""
     instructions_bound: int
@@ -153,16 +152,17 @@ class Compression:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ConstantLayout:
-    """Where the linked constants of a program lie, and how they are stored and read."""
+    """Places of a program's linked constants, and how they are stored and read."""
 
     candidates: tuple[Pool, ...]
-    """Where they may be linked, best first: what linking several models together needs again."""
+    """Pools in which constants may be linked, best first. Linking several models together needs them again.
+    """
     pools: tuple[ConstantPool, ...] = ()
-    """As they were linked; none before that."""
+    """Pools with the linked constants; none before linking."""
     staged: tuple[Staged, ...] = ()
-    """Those that are read from copies; each copy is a buffer of the plan."""
+    """Constants that are read from copies; each copy is a buffer of the plan."""
     compression: Compression | None = None
-    """What storing them compressed gave; None where all are as kernels read them."""
+    """Result of compressing constants; None if all are stored as kernels read them."""
     costs: ConstantCosts = field(default_factory=ConstantCosts)
 
     @property

@@ -34,7 +34,7 @@ class Sources:
     prefix: str
     """C prefix of the pools: `<prefix>_<pool>_pool`."""
     is_traced: bool = True
-    """Whether the firmware hears of every step: its models are compiled with step hooks."""
+    """True if the firmware hears of every step: its models are compiled with step hooks."""
     build_sha256: str = "0" * 64
     """Build identity: SHA-256, in hexadecimal, of all that is linked (sources, headers, linker script) and of
     what compiles it. The test firmware answers it (`cg_bench_build_sha256`), report.json has it."""
@@ -76,7 +76,7 @@ class ElfSizes:
     stack_bounds: Mapping[str, int] = field(default_factory=dict[str, int])
     """C function that an application calls -> static bound of its call tree; empty on the host."""
     functions: tuple[FunctionCode, ...] = ()
-    """Those that make up `model_code_bytes`, by address; empty on the host."""
+    """Functions that make up `model_code_bytes`, by address; empty on the host."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -98,24 +98,24 @@ class CaseResult:
 
     outputs: tuple[bytes, ...]
     paints_agree: bool
-    """Whether every paint gave the same output bytes."""
+    """True if every paint gave the same output bytes."""
     pool_peaks: Mapping[str, int]
     """Pool -> high-water mark in bytes from the pool's base, over all paints."""
     guards_intact: bool
     stack_peak_bytes: int | None
     instructions: int | None
-    """Of the second inference; None where nothing counts them."""
+    """Instructions of the second inference; None where nothing counts them."""
     counter_resolution: float | None
     """Instructions per counter tick: the granularity of `instructions`."""
     cycles: int | None = None
-    """Of the second inference, from a real board's counter; None elsewhere."""
+    """Cycles of the second inference, from a real board's counter; None elsewhere."""
     core1_stack_peak_bytes: int | None = None
-    """Of core 1's stack; None where the firmware does not start it."""
+    """Highest use of core 1's stack; None if the firmware does not start core 1."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StepTrace:
-    """What one step left in memory (None: it has no bytes of its own) and what it cost."""
+    """Bytes that one step left in memory (None: it has none of its own), and its cost."""
 
     step: int
     result: bytes | None
@@ -132,17 +132,17 @@ class RunResult:
     cases: tuple[CaseResult, ...]
     trace: tuple[StepTrace, ...] = ()
     sequence: bool = False
-    """Whether the cases were one sequence of inferences."""
+    """True if the cases were one sequence of inferences."""
 
 
 class Trace(enum.Enum):
-    """What is kept of every step of the first case, in one more run."""
+    """Kind of record that one more run of the first case keeps of every step."""
 
     NONE = "none"
     COST = "cost"
     """Instructions or cycles; nothing on the host, which counts none."""
     RESULTS = "results"
-    """Those, and the bytes that the step left: slow where the link is."""
+    """Cost, and the bytes that the step left. Slow where the link is slow."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -163,14 +163,16 @@ class BenchModel:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunRequest:
-    """What to execute of an image.
+    """A request to execute an image.
 
-    Each case holds the bytes of every input, in order. With a `trace` the first case also runs
-    step by step. Every case runs once per paint in `paints`.
-    `sandboxed`: the MPU opens to each step only the buffers it uses; nothing is counted and the stack
-    is not measured then, because every step gives way to the firmware that sets the MPU up.
-    `sequence`: the cases are run one after another, as an application does it: memory is painted and state
-    set to zero in front of the first, nothing between them. Inputs `states`, by index, are left alone then.
+    Each case holds the bytes of every input, in order. With a `trace` the first case also runs step by step.
+    Every case runs once per paint in `paints`.
+
+    `sandboxed`: the MPU opens to each step only the buffers it uses. Nothing is counted and the stack is not
+    measured then, because every step gives way to the firmware that sets the MPU up.
+
+    `sequence`: the cases run one after another, as in an application. Memory is painted and state set to zero
+    before the first one, and nothing is changed between them. Inputs `states`, by index, are left alone then.
     """
 
     model: BenchModel

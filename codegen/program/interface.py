@@ -21,7 +21,7 @@ class IoMode(enum.Enum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Edge:
-    """What of a function's inputs and outputs is the application's: their bytes, and for how long."""
+    """The application's share of a function's inputs and outputs: whose bytes they are, and for how long."""
 
     io: IoMode = IoMode.POOL
     kept: bool | frozenset[str] = False
@@ -33,7 +33,7 @@ class Edge:
 
     @property
     def is_callers(self) -> bool:
-        """Whether the caller owns all inputs and outputs."""
+        """True if the caller owns all inputs and outputs."""
         return self.io is IoMode.CALLER
 
     def kept_inputs(self, function: "Function") -> frozenset[str]:
@@ -72,7 +72,7 @@ class PoolOwner(enum.Enum):
 
 
 class ConstantsMode(enum.Enum):
-    """Where the constants are."""
+    """Place of the constants."""
 
     LINKED = "linked"
     """In the image, as C tables."""
@@ -92,17 +92,17 @@ class Interface:
 
     @property
     def is_stepwise(self) -> bool:
-        """Whether there is a function that runs one step."""
+        """True if there is a function that runs one step."""
         return self.entry is EntryMode.STEPS
 
     @property
     def caller_pools(self) -> bool:
-        """Whether the application owns the pools."""
+        """True if the application owns the pools."""
         return self.pools is PoolOwner.CALLER
 
     @property
     def external(self) -> bool:
-        """Whether the constants are handed over at run time."""
+        """True if the constants are handed over at run time."""
         return self.constants is ConstantsMode.EXTERNAL
 
 
@@ -124,7 +124,7 @@ class StatePair:
     input: str
     output: str
     initial: bytes
-    """What the first inference finds in the input."""
+    """Bytes of the input before the first inference."""
     is_files: bool = False
     """A variable of the model's file: nobody outside knows it by name."""
     memory: str | None = None
@@ -133,16 +133,16 @@ class StatePair:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Signature:
-    """What goes into an inference and what comes out."""
+    """Inputs, outputs and state of an inference."""
 
     inputs: tuple[IoTensor, ...]
     outputs: tuple[IoTensor, ...]
     states: tuple[StatePair, ...] = ()
-    """What lasts from one inference to the next: where an output does not lie in its input's bytes, the last
-    step copies it there."""
+    """Pairs of an output and the input that it becomes in the next inference. If an output does not lie in
+    its input's bytes, the last step copies it there."""
 
     def with_types(self, types: "Mapping[str, TensorType]") -> "Signature":
-        """The same of values of other types, by name."""
+        """The signature with other types for the values that `types` names."""
         inputs, outputs = (
             tuple(replace(tensor, type=types[tensor.value]) for tensor in tensors)
             for tensors in (self.inputs, self.outputs)

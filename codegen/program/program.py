@@ -27,16 +27,16 @@ class BufferSlice:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OrderCertificate:
-    """What is known of the order of steps. Peaks are live bytes of whole tensors, before blocks."""
+    """Proofs about the order of the steps. Peaks are live bytes of whole tensors, before blocks."""
 
     searched: bool = False
-    """Whether an order was looked for at all (`--schedule optimal`)."""
+    """True if an order was looked for at all (`--schedule optimal`)."""
     reordered: bool = False
-    """Whether it is another than the file's."""
+    """True if it is another order than the file's."""
     proved: bool = False
-    """Whether no order of the plan's own steps can need fewer bytes than the plan does."""
+    """True if no order of the plan's own steps can need fewer bytes than the plan does."""
     exhausted: bool = False
-    """Whether no order of the whole-tensor steps has a lower peak: a stopped search never says so."""
+    """True if no order of the whole-tensor steps has a lower peak. A stopped search never says so."""
     states: int = 0
     """Sets of finished steps that the search looked at."""
     peak_bytes: int = 0
@@ -61,12 +61,12 @@ class Steps:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MemoryLayout:
-    """Where everything lies that changes in an inference: the planned buffers, and what lies in them."""
+    """Places of everything that changes in an inference: the planned buffers, and the values in them."""
 
     problem: Problem
     plan: MemoryPlan
     slices: Mapping[str, BufferSlice]
-    """Where each variable lives; variables owned by the caller are missing."""
+    """Buffer and offset of each variable. Variables that the caller owns are missing."""
     workspaces: Mapping[tuple[str, str], str]
     """(primfunc, workspace name) -> buffer id."""
 
@@ -114,7 +114,7 @@ class Program:
         return replace(self, metadata={**self.metadata, "notes": "\n".join([*self.notes, note])})
 
     def running(self, prim_funcs: tuple[PrimFunc, ...]) -> "Program":
-        """The same steps by these kernels."""
+        """The program with these kernels for its steps."""
         return replace(self, steps=replace(self.steps, prim_funcs=prim_funcs))
 
     @property
@@ -194,11 +194,11 @@ class Bundle:
 
     @property
     def is_single(self) -> bool:
-        """Whether there is one model, which then owns what is shared otherwise."""
+        """True if there is one model, which then owns what several models would share."""
         return len(self.programs) == 1
 
     def base(self, model: str, pool: str) -> int:
-        """Where in `pool` the offset 0 of `model` lies, in bytes; the model has bytes there."""
+        """Offset in `pool` of the first byte of `model`; the model has bytes there."""
         return self.bases[model, pool]
 
     def sharers(self, model: str) -> tuple[str, ...]:
@@ -248,5 +248,5 @@ def second_core_steps(program: Program) -> tuple[int, ...]:
 
 
 def uses_second_core(programs: Iterable[Program]) -> bool:
-    """Whether any step of any program runs on core 1."""
+    """True if any step of any program runs on core 1."""
     return any(second_core_steps(program) for program in programs)

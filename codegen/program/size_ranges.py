@@ -1,4 +1,4 @@
-"""What a program knows of sizes that are known as ranges: symbols, and formulas in place of numbers."""
+"""Sizes of a program that are ranges: symbols, and formulas in place of numbers."""
 
 import itertools
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ class Peak:
     """The bytes of a pool at some sizes, and what no plan goes below there."""
 
     values: tuple[int, ...]
-    """Of the symbols, in their order."""
+    """Values of the symbols, in their order."""
     planned_bytes: int
     lower_bound_bytes: int
 
@@ -42,15 +42,15 @@ class OpenEnd:
     """Which is too small for the next size; empty where something else ends the range."""
     limit_bytes: int = 0
     bound_bytes: int = 0
-    """What no plan of the next size goes below."""
+    """Lower bound of every plan at the next size."""
     needed_bytes: int = 0
-    """What the best plan found of the next size takes."""
+    """Peak of the best plan known at the next size."""
     refused: str = ""
     """Why the next size is none; empty where nothing says so."""
 
     @property
     def proved(self) -> bool:
-        """Whether no plan at all of the next size fits."""
+        """True if no plan of the next size can fit."""
         return bool(self.refused) or self.bound_bytes > self.limit_bytes
 
 
@@ -72,9 +72,9 @@ class Ranges:
     peaks: Mapping[str, tuple[Peak, ...]]
     """Pool -> its bytes at every sizes that were looked at."""
     proved: bool
-    """Whether these are all the sizes that there are."""
+    """True if these are all the sizes that there are."""
     narrowed: tuple[str, ...] = ()
-    """What was left out of the ranges that were asked for, and which operator forbids it: a sentence each."""
+    """Sentences about sizes that were left out of the ranges: which, and which operator forbids them."""
     misses_start_up: bool = False
     """Copies of constants at start-up would pay, if no call of another size needed their bytes."""
     open_end: OpenEnd | None = None
@@ -106,7 +106,7 @@ def shape_at(ranges: Ranges, shape: Sequence[int], values: Mapping[str, int]) ->
 
 
 def has_curve(ranges: Ranges | None) -> bool:
-    """Whether any size has more than one value."""
+    """True if any size has more than one value."""
     return ranges is not None and any(symbol.count > 1 for symbol in ranges.symbols)
 
 

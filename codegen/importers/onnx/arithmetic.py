@@ -113,7 +113,7 @@ def prelu(site: Site) -> Value:
 
 
 def _is_bias(site: Site, op: str, value: Value, other: Value) -> bool:
-    """Whether the sum was taken into the bias of the step that computes `value`."""
+    """True if the sum was taken into the bias of the step that computes `value`."""
     if not isinstance(other, Known) or not isinstance(value, Computed) or other.data.dtype != np.float32:
         return False
     position = 0 if site.value(0) is value else 1
@@ -174,7 +174,7 @@ def _infinite(site: Site, values: list[Value]) -> Value | None:
 
 
 def where(site: Site) -> Value:
-    """Where: one of two values by a condition."""
+    """Translate Where: one of two values by a condition."""
     values = [site.value(0), site.value(1), site.value(2)]
     args, axes = site.together(values)
     dtype = args[1].type.dtype

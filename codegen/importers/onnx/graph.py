@@ -90,8 +90,8 @@ class GraphTranslation:
         )
 
     def notes(self) -> dict[str, str]:
-        """What the report says of the import, a line each: layers that are left in float, graph inputs and
-        outputs without elements."""
+        """Lines of the report about the import: layers left in float, graph inputs and outputs without
+        elements."""
         lines = {
             "left_in_float": self.steps.left_in_float,
             "may_differ": self.steps.may_differ,
@@ -233,7 +233,7 @@ class GraphTranslation:
         return self._made(site, made if isinstance(made, tuple) else (made,))
 
     def _made(self, site: Site, found: tuple[Given, ...]) -> tuple[Given, ...]:
-        """What a node gave, once nothing of it is left over."""
+        """Check a node's results: no attribute is unread, and no further output is used."""
         site.need_no_more()
         if found and site.less and isinstance(found[0], Computed):
             found = (replace(found[0], less=site.less), *found[1:])
@@ -244,8 +244,10 @@ class GraphTranslation:
         return found
 
     def _body(self, site: Site) -> tuple[FileBody, dict[str, str], str] | None:
-        """What a node stands for: a branch, a function of the file or ONNX's own; the names of what it reads,
-        and what it is called in messages."""
+        """The graph that a node stands for: a branch, a function of the file or ONNX's own.
+
+        With it come the names of the values it reads, and its name in messages.
+        """
         node = site.node
         if node.op == "If" and not node.domain:
             holds = bool(site.known(0, "the condition").all())
@@ -326,7 +328,7 @@ class GraphTranslation:
         return tuple(found)
 
     def _given_out(self, output: FileValue) -> Value:
-        """What a graph output is called for."""
+        """The value that a graph output asks for."""
         if output.name not in self._values:
             raise Refused("E303", "no node computes it")
         value = self._values[output.name]
@@ -368,11 +370,11 @@ class GraphTranslation:
 
 
 def _is_of(dtype: str, what: str) -> Refused:
-    """What is said of inputs or outputs of a type that is not supported."""
+    """Refuse inputs or outputs of a type that is not supported."""
     text = f"is {dtype}, supported are float32, float64, bool and integers of 8 to 64 bits"
     return Refused("E301", text, f"export the model with float32 {what}")
 
 
 def _has_elements(value: Given | None) -> bool:
-    """Of what a node reads; what is refused or a sequence counts as if it had some."""
+    """True if a value that a node reads has elements. A refused value or a sequence counts as if it did."""
     return not isinstance(value, Known | Computed) or 0 not in value.shape

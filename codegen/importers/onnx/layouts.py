@@ -27,7 +27,7 @@ from codegen.ir.ops.qlinear.plain import ConvertAttrs, PlainAttrs
 from codegen.passes.pipeline import substitute_let
 
 Axes = tuple[int, ...]
-"""Where each axis of a value is stored: axis i of the model is axis `axes[i]` of the memory."""
+"""Storage order of a value: axis i of the model is axis `axes[i]` of the memory."""
 
 CHANNELS_LAST: Axes = (0, 3, 1, 2)
 """N, C, H, W in the memory's N, H, W, C."""
@@ -36,7 +36,7 @@ _FLOAT_OR_INT = "float32, float64, int8, int16, int32, int64 and bool"
 
 
 DOUBLE_ADVICE = "export the model with float32 values"
-"""What to do where an operator does not work on float64."""
+"""Advice for an operator that does not work on float64."""
 
 _DOUBLES = frozenset(op.name for op in (*layout.OPERATORS, *plain.OPERATORS))
 
@@ -74,14 +74,14 @@ Value = Known | Computed
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Stored:
-    """What a DequantizeLinear gives: real numbers of which only the integers are there so far."""
+    """Result of a DequantizeLinear: real numbers of which only the integers are there so far."""
 
     value: Value
     """Integers; computed ones are int8 or int16, unsigned ones with less (`Computed.less`)."""
     scale: np.ndarray
     """float32, one number or one a channel along `axis`."""
     zero: np.ndarray
-    """Of the integers as `value` holds them, one number or one a channel."""
+    """Zero point of the integers as `value` holds them, one number or one a channel."""
     axis: int
 
     def along(self, numbers: np.ndarray) -> np.ndarray:
@@ -100,7 +100,7 @@ class Listed:
 
 
 Given = Value | Stored | Listed
-"""What a name of the file can stand for."""
+"""Kinds of values that a name of the file can stand for."""
 
 
 def identity(rank: int) -> Axes:
@@ -161,7 +161,7 @@ class StepList:
 
     @property
     def constants(self) -> dict[str, Constant]:
-        """Those that a step reads."""
+        """Constants that a step reads."""
         used = {arg.id for let in self.body for arg in let.call.args if isinstance(arg, ConstRef)}
         return {name: constant for name, constant in self._constants.items() if name in used}
 
@@ -307,8 +307,11 @@ class StepList:
         return self._constants[arg.id].data
 
     def scaled(self, value: Value, scale: np.ndarray | None, offset: np.ndarray) -> bool:
-        """Whether the step that computes `value`, which has weights, now gives it times `scale` plus `offset`
-        (one number a channel, the last stored axis). Nobody else may read the value."""
+        """Multiply the result of the weighted step that computes `value` by `scale` and add `offset`; true if
+        that was possible.
+
+        Both have one number a channel, the last stored axis. Nobody else may read the value.
+        """
         if not isinstance(value, Computed) or value.var.name in self._shared:
             return False
         index = next((i for i, let in enumerate(self.body) if let.var == value.var), None)

@@ -55,8 +55,10 @@ class Site:
     def reading(
         self, values: Mapping[int, Value], *, integers: Callable[[float], float] | None = None
     ) -> "Site":
-        """The same node, with other values as its inputs by position; `integers`: they are integers where it
-        reads float32, and stand for real numbers so."""
+        """The same node with other values as its inputs, by position.
+
+        With `integers` they are integers where it reads float32.
+        """
         named = {self.node.inputs[position]: value for position, value in values.items()}
         site = Site(self.node, self.opset, {**self._values, **named}, self._uses, self.steps)
         site._asked, site._takes_integers = self._asked, integers is not None
@@ -69,7 +71,7 @@ class Site:
         return len(self.node.outputs)
 
     def has(self, position: int) -> bool:
-        """Whether input `position` is given."""
+        """True if input `position` is there."""
         return position < len(self.node.inputs) and self.node.inputs[position] != ""
 
     def value(self, position: int) -> Value:
@@ -96,7 +98,7 @@ class Site:
         return found.values
 
     def given(self, position: int) -> Value | Stored:
-        """The same; integers of a DequantizeLinear stay what they are."""
+        """Input `position`, as integers where a DequantizeLinear gives it."""
         found = self._given(position)
         if isinstance(found, Listed):
             text = f"input {position} is a sequence of tensors, supported are tensors"
@@ -162,11 +164,11 @@ class Site:
         return tuple(int(number) for number in found.reshape(-1))
 
     def is_only_use(self, position: int) -> bool:
-        """Whether nobody else reads input `position`."""
+        """True if nobody else reads input `position`."""
         return self._uses.get(self.node.inputs[position], 0) == 1
 
     def is_used(self, output: int) -> bool:
-        """Whether anybody reads output `output`."""
+        """True if anybody reads output `output`."""
         return output < self.outputs and self._uses.get(self.node.outputs[output], 0) > 0
 
     def integer(self, name: str, default: int | None = None) -> int:
@@ -206,7 +208,7 @@ class Site:
         return tuple(numbers.astype(np.int64).tolist())
 
     def has_attribute(self, name: str) -> bool:
-        """Whether the node states attribute `name`."""
+        """True if the node states attribute `name`."""
         self._asked.add(name)
         return name in self.node.attributes
 

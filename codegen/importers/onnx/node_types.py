@@ -167,12 +167,12 @@ def full_name(node: FileNode) -> str:
 
 
 def is_missing(node: FileNode) -> bool:
-    """Whether nobody translates nodes of its type."""
+    """True if nothing translates nodes of this type."""
     return full_name(node) not in TRANSLATORS
 
 
 def missing(node: FileNode, opset: int) -> tuple[str, str]:
-    """What is said of such a node, and what to do."""
+    """Message and advice about a node type that is not supported."""
     part = f", a part of {node.within}," if node.within else ""
     text = f"node type {full_name(node)} (opset {opset}){part} is not supported"
     if full_name(node) in NEVER:

@@ -22,7 +22,7 @@ from codegen.importers.onnx.node_site import Site, value_type
 from codegen.importers.reporting import Refused
 
 TYPES = ("int8", "uint8", "int16", "uint16")
-"""Of which float32 holds every number."""
+"""Integer types of which float32 holds every number."""
 
 
 def scaled_like(site: Site, position: int, value: Value, axis: int, block: int) -> Value:
@@ -77,7 +77,7 @@ def _centred(site: Site, value: Value, zero: int, axis: int = 0, block: int = 0)
 
 
 def _is_plain(site: Site) -> bool:
-    """Whether scale and zero point are one known number each, of 8 or 16 bits: what kernels take."""
+    """True if scale and zero point are one known number each, of 8 or 16 bits: kernels take no others."""
     scale = site.known_data(1)
     zero = site.known_data(2) if site.has(2) else np.zeros(1, np.uint8)
     return (
@@ -90,7 +90,7 @@ def _is_plain(site: Site) -> bool:
 
 
 def _is_held(site: Site, value: Computed) -> bool:
-    """Whether integers are such as kernels read: signed, or unsigned that are held so."""
+    """True if kernels read these integers: signed ones, or unsigned ones that are held so."""
     return value_type(value) in ("int8", "int16") and _is_plain(site)
 
 

@@ -56,7 +56,7 @@ WHERE: Mapping[str, Callable[[Line, Reals], Reals]] = MappingProxyType(
         "tf_crop_and_resize": _crop,
     }
 )
-"""Where in the image an element of the result lies."""
+"""Place in the image of an element of the result, by coordinate mode."""
 
 
 def coordinates(site: Site) -> str:
@@ -69,7 +69,7 @@ def _unfit(sizes: Sequence[int], shape: tuple[int, ...]) -> Refused:
 
 
 def lines_of(site: Site, shape: tuple[int, ...]) -> list[Line]:
-    """What becomes of each axis."""
+    """Old extent, new extent and scale of each axis."""
     rank = len(shape)
     new = site.opset > 10
     axes = tuple(site.axis(axis, rank) for axis in site.integers("axes", tuple(range(rank))))

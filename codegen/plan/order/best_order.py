@@ -85,7 +85,7 @@ class _Budget:
         return max(low, middle - middle % self.step_bytes)
 
     def close(self, low: int, high: int) -> bool:
-        """Whether bisecting further between these is not worth a search."""
+        """True if the interval is too narrow to be worth another search."""
         return high - low < max(self.step_bytes, high // _FINENESS) or self.left <= 0
 
 

@@ -94,10 +94,10 @@ def _check_node(index: int, node: OrderNode) -> None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OrderLimits:
-    """What the search for an order may spend; counted, so that answers repeat.
+    """Effort that the search for an order may spend; counted, so that answers repeat.
 
-    `states`: sets of finished steps the exact search looks at. `beam_width`: states kept after each
-    step by the beam search, for graphs that short exact searches did not close (0: none).
+    `states`: sets of finished steps the exact search looks at. `beam_width`: states kept after each step by
+    the beam search, for graphs that short exact searches did not close (0: none).
     """
 
     states: int = 500_000
@@ -126,12 +126,12 @@ class OrderResult:
 
     @property
     def proved(self) -> bool:
-        """Whether no order has a smaller peak."""
+        """True if the search proved that no order has a smaller peak."""
         return self.peak_bytes == self.lower_bound_bytes
 
     @property
     def reordered(self) -> bool:
-        """Whether this is another order than the file's."""
+        """True if this is another order than the file's."""
         return self.order != tuple(range(len(self.order)))
 
 
@@ -182,9 +182,10 @@ class StepMasks:
             for step, found in enumerate(self._conditions)
         ]
         self.postponable = self._postponable()
-        """Whether doing a step later can only lower the others' peaks, as long as bytes alive drop too:
+        """For each step, true if doing it later can only lower the others' peaks, as long as bytes alive drop
+        too.
 
-        not if it reads a value on whose death the peak of another step depends.
+        It is false if the step reads a value on whose death the peak of another step depends.
         """
         self._kept_given_bytes = sum(v.size_bytes for v in graph.values if v.kept and v.given)
 

@@ -1,5 +1,5 @@
-"""Where every buffer lies: planners, lower bounds, and what to say when nothing fits.
+"""Placement of every buffer: planners, lower bounds, and messages when nothing fits.
 
-In: a `Problem`. Out: a `MemoryPlan`, proved optimal where it meets the bound.
-Start with `planners`, the table of them; `exact` holds the planner behind `--planner optimal`.
+In: a `Problem`. Out: a `MemoryPlan`, proved optimal where it meets the bound. Start with `planners`, the
+table of them; `exact` holds the planner behind `--planner optimal`.
 """

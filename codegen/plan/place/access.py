@@ -1,4 +1,4 @@
-"""What accesses to the pools cost, and which of its pools a buffer prefers.
+"""Costs of accesses to pools, and the pool that a buffer prefers.
 
 The objective of planning, in this order: everything fits the pools' limits; least access cost, the sum over
 the buffers of bytes x (reads x the pool's read cost + writes x its write cost); fewest bytes outside the pool
@@ -25,7 +25,7 @@ def access_cost(problem: Problem, plan: MemoryPlan) -> int:
 
 
 def pool_access_cost(problem: Problem, plan: MemoryPlan, name: str) -> int:
-    """What of that is spent in the pool called `name`."""
+    """Access cost of the buffers that a plan puts into the pool called `name`."""
     pool = next(pool for pool in problem.pools if pool.name == name)
     return sum(buffer_access_cost(b, pool) for b in problem.buffers if plan.placements[b.id].pool == name)
 

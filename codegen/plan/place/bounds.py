@@ -104,10 +104,10 @@ def least_end(buffers: Sequence[Buffer], bytes_: int) -> int:
 def proved_optimal(
     problem: Problem, plan_pools: Mapping[str, str], peaks: Mapping[str, int], bounds: Mapping[str, int]
 ) -> bool:
-    """Whether no plan is better by the stated objective (`access.py`).
+    """True if no plan is better by the stated objective (`access.py`).
 
-    True only if every buffer lies in the pool it prefers and every pool is at its bound: what follows once a
-    buffer had to go elsewhere only a search can tell.
+    This holds only if every buffer lies in the pool it prefers and every pool is at its bound. Once a buffer
+    had to go elsewhere, only a search can tell.
     """
     best = preferred_pools(problem)
     preferred = all(plan_pools[b.id] == best[b.id] for b in problem.buffers if b.size_bytes)
@@ -158,7 +158,7 @@ def _overlaps(problem: Problem, buffers: Sequence[Buffer]) -> dict[int, dict[int
 
 
 def _meet(one: Buffer, other: Buffer) -> bool:
-    """Whether two buffers that hold bytes are alive at the same time."""
+    """True if two buffers that hold bytes are alive at the same time."""
     return (
         one.start < other.stop
         and other.start < one.stop

@@ -1,5 +1,8 @@
-"""What a plan over the limits lacks: which pool, how many bytes, when, and what lives there; and the smallest
-budget for which a plan is found, which a user whose limit is missed may ask for."""
+"""Shortages and budgets of a plan over its limits.
+
+A shortage names the pool, the bytes, the time and the buffers alive then. The smallest budget for which a
+plan is known is what a user may ask for.
+"""
 
 from collections.abc import Callable, Collection, Mapping
 from typing import TypeVar

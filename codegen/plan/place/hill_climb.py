@@ -81,7 +81,7 @@ class _HillClimb:
 
     @property
     def done(self) -> bool:
-        """Whether the best plan cannot be improved, or time is up."""
+        """True if the best plan cannot be improved, or time is up."""
         over, *rest = self.best_cost or (1, 1, 0)
         # Over the limit at the bound is final only where no buffer has another pool to go to.
         if rest == [0, self.target] and (over == 0 or self.no_choice):

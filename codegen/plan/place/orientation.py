@@ -131,8 +131,10 @@ def placed(
 
 
 def apart(problem: Problem) -> Problem:
-    """The same without distances that let a result begin where its argument does, or above it: then what lies
-    above begins above, and no order has a circle."""
+    """The problem without distances that let a result begin at or above its argument's beginning.
+
+    The buffer that lies above then begins above, and no order has a circle.
+    """
     conflicts = (
         replace(each, first_below=max(each.first_below, 1), second_below=max(each.second_below, 1))
         for each in problem.conflicts

@@ -28,16 +28,17 @@ class Instance:
         self.alignments = [buffer.alignment for buffer in problem.buffers]
         rows = prices(problem).rows
         self.candidates = [tuple(pools[name] for name in row) for row in rows]
-        """Of each buffer, the preferred pool first."""
+        """Candidate pools of each buffer, the preferred one first."""
         self.extras: list[tuple[int, dict[int, int]]] = []
-        """Of buffers with a choice: (buffer, pool -> by how much its price exceeds the preferred pool's)."""
+        """Buffers with a choice: (buffer, pool -> by how much its price exceeds the preferred pool's)."""
         for index, row in enumerate(rows):
             if len(row) > 1:
                 least = min(row.values())
                 self.extras.append((index, {pools[name]: price - least for name, price in row.items()}))
         self.limits = [pool.limit_bytes for pool in problem.pools]
         self.neighbours: list[list[tuple[int, int, int]]] = [[] for _ in problem.buffers]
-        """Of buffer b: (n, d_bn, d_nb): offset(b) + d_bn <= offset(n) or offset(n) + d_nb <= offset(b)."""
+        """Conflicts of each buffer b: (n, d_bn, d_nb) with offset(b) + d_bn <= offset(n) or offset(n) + d_nb
+        <= offset(b)."""
         for conflict in problem.conflicts:
             i, j = position[conflict.first], position[conflict.second]
             self.neighbours[i].append((j, conflict.first_below, conflict.second_below))
@@ -113,7 +114,7 @@ class Layout:
         return [pool for pool, limit in enumerate(self.instance.limits) if peaks[pool] > limit]
 
     def cost(self) -> tuple[int, int, int]:
-        """What planners minimise, in this order: bytes over limits, price above the least, sum of peaks."""
+        """Objective of planners, in this order: bytes over limits, price above the least, sum of peaks."""
         peaks = self.peaks()
         over = sum(max(peak - limit, 0) for peak, limit in zip(peaks, self.instance.limits, strict=True))
         price = sum(extra[self.pools[index]] for index, extra in self.instance.extras)

@@ -24,7 +24,7 @@ from codegen.problem.problem import (
 
 SCHEMA = 1
 DEFAULT_POOL = Pool(name="pool", region="", limit_bytes=1 << 32)
-"""Where the buffers of a CSV file go when no pool is given: the whole of a 32-bit address space."""
+"""Pool of a CSV file's buffers where none is stated: the whole of a 32-bit address space."""
 
 MAX_FILE_BYTES = 16 << 20
 """Bytes of a problem file."""

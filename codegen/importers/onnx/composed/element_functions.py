@@ -97,10 +97,10 @@ _ATAN = (
     *(0.0028662257, -0.0161657367, 0.0429096138, -0.07528964, 0.1065626393),
     *(-0.1420889944, 0.1999355085, -0.3333314528, 1.0),
 )
-"""Of x^16 to 1, within 2e-8 from 0 to 1. Source: Abramowitz and Stegun, 4.4.49."""
+"""Coefficients of arctan from x^16 to 1, within 2e-8 from 0 to 1. Source: Abramowitz and Stegun, 4.4.49."""
 
 _ERF = (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592, 0.0)
-"""Of t^5 to 1, within 1.5e-7. Source: Abramowitz and Stegun, 7.1.26."""
+"""Coefficients of erf from t^5 to 1, within 1.5e-7. Source: Abramowitz and Stegun, 7.1.26."""
 
 
 def _atan(x: Real) -> Real:

@@ -31,7 +31,7 @@ def _not(site: Site) -> Value:
 
 
 def _modulo(site: Site) -> Value:
-    """Of the divisor's sign, with `fmod` of the dividend's."""
+    """Translate Mod: the remainder has the divisor's sign, with `fmod` the dividend's."""
     first, second, like_c = site.value(0), site.value(1), bool(site.integer("fmod", 0))
     if not like_c:
         return calculated(site, "FLOOR_MOD", [first, second])

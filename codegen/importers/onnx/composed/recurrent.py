@@ -22,7 +22,7 @@ from codegen.importers.reporting import Refused
 from codegen.ir.ops import LeakyReluAttrs, LstmAttrs
 
 MAX_MOMENTS = 256
-"""Of a sequence that is unrolled."""
+"""Moments of a sequence that is unrolled, at most."""
 
 _DIRECTIONS = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}
 _LSTM_ORDER = (0, 2, 3, 1)
@@ -49,7 +49,7 @@ class _Direction:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _CellKind:
-    """What a node type has: gates of its weights, its usual functions, whether there is a cell state."""
+    """A kind of recurrent cell: gates of its weights, its usual functions, whether there is a cell state."""
 
     gates: int
     functions: tuple[str, ...]
@@ -58,7 +58,7 @@ class _CellKind:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Ran:
-    """What one direction gave, forward in time: [moments, batch, units] if asked for, the last states."""
+    """Results of one direction, forward in time: [moments, batch, units] if asked for, the last states."""
 
     every: Value | None
     hidden: Value

@@ -41,7 +41,7 @@ class Geometry:
     after: tuple[int, ...]
 
     def attributes(self, axes: Sequence[int]) -> dict[str, Attribute]:
-        """Those of two axes; an axis -1 is one of extent 1 that is not there."""
+        """Attributes for two of the axes; an axis -1 stands for one of extent 1 that is not there."""
 
         def of(numbers: tuple[int, ...], other: int) -> tuple[int, ...]:
             return tuple(other if axis < 0 else numbers[axis] for axis in axes)
@@ -55,7 +55,7 @@ class Geometry:
 
 
 def geometry(site: Site, image: tuple[int, ...], window: tuple[int, ...]) -> Geometry:
-    """What the node says of its window."""
+    """Read and check a node's window, strides, dilations and padding."""
     rank = len(image)
     strides, dilations = (site.integers(name, (1,) * rank) for name in ("strides", "dilations"))
     pads, auto = site.integers("pads", (0,) * (2 * rank)), site.word("auto_pad", "NOTSET")

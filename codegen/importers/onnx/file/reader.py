@@ -194,8 +194,10 @@ class Reader:
         return opset
 
     def _is_read(self, node: Any, opset: int) -> bool:
-        """Whether a node means in an older opset what it means in the oldest one that is supported, or, of
-        some types, in the one before it."""
+        """True if a node means the same in an older opset and in the oldest one that is supported.
+
+        For some types the one before that counts too.
+        """
         defs = self._onnx.defs
         wanted = _OLDEST_OPSET - (node.op_type in _READ_OF_SIX)
         try:

@@ -1,4 +1,4 @@
-"""What a file holds, as plain records: values by name, nodes in order, functions."""
+"""Plain records of a file: values by name, nodes in order, functions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class FileValue:
     shape: tuple[int, ...] | None
     """None where the file says nothing of it."""
     symbols: tuple[str, ...] = ()
-    """What the file calls each extent that it leaves open (`dim_param`); empty where it has no name."""
+    """The file's names of the extents that it leaves open (`dim_param`); empty for one without a name."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,7 +50,7 @@ class FileBody:
     constants: Mapping[str, np.ndarray]
     opset: int
     defaults: Mapping[str, "Attribute"]
-    """Of a function: attributes that the caller may leave out."""
+    """Attributes of a function that the caller may leave out."""
 
 
 Numbers = Sequence[int] | Sequence[float]
@@ -63,11 +63,11 @@ Functions = Mapping[tuple[str, str], FileBody]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FileGraph:
-    """What a file holds: values by name, nodes in order."""
+    """A file's graph: values by name, nodes in order."""
 
     opset: int
     inputs: tuple[FileValue, ...]
-    """Those that no constant of the file stands for."""
+    """Inputs that no constant of the file stands for."""
     outputs: tuple[FileValue, ...]
     nodes: tuple[FileNode, ...]
     constants: Mapping[str, np.ndarray]

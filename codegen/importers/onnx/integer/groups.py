@@ -12,7 +12,7 @@ WEIGHTED = frozenset({"Conv", "Gemm", "MatMul"})
 PAIRS = frozenset({"Add", "Sub", "Mul"})
 
 MOVED = MOVES | {"Pad"}
-"""The same, and Pad, whose number is quantised as the elements are."""
+"""Node types that only move integers, and Pad, whose number is quantised as the elements are."""
 
 TABLES = frozenset(
     {"Abs", "Ceil", "Clip", "Elu", "Exp", "Floor", "HardSigmoid", "HardSwish", "LeakyRelu", "Log", "Neg"}
@@ -44,7 +44,7 @@ class Group:
 
 
 def is_op(node: FileNode | None, name: str) -> bool:
-    """Whether `node` is of ONNX's type `name`, or of onnxruntime's alike."""
+    """True if `node` is of ONNX's type `name`, or of onnxruntime's type of that name."""
     return node is not None and node.op == name and node.domain in ("", "com.microsoft")
 
 
@@ -95,7 +95,7 @@ def _only(makers: Mapping[str, FileNode], uses: Mapping[str, int], name: str) ->
 
 
 def _is_stored(makers: Mapping[str, FileNode], node: FileNode, *, with_activation: bool = False) -> bool:
-    """Whether `node` is an operator that works on integers, and its arguments come from DequantizeLinear."""
+    """True if `node` is an operator that works on integers, and its arguments come from DequantizeLinear."""
     if node.domain or not node.inputs:
         return False
     alone = node.op in MOVED | TABLES | RESIZED | {"DequantizeLinear"}

@@ -31,7 +31,7 @@ CHANNELS_SINCE = 13
 
 
 def target_of(site: Site) -> IntegerTarget:
-    """What a QuantizeLinear gives. Raises Refused for other types and for blocks."""
+    """Scale, zero point and type of a QuantizeLinear's result. Raises Refused for other types or blocks."""
     if site.integer("block_size", 0):
         raise Refused("E301", "quantisation in blocks is not supported")
     if site.opset >= CHANNELS_SINCE:

@@ -27,7 +27,7 @@ class LeftInFloat(Exception):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class IntegerTarget:
-    """What integers a step has to give: int8 or int16, or unsigned ones that are held so (`HELD`)."""
+    """Integers that a step has to give: int8 or int16, or unsigned ones that are held so (`HELD`)."""
 
     scale: float
     zero: int
@@ -112,12 +112,12 @@ def stored(site: Site, value: Value, scale: np.ndarray, zero_position: int, axis
 
 
 def _type_in_file(value: Computed) -> str:
-    """Of which integers the file means the value to be."""
+    """The integer type of a value in the file, before unsigned ones are held as signed."""
     return f"u{value.var.type.dtype.value}" if value.less else value.var.type.dtype.value
 
 
 def _meaning_otherwise(steps: StepList, value: Computed, meaning: Quantization) -> Computed:
-    """The same integers with another scale or zero point."""
+    """Give the same integers another scale or zero point."""
     if value.var.type.dtype is DType.INT8:
         return looked_up(steps, value, _BYTES, meaning)
     attrs, dtype = ConvertAttrs(bits=True), value.var.type.dtype
@@ -149,5 +149,5 @@ def computed(value: Stored) -> Computed:
 
 
 def axes_of(value: Value) -> Axes:
-    """Where its axes are."""
+    """Memory axis of each axis of a value."""
     return value.axes if isinstance(value, Computed) else identity(len(value.shape))

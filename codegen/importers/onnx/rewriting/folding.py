@@ -223,4 +223,4 @@ _FOLDS: Mapping[str, _Fold] = MappingProxyType(
 )
 
 _ANY_FLOATS = frozenset({"Pow", "Range"})
-"""Of which an operator computes few cases only."""
+"""Node types for which an operator computes few cases only."""

@@ -28,7 +28,7 @@ class Assignment:
 
     @property
     def proved(self) -> bool:
-        """Whether no assignment that fits has a lower price."""
+        """True if no assignment that fits has a lower price."""
         return self.pools is not None and self.bound >= self.price
 
 
@@ -75,7 +75,7 @@ class Assigner:
             self.offer(climb.run())
 
     def lower_peaks(self, nodes: int) -> None:
-        """Of the assignments of the least price, which must be proved, take the one of least peaks."""
+        """Among the assignments of the least price, which must be proved, take the one of least peaks."""
         search = _LeastPeaks(self._graph, self._relaxed, self._rooms, self.best)
         left_open = _walk(self._relaxed, self._rooms, search.visit, nodes)
         self.best.peaks_floor = search.floor if left_open < IMPOSSIBLE else search.open_peaks
@@ -121,7 +121,8 @@ class _LeastPrice:
     """Least bound of nodes where a placement search was stopped."""
 
     def visit(self) -> int | None:
-        """See `_walk`."""
+        """Visit the present assignment for `_walk`: the buffer to branch on, or None if nothing better lies
+        below."""
         relaxed = self.relaxed
         bound = relaxed.bound
         if bound >= (min(self.best.price, self.open_bound) if self.floor_only else self.best.price):
@@ -164,7 +165,7 @@ class _LeastPeaks:
     """Least floor of assignments other than the best whose peaks were not settled."""
     _own: tuple[int, ...] = ()
     _extras: list[int] = field(default_factory=list[int])
-    """What it costs at least to put a buffer elsewhere than where it prefers to be."""
+    """Least extra cost of putting each buffer elsewhere than it prefers."""
 
     def __post_init__(self) -> None:
         assert self.best.pools is not None and self.best.proved
@@ -178,7 +179,8 @@ class _LeastPeaks:
         self._extras = [row[1] - row[0] if len(row) > 1 else IMPOSSIBLE for row in ordered]
 
     def visit(self) -> int | None:
-        """See `_walk`."""
+        """Visit the present assignment for `_walk`: the buffer to branch on, or None if no lower peaks lie
+        below."""
         relaxed = self.relaxed
         if relaxed.bound > self.best.price or self.peaks <= self.floor:
             return None

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from codegen.problem.problem import Buffer, Problem, intersecting
 
 Edge = tuple[int, int, int]
-"""Of buffer b: (other, below, above): o_b + below <= o_other, or o_other + above <= o_b."""
+"""A conflict of buffer b: (other, below, above) with o_b + below <= o_other, or o_other + above <= o_b."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

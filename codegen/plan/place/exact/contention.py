@@ -31,7 +31,7 @@ class _BufferItem:
     size: int
     """Bytes the buffer adds to a pile of the section."""
     regret: int
-    """What it costs more in the cheapest pool outside than in the cheapest inside."""
+    """Extra cost in the cheapest pool outside, compared with the cheapest inside."""
 
 
 @dataclass(slots=True)
@@ -43,7 +43,7 @@ class _PoolGroup:
     excess: int
     """Bytes over the limits if all stay that may; lowered as buffers are assigned elsewhere."""
     items: list[_BufferItem] = field(default_factory=list[_BufferItem])
-    """Those that can leave, the cheapest a byte first."""
+    """Buffers that can leave, the cheapest a byte first."""
 
 
 class Contention:

@@ -180,12 +180,12 @@ def library() -> Any | None:
 
 
 def loaded() -> bool:
-    """Whether somebody has asked for the compiled module, so that asking again takes no time."""
+    """True if the compiled module is loaded, so that using it takes no time."""
     return library.cache_info().currsize > 0
 
 
 def cache_folder() -> Path:
-    """Where compiled searches are kept: CODEGEN_CACHE, or the platform's cache folder of this user."""
+    """Folder of compiled searches: CODEGEN_CACHE, or the platform's cache folder of this user."""
     if named := os.environ.get("CODEGEN_CACHE"):
         return Path(named)
     if sys.platform == "darwin":
@@ -285,7 +285,7 @@ class Handover:
 
     @property
     def price(self) -> int:
-        """What a unit of work costs: the first ones in Python are worth it, for C may never be needed."""
+        """Price of a unit of work: the first units run in Python, because C may never be needed."""
         return self._now.price if self._asked else 1
 
     @property

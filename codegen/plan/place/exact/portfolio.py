@@ -31,7 +31,8 @@ _CLIMB_SHARE = 20
 """The hill climb gets `limits.effort` divided by this: it is Python, and only a seed."""
 
 _CHOICE_CLIMB_SHARE = 8
-"""The same where it has to choose pools, too: there it often finds what exact search does not."""
+"""Share of the hill climb where it has to choose pools too: there it often succeeds where exact search does
+not."""
 
 _POOL_SHARE = 20
 """A question whether buffers fit into a pool gets the search's effort divided by this."""
@@ -99,7 +100,7 @@ def optimal(problem: Problem) -> MemoryPlan:
 
 
 def _sorted(problem: Problem) -> Problem:
-    """The same problem in an order that neither names nor the caller decide (but for equal buffers)."""
+    """The problem in an order that depends neither on names nor on the caller (but for equal buffers)."""
     buffers = sorted(
         problem.buffers,
         key=lambda b: (b.start, b.stop, -b.size_bytes, b.alignment, b.kind.value, b.pool_candidates),
@@ -121,7 +122,7 @@ class _Portfolio:
         self.late = False
         self.pools = preferred_pools(problem)
         self.access_cost_bound = 0
-        """What branch and bound proved about the access cost."""
+        """Bound of the access cost that branch and bound proved."""
         self._chosen: Assignment | None = None
         """None: every buffer is where it is best off."""
         seconds = problem.limits.deadline_seconds
@@ -131,7 +132,7 @@ class _Portfolio:
 
     @property
     def proved(self) -> bool:
-        """Whether no choice of pools is better and no pool's peak can be lower."""
+        """True if no choice of pools is better and no pool's peak can be lower."""
         if not all(squeeze.proved for squeeze in self._squeezes.values()):
             return False
         peaks = sum(squeeze.peak for squeeze in self._squeezes.values())
@@ -148,7 +149,7 @@ class _Portfolio:
         return [pool.name for pool in self.problem.pools if pool.name in used]
 
     def bound(self, name: str) -> int:
-        """What is proved about the peak of a pool, in bytes."""
+        """Proved lower bound of a pool's peak, in bytes."""
         return self._squeezes[name].bound if name in self._squeezes else 0
 
     def choose_pools(self) -> None:
@@ -227,7 +228,8 @@ class _Portfolio:
                 self._squeezes[name].offer(offsets)
 
     def _fits(self, name: str, pools: Mapping[str, str]) -> bool:
-        """Whether the buffers `pools` puts into pool `name` are placed below its limit (the plan is kept)."""
+        """True if the buffers that `pools` puts into pool `name` are placed below its limit. The plan is
+        kept."""
         squeeze = self._squeeze(name, pools)
         budget = self._budget(_POOL_SHARE)
         pool = next(pool for pool in self.problem.pools if pool.name == name)
@@ -266,7 +268,7 @@ class _Portfolio:
         return solver
 
     def _seed(self, squeeze: Squeeze) -> bool:
-        """Whether the hill climb's plan of a pool is better than the best so far."""
+        """True if the hill climb's plan of a pool is better than the best so far."""
         ids = frozenset(squeeze.graph.ids)
         alone = replace(
             self.problem,
@@ -282,7 +284,7 @@ class _Portfolio:
         return squeeze.offer([seed[id_].offset for id_ in squeeze.graph.ids])
 
     def _ask_cpsat(self, squeeze: Squeeze) -> bool:
-        """Whether CP-SAT found a better plan or closed the gap."""
+        """True if CP-SAT gave a better plan or closed the gap."""
         limits = self.problem.limits
         answer = cpsat.solve(
             squeeze.graph,

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from codegen.plan.place.exact.conflict_graph import Graph
 
 PYTHON_PRICE = 100
-"""What a unit of work costs in Python, in units of the search in C."""
+"""Price of a unit of work in Python, in units of the search in C."""
 
 _FAR = 1 << 62
 
@@ -153,7 +153,7 @@ class Search:
         return True
 
     def _harmless(self, buffer: int) -> bool:
-        """Whether placing the buffer at its raw offset takes nothing from anybody."""
+        """True if placing the buffer at its raw offset takes nothing from anybody."""
         raw = self._raw[buffer]
         return all(
             self._placed[other] or self._effective[other] >= raw + below
@@ -285,7 +285,7 @@ class Search:
         return lowest <= self._effective[buffer] or self._raise_to(buffer, lowest)
 
     def _section_fits(self, section: int) -> bool:
-        """Whether the unplaced buffers of a section can still be piled up below the capacity."""
+        """True if the unplaced buffers of a section can still be piled up below the capacity."""
         self.effort += 1 + len(self.graph.sections[section]) // 16
         pile = sorted(
             (self._effective[buffer], size)

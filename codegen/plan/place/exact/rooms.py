@@ -1,6 +1,7 @@
-"""Whether sets of buffers can be placed below a pool's limit: asked often, so answers are remembered.
+"""Remembered answers to one question: can a set of buffers be placed below a pool's limit?
 
-Sets are bits of an int. What fits, fits without some of it; what does not fit, does not with more.
+Sets are bits of an int. A set that fits also fits without some of it; one that does not fit does not with
+more.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +22,7 @@ _PER_CONFLICT = 8
 
 
 def fits(squeeze: Squeeze, pool: Pool, budget: SolverBudget) -> bool:
-    """Whether the buffers of `squeeze` are placed below the limit of a pool before the budget runs out."""
+    """True if the buffers of `squeeze` are placed below the limit of a pool before the budget runs out."""
     return bool(squeeze.fit_into(pool, budget))
 
 
@@ -43,11 +44,11 @@ class Rooms:
         self._lowest: dict[tuple[int, int], tuple[int, int]] = {}
 
     def relaxed(self, prices: Sequence[Mapping[int, int]]) -> Contention:
-        """What the limits alone say of the choice of pools; `prices` as `Contention` takes them."""
+        """Bounds on the choice of pools from the limits alone; `prices` as `Contention` takes them."""
         return Contention(self._whole, prices, self._problem.pools)
 
     def fits(self, pool: int, mask: int, budget: SolverBudget | None = None) -> bool | None:
-        """Whether the buffers of `mask` fit into `pool`; None if the budget ran out before the answer."""
+        """True if the buffers of `mask` fit into `pool`; None if the budget ran out before the answer."""
         if not mask:
             return True
         known = self._answers.get((pool, mask))

@@ -50,18 +50,18 @@ _PLAIN = 4
 """Every so many runs one goes without blame: by the first key, then by the second with noise."""
 
 _MEMORY = 0.9
-"""What is left of older runs' blame after each run."""
+"""Factor by which older runs' blame shrinks with each run."""
 
 _SHARES = ((0, 1), (1, 2), (3, 4), (7, 8), (1, 1))
-"""Where between the bound (0) and one step below the best plan (1) the capacities of runs lie."""
+"""Capacities of runs, as shares of the way from the bound (0) to one step below the best plan (1)."""
 
 
 class Runnable(Protocol):
-    """What all searches offer."""
+    """Interface of all searches."""
 
     @property
     def price(self) -> int:
-        """What a unit of work costs, in units of the search in C."""
+        """Price of a unit of work, in units of the search in C."""
         ...
 
     @property
@@ -101,12 +101,12 @@ class SolverBudget:
 
     @property
     def spent(self) -> bool:
-        """Whether to stop now."""
+        """True if the search has to stop now."""
         return self.spent_time or self.effort <= 0
 
     @property
     def spent_time(self) -> bool:
-        """Whether the deadline has cut something short, or would now."""
+        """True if the deadline has cut something short, or would now."""
         if self.deadline is not None and time.monotonic() > self.deadline:
             self.late = True
         return self.late
@@ -148,7 +148,7 @@ class Squeeze:
 
     @property
     def name(self) -> str:
-        """What solves: the exact search and what it is written in."""
+        """Name of the solver: the exact search and the language it is written in."""
         return "exact (Python)" if self._native is None else "exact (C)"
 
     @property
@@ -158,7 +158,7 @@ class Squeeze:
 
     @property
     def proved(self) -> bool:
-        """Whether no offsets have a lower peak."""
+        """True if no offsets have a lower peak."""
         return self.peak <= self.bound
 
     def search(self, capacity: int, run: int) -> Runnable:
@@ -215,7 +215,7 @@ class Squeeze:
         return self.peak < before
 
     def fit(self, capacity: int, budget: SolverBudget) -> bool | None:
-        """Whether the peak can be at most `capacity` bytes; None if the budget ran out before the answer."""
+        """True if the peak can be at most `capacity` bytes; None if the budget ran out before the answer."""
         while self.peak > capacity and self.bound <= capacity and not budget.spent:
             self._run(capacity, budget)
         if self.peak <= capacity:
@@ -223,7 +223,7 @@ class Squeeze:
         return False if self.bound > capacity else None
 
     def fit_into(self, pool: Pool, budget: SolverBudget) -> bool | None:
-        """As `fit`, within the pool's limit."""
+        """True if the peak can be within the pool's limit; None if the budget ran out before the answer."""
         return self.fit(pool.limit_bytes, budget)
 
     def prove(self, budget: SolverBudget) -> None:
@@ -266,7 +266,7 @@ class Squeeze:
         self._learn(answer, search.offsets, capacity)
 
     def _learn(self, answer: bool | None, offsets: tuple[int, ...], capacity: int) -> None:
-        """What the answer of a search for offsets below `capacity` says."""
+        """Keep what the answer of a search below `capacity` proves: better offsets, or a higher bound."""
         if answer:
             self.offsets = offsets
         elif answer is False:

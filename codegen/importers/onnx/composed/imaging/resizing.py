@@ -15,7 +15,7 @@ from codegen.importers.onnx.resized_axes import WHERE, Line, Reals, coordinates,
 from codegen.importers.reporting import Refused
 
 _MAX_WEIGHTS = 1 << 21
-"""Of one axis: what is computed of them is thirty times as large for a moment."""
+"""Weights of one axis at most: computing them takes thirty times their memory for a moment."""
 
 
 _NEAREST: Mapping[str, Callable[[Reals], Reals]] = MappingProxyType(

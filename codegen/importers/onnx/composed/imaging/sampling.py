@@ -22,7 +22,7 @@ MAX_TAPS = 64
 """Pixels that one result is made of."""
 
 _A = -0.75
-"""Of cubic convolution. Source: Keys, https://ieeexplore.ieee.org/document/1163711"""
+"""Parameter of cubic convolution. Source: Keys, https://ieeexplore.ieee.org/document/1163711"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -234,7 +234,7 @@ def _samples(
 
 
 def _crossed(rows: np.ndarray, columns: np.ndarray, both: Callable[..., np.ndarray]) -> np.ndarray:
-    """Of rows and columns each with each: [region, row, column, taps]."""
+    """Combine each row with each column: [region, row, column, taps]."""
     found = both(rows[:, :, None, :, None, :, None], columns[:, None, :, None, :, None, :])
     return found.reshape(*found.shape[:3], -1)
 
