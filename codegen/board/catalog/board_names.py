@@ -36,7 +36,7 @@ class BoardHead:
 
 
 Named = Board | BoardHead
-"""What has the names of a board."""
+"""A board, or the head of its file: both have its names."""
 _Named = TypeVar("_Named", Board, BoardHead)
 
 

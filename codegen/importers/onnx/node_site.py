@@ -55,9 +55,10 @@ class Site:
     def reading(
         self, values: Mapping[int, Value], *, integers: Callable[[float], float] | None = None
     ) -> "Site":
-        """The same node with other values as its inputs, by position.
+        """A copy of the node's site with other values as inputs, by position.
 
-        With `integers` they are integers where it reads float32.
+        With `integers` they are integers where the node reads float32; it maps a number of the node to the
+        number that they hold.
         """
         named = {self.node.inputs[position]: value for position, value in values.items()}
         site = Site(self.node, self.opset, {**self._values, **named}, self._uses, self.steps)
