@@ -1,7 +1,8 @@
 """Sizes as ranges: six networks over their whole range, at every turn, both ends and 20 random values.
 
     python benchmarks/sizes.py mps2-an386 [audio residual]   # the table, and rows of results/sizes.csv anew
-    python benchmarks/sizes.py host batches    # models of the test data whose batch is open, 1 to 8
+    python benchmarks/sizes.py host batches    # networks of the tests whose batch is open, 1 to 8
+    python benchmarks/sizes.py host kws.tflite # a file with an open batch, 1 to 8
     python benchmarks/sizes.py host batches missing     # of these, the ones that have no row yet
 
 A row a network: at how many sizes it ran, how many figures were not as they should be (outputs against NumPy,
@@ -28,10 +29,11 @@ from codegen.driver.inputs.declared_pools import option_board
 from codegen.driver.inputs.dims import parsed
 from codegen.driver.options import Options
 from codegen.driver.report.size_gaps import gap
+from codegen.driver.run import execute
 from codegen.driver.sized_run import complaints_at, run_at
 from codegen.program.size_ranges import Peak, Ranges, breakpoints, looked_at
 from tests.e2e.test_sizes import BATCHED, MORE_BATCHED
-from tests.public.testdata import model_path
+from tests.networks import model_path
 from tests.search.ranges.networks import NETWORKS
 
 RECORDED = Path(__file__).parent / "results" / "sizes.csv"
@@ -83,10 +85,9 @@ def _networks(wanted: Sequence[str]) -> Iterator[Measured]:
         own = draw()
         if not wanted or own.name in wanted:
             yield Measured(name=own.name, data=own.data, dims=own.dims)
-    for name in (*BATCHED, *MORE_BATCHED):
-        stem = name.rpartition("/")[2]
-        if {stem, "batches"} & set(wanted):
-            yield Measured(name=stem, data=model_path(name).read_bytes(), dims=("N=1..8",))
+    batched = [model_path(name) for name in (*BATCHED, *MORE_BATCHED) if {name, "batches"} & {*wanted}]
+    for path in (*batched, *(Path(word) for word in wanted if word.endswith(".tflite"))):
+        yield Measured(name=path.stem, data=path.read_bytes(), dims=("N=1..8",))
 
 
 def _path(network: Measured, folder: Path) -> Path:
@@ -156,8 +157,7 @@ def _row(network: Measured, board: str, folder: Path) -> Row:
     sizes = list({tuple(each.values()): each for each in reversed(looked)}.values())[::-1]
     found = run_at(whole, sizes, seed=3, port=None)
     alone = _built(network, board, _fixed(network, every[-1].values()), folder)
-    [single] = run_at(alone, [every[-1]], seed=3 + len(sizes) - 1, port=None)
-    [ours], [theirs] = found[-1].measured.result.cases, single.measured.result.cases
+    [ours], [theirs] = found[-1].measured.result.cases, execute(alone, [found[-1].case]).result.cases
     peaks = _together(ranges)
     gaps = gap(peaks)
     assert gaps is not None

@@ -4,16 +4,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from codegen.ir import DType
-from codegen.ir.formulas import Formula
-from codegen.kernels.call import CallArg, ResultArg, ValueArg, WorkspaceArg, formulas_in
+from codegen.ir.numbers import Number, Varying
+from codegen.kernels.call import CallArg, ResultArg, ValueArg, WorkspaceArg, numbers_in
 from codegen.kernels.contract import Workspace
 from codegen.kernels.rows import Axis
 
 Span = tuple[int, int]
 """Columns [start, stop)."""
-
-Count = int | Formula
-"""Rows or columns; a formula where they depend on sizes that are known at run time only."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,11 +52,11 @@ class Lines:
 
     name: str
     place: ValueArg | ResultArg | WorkspaceArg
-    columns: Count
+    columns: Number
     """Columns held: the whole image's, or those of the widest stripe."""
     dtype: DType
     pixel_bytes: int
-    ring_rows: Count
+    ring_rows: Number
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,10 +77,10 @@ class BlockStage:
     producers: tuple[int, ...] = ()
     """Stages it reads from, in order of demand."""
     stride: int = 1
-    reach: Count = 0
-    last_row: Count = 0
+    reach: Number = 0
+    last_row: Number = 0
     """As in `cg_stage`, of the last row that is computed together with the next one."""
-    rows: Count
+    rows: Number
     """Rows it computes."""
 
     @property
@@ -100,9 +97,9 @@ class Block:
     stages: tuple[BlockStage, ...]
     lines: tuple[Lines, ...]
     """Of every stage, then of every argument."""
-    stripes: tuple[tuple[tuple[Count, Count], ...], ...]
+    stripes: tuple[tuple[tuple[Number, Number], ...], ...]
     """Per stripe and stage: columns [start, stop)."""
-    images: Count = 1
+    images: Number = 1
     """Of arguments and result, one behind the other; lines serve one after the other."""
     streamed: str | None = None
     """The argument that is delivered row by row, by stage 0."""
@@ -128,10 +125,10 @@ class Block:
         return replace(self, stages=tuple(stages))
 
     @property
-    def formulas(self) -> Iterator[Formula]:
+    def numbers(self) -> Iterator[Varying]:
         """Everything in it that depends on sizes known at run time only."""
         for stage in self.stages:
-            yield from formulas_in((stage.leading, stage.reach, stage.last_row, stage.rows))
+            yield from numbers_in((stage.leading, stage.reach, stage.last_row, stage.rows))
         for line in self.lines:
-            yield from formulas_in((line.columns, line.ring_rows))
-        yield from formulas_in((self.stripes, self.images))
+            yield from numbers_in((line.columns, line.ring_rows))
+        yield from numbers_in((self.stripes, self.images))

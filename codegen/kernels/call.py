@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import cast
 
-from codegen.ir.formulas import Formula
+from codegen.ir.numbers import Number, Varying, varies, varying_in
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -19,7 +19,7 @@ class ChosenPointer:
     """In C: the address of linked constant `role`, or NULL where `where` is 0 at the sizes of the call."""
 
     role: str
-    where: Formula
+    where: Varying
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,7 +27,7 @@ class Narrow:
     """In C: what a formula gives, as a `c_type`, which holds it."""
 
     c_type: str
-    value: Formula
+    value: Varying
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -108,7 +108,7 @@ class ConstantArg:
 class LiteralArg:
     """Pass a number as it is, or what a formula gives."""
 
-    value: CScalar | Formula
+    value: CScalar | Number
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -158,14 +158,17 @@ class Split:
         return tuple(size for size in sizes if self.outputs % size == 0)
 
 
-def formulas_in(value: object) -> Iterator[Formula]:
-    """All formulas in a field of a struct, an argument, or in what it nests."""
-    if isinstance(value, Formula):
-        yield value
-    elif isinstance(value, ChosenPointer):
-        yield value.where
-    elif isinstance(value, LiteralArg | Narrow):
-        yield from formulas_in(value.value)
-    elif isinstance(value, tuple):
-        for each in cast("tuple[object, ...]", value):
-            yield from formulas_in(each)
+def numbers_in(value: object) -> Iterator[Varying]:
+    """Every number in a field of a struct, or in an argument, that depends on the sizes of a call."""
+    match value:
+        case ChosenPointer(where=where):
+            yield where
+        case LiteralArg() | Narrow():
+            yield from varying_in(value.value)
+        case tuple():
+            for each in cast("tuple[object, ...]", value):
+                yield from numbers_in(each)
+        case _ if varies(value):
+            yield value
+        case _:
+            return

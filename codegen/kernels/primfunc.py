@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codegen.ir import ANYWHERE, Let, Var, VirtualDevice
-from codegen.ir.formulas import Formula
+from codegen.ir.numbers import Varying
 from codegen.kernels.block import Block, RowKernel
-from codegen.kernels.call import CallArg, CStruct, Reverse, Split, UserSource, formulas_in
+from codegen.kernels.call import CallArg, CStruct, Reverse, Split, UserSource, numbers_in
 from codegen.kernels.contract import LinkedConstant, MemoryDemand, Sharing, View, Workspace
 from codegen.kernels.loop import LoopBody
 
@@ -131,11 +131,11 @@ class PrimFunc:
             raise ValueError(f"{self.name}: the argument it replaces is another argument too")
 
     @property
-    def formulas(self) -> Iterator[Formula]:
+    def numbers(self) -> Iterator[Varying]:
         """Everything in its call that depends on sizes known at run time only."""
-        yield from formulas_in((*(struct.fields for struct in self.structs), *self.call_args))
+        yield from numbers_in((*(struct.fields for struct in self.structs), *self.call_args))
         if self.block is not None:
-            yield from self.block.formulas
+            yield from self.block.numbers
 
     @property
     def symbols(self) -> tuple[str, ...]:

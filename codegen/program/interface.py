@@ -9,7 +9,6 @@ from codegen import ir
 
 if TYPE_CHECKING:
     from codegen.ir import Function, TensorType
-    from codegen.ir.formulas import Formula
 
 
 class IoMode(enum.Enum):
@@ -169,13 +168,14 @@ class Signature:
         return tuple(tensor for tensor in self.outputs if tensor.field not in own)
 
 
-def axes_of(tensors: Sequence[IoTensor], formula: "Formula") -> list[tuple[str, int]]:
-    """(tensor, axis) of every extent that is `formula` at all sizes."""
-    from codegen.ir import formulas
+def axes_of(tensors: Sequence[IoTensor], symbol: str) -> list[tuple[str, int]]:
+    """(tensor, axis) of every extent that is `symbol` at all sizes."""
+    from codegen.ir.numbers import number_of, symbol_number
 
+    number = symbol_number(symbol)
     return [
         (tensor.field, axis)
         for tensor in tensors
         for axis, extent in enumerate(tensor.type.shape)
-        if formulas.formula_of(extent) == formula
+        if number_of(extent) == number
     ]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from codegen.draw.sizes_picture import Sizes, sizes_picture
 from codegen.errors import in_bytes
-from codegen.ir.formulas import Formula, named, names_of, text
+from codegen.ir.formulas import Formula, names_of, text
 from codegen.program.interface import axes_of
 from codegen.program.program import Program
 from codegen.program.size_ranges import OpenEnd, Peak, Ranges, breakpoints
@@ -99,7 +99,7 @@ def _combinations(ranges: Ranges) -> int:
 
 
 def _axes(program: Program, symbol: str) -> list[str]:
-    found = axes_of(program.signature.inputs, named(symbol))
+    found = axes_of(program.signature.inputs, symbol)
     return [f"{field}.{axis}" for field, axis in found]
 
 

@@ -1,4 +1,4 @@
-"""Formulas in C: expressions of int32_t, and the declarations of the sizes that they name.
+"""Numbers that depend on sizes, in C: expressions of int32_t, and declarations of the sizes that they name.
 
 No sum is out of range: `check_range` has looked at the largest sizes.
 """
@@ -8,24 +8,13 @@ from collections.abc import Iterable, Sequence
 
 from codegen.emit.c.c_text import statement
 from codegen.emit.c.spelling import c_name, integer
-from codegen.ir.formulas import (
-    Formula,
-    Largest,
-    Lookup,
-    Quotient,
-    RoundedUp,
-    Sum,
-    SymbolicInt,
-    formula_of,
-    sum_text,
-    text,
-)
+from codegen.ir.numbers import Number, in_c, number_of, said, varies
 from codegen.ir.types import TensorType
 from codegen.program.size_ranges import Ranges
 
 
 class SizeText:
-    """The formulas of one program in C."""
+    """The numbers of one program in C."""
 
     def __init__(self, prefix: str, ranges: Ranges) -> None:
         """`prefix`: of the model, for its tables."""
@@ -33,7 +22,7 @@ class SizeText:
         self._tables: dict[tuple[int, ...], str] = {}
         self._all = {symbol.name: c_name(symbol.name) for symbol in ranges.symbols}
         self._all |= {extent.name: extent.name for extent in ranges.extents}
-        self._named = {extent.formula: extent.name for extent in ranges.extents}
+        self._named: dict[Number, str] = {extent.formula: extent.name for extent in ranges.extents}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -58,34 +47,17 @@ class SizeText:
         numbers = [integer(value) for value in values]
         return statement("c/steps/sizes.c.j2", "table", name, f"int{bits}_t", numbers)
 
-    def spelled(self, formula: Formula) -> str:
-        """A formula as an expression that can stand in a sum, a call or an index."""
-        if formula in self._named:
-            return self._named[formula]
-        return self._unnamed(formula)
+    def spelled(self, number: Number) -> str:
+        """A number as an expression that can stand in a sum, a call or an index."""
+        return self._named.get(number) or in_c(number, self)
 
-    def _unnamed(self, formula: Formula) -> str:
-        match formula:
-            case Sum():
-                return self._sum(formula)
-            case Quotient(dividend=dividend, divisor=divisor):
-                return f"({self._sum(dividend)}) / {divisor}"
-            case RoundedUp(value=value, multiple=multiple):
-                return f"cg_round_up({self.spelled(value)}, {multiple})"
-            case Largest(items=items):
-                found = self.spelled(items[0])
-                for item in items[1:]:
-                    found = f"cg_larger({found}, {self.spelled(item)})"
-                return found
-            case Lookup(values=values, index=index):
-                name = self._tables.setdefault(values, f"{self._prefix}_sizes_table{len(self._tables)}")
-                return f"{name}[{self._sum(index)}]"
+    def name(self, size: str) -> str:
+        """What C calls a size."""
+        return self._all[size]
 
-    def _sum(self, formula: Sum) -> str:
-        return sum_text(formula, times=" * ", spelled=self._name)
-
-    def _name(self, name: str) -> str:
-        return self._all[name]
+    def table(self, values: Sequence[int]) -> str:
+        """What C calls a table of these values."""
+        return self._tables.setdefault(tuple(values), f"{self._prefix}_sizes_table{len(self._tables)}")
 
     def declarations(self, texts: Iterable[str]) -> list[str]:
         """Declarations of the sizes that C text names, and of those that they follow from, in order."""
@@ -93,7 +65,7 @@ class SizeText:
         lines: list[str] = []
         for extent in reversed(self._ranges.extents):
             if extent.name in words:
-                formula = self._unnamed(extent.formula)
+                formula = in_c(extent.formula, self)
                 words.update(re.findall(r"[A-Za-z_][A-Za-z0-9_]*", formula))
                 note = f"{extent.of}: {extent.low} to {extent.high}"
                 lines = [f"    /* {note} */", f"    const int32_t {extent.name} = {formula};", *lines]
@@ -109,18 +81,19 @@ class SizeText:
         factor = type_.dtype.size_bytes
         parts: list[str] = []
         for extent in type_.shape:
-            if isinstance(extent, SymbolicInt):
-                said = self.spelled(extent.formula)
-                parts.append(said if re.fullmatch(r"\w+", said) else f"({said})")
+            number = number_of(extent)
+            if varies(number):
+                parts.append(_factor(self.spelled(number)))
             else:
                 factor *= extent
         return " * ".join([*([str(factor)] if factor != 1 or not parts else []), *parts])
 
     def shape(self, type_: TensorType) -> str:
         """Extents of a value for comments: `1xTx8`."""
-        return "x".join(self._factor(extent) for extent in type_.shape) or "scalar"
+        numbers = (number_of(extent) for extent in type_.shape)
+        return "x".join(_factor(self._named.get(each) or said(each)) for each in numbers) or "scalar"
 
-    def _factor(self, extent: int) -> str:
-        formula = formula_of(extent)
-        said = self._named.get(formula) or text(formula)
-        return said if re.fullmatch(r"\w+", said) else f"({said})"
+
+def _factor(text: str) -> str:
+    """Text that can stand in a product."""
+    return text if re.fullmatch(r"\w+", text) else f"({text})"

@@ -9,7 +9,7 @@ from codegen.emit.c.spelling import base_macro, c_name, pool_array, pool_macro
 from codegen.emit.firmware.folder_files import GUARD_BYTES
 from codegen.emit.values.locations import CallerBytes, Places, PoolBytes, TensorView, io_views, used_pools
 from codegen.ir import Runner, Var
-from codegen.ir.formulas import constant_of
+from codegen.ir.numbers import varies
 from codegen.problem.problem import Buffer, alive_by_step
 from codegen.program.interface import IoTensor
 from codegen.program.program import Program
@@ -263,7 +263,7 @@ def _moving(
             start = places.placement(buffer.id).offset
             cells.append((f"{step}u", f"{pool}u", f"{start}u", f"{buffer.size_bytes}u"))
             offset, size = ranges.buffers[buffer.id]
-            if constant_of(offset) is None or constant_of(size) is None:
+            if varies(offset) or varies(size):
                 found.append((row, sizes.spelled(offset), sizes.spelled(size)))
         yield MovingRows(name=table, table=f"bench_{table}", cells=tuple(cells), rows=tuple(found))
 

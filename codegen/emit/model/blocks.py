@@ -15,8 +15,8 @@ from codegen.emit.model.structs import (
     struct_name,
 )
 from codegen.ir import DType
-from codegen.ir.formulas import Formula, text
-from codegen.kernels.block import Block, BlockStage, Count
+from codegen.ir.numbers import Number, said, varies
+from codegen.kernels.block import Block, BlockStage
 from codegen.kernels.call import (
     CallArg,
     ConstantArg,
@@ -24,7 +24,7 @@ from codegen.kernels.call import (
     StructArg,
     ValueArg,
     WorkspaceArg,
-    formulas_in,
+    numbers_in,
 )
 from codegen.kernels.fused import ROW_WORKSPACE
 from codegen.kernels.primfunc import PrimFunc
@@ -144,12 +144,7 @@ def needs_sizes(prim: PrimFunc, constants: Addresses, sizes: SizeText | None) ->
     if prim.block is None or sizes is None:
         return False
     late = late_constants(prim, constants, sizes, external=False)
-    return bool(late) or any(True for _ in prim.formulas)
-
-
-def _said(count: Count) -> str:
-    """A number of rows in a comment."""
-    return str(count) if isinstance(count, int) else text(count)
+    return bool(late) or any(True for _ in prim.numbers)
 
 
 def block_text(prim: PrimFunc, block: Block, around: Around) -> str:
@@ -187,9 +182,9 @@ class _Block:
             parameters=self._parameters(),
             sizes=() if self._sizes is None else tuple(self._sizes.declarations([*self._late, *structs])),
             stages=stages,
-            are_late=any(True for each in block.stages for _ in formulas_in((each.reach, each.last_row))),
+            are_late=any(True for each in block.stages for _ in numbers_in((each.reach, each.last_row))),
             spans=tuple(tuple(row) for row in spans) if self._striped else (),
-            spans_are_late=any(True for _ in formulas_in(block.stripes)),
+            spans_are_late=any(True for _ in numbers_in(block.stripes)),
             images=images,
             steps=steps,
             outer=self._outer,
@@ -199,7 +194,7 @@ class _Block:
             height=height,
         )
 
-    def _number(self, value: Count) -> str:
+    def _number(self, value: Number) -> str:
         """A number, or what it is at the sizes of a call: text that can be multiplied."""
         if isinstance(value, int):
             return str(value)
@@ -208,7 +203,7 @@ class _Block:
         self._late.append(found)
         return found if re.fullmatch(r"\w+", found) else f"({found})"
 
-    def _short(self, value: Count) -> str:
+    def _short(self, value: Number) -> str:
         """A number for a member of 16 bits."""
         found = self._number(value)
         return found if isinstance(value, int) else f"(int16_t){found}"
@@ -244,7 +239,7 @@ class _Block:
     def _layers(self) -> tuple[tuple[str, str, str, str], ...]:
         last = len(self._block.stages) - 1
         return tuple(
-            (stage.op, stage.name, _said(line.ring_rows) if index < last else "", _said(stage.rows))
+            (stage.op, stage.name, said(line.ring_rows) if index < last else "", said(stage.rows))
             for index, (stage, line) in enumerate(zip(self._block.stages, self._block.lines, strict=False))
         )
 
@@ -326,9 +321,9 @@ class _Block:
                 return f"&{struct_name(self._prim, suffix, self._struct_names)}"
             case ConstantArg(role=role):
                 return self._constants[self._prim.name, role]
-            case LiteralArg(value=value) if not isinstance(value, Formula):
+            case LiteralArg(value=bool() | int() | float() as value):
                 return scalar(value)
-            case LiteralArg(value=value) if isinstance(value, Formula):
+            case LiteralArg(value=value) if varies(value):
                 return self._number(value)
             case WorkspaceArg():
                 return _WORKSPACE

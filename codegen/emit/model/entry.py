@@ -33,7 +33,7 @@ from codegen.emit.values.locations import CallerBytes, Places, PoolBytes
 from codegen.emit.values.model_data import image_tag
 from codegen.emit.values.step_notes import step_note
 from codegen.ir import Runner, Var
-from codegen.ir.formulas import Formula
+from codegen.ir.numbers import varies
 from codegen.kernels.call import (
     ArrayArg,
     CallArg,
@@ -354,9 +354,9 @@ class _Entry:
                 return self._workspace_name(prim, name)
             case ConstantArg(role=role):
                 return self.constants[prim.name, role]
-            case LiteralArg(value=value) if not isinstance(value, Formula):
+            case LiteralArg(value=bool() | int() | float() as value):
                 return scalar(value)
-            case LiteralArg(value=value) if self.places.sizes is not None and isinstance(value, Formula):
+            case LiteralArg(value=value) if varies(value) and self.places.sizes is not None:
                 return self.places.sizes.spelled(value)
             case NullArg():
                 return "NULL"

@@ -9,8 +9,7 @@ from codegen.emit.c.spelling import c_name, reader_name
 from codegen.emit.model.header_memory import MemoryView, memory_view
 from codegen.emit.values.copies import has_start, saved_state_bytes
 from codegen.emit.values.locations import Places, TensorView, callers_views, used_pools
-from codegen.ir.formulas import formula_of, named
-from codegen.kernels.block import Count
+from codegen.ir.numbers import Number, number_of
 from codegen.program.image import ElfSizes
 from codegen.program.interface import axes_of
 from codegen.program.program import Bundle, Program
@@ -80,7 +79,7 @@ class StreamView:
     function: str
     field: str
     c_type: str
-    rows: Count
+    rows: Number
     row_bytes: int
     row_elements: int
 
@@ -253,8 +252,7 @@ def _sizes(program: Program, places: Places, tensors: Sequence[TensorView]) -> S
             low=symbol.low,
             high=symbol.high,
             axes=", ".join(
-                f"axis {axis} of {field}"
-                for field, axis in axes_of(program.signature.inputs, named(symbol.name))
+                f"axis {axis} of {field}" for field, axis in axes_of(program.signature.inputs, symbol.name)
             ),
         )
         for symbol in ranges.symbols
@@ -266,7 +264,7 @@ def _sizes(program: Program, places: Places, tensors: Sequence[TensorView]) -> S
         pools.append(SizedPool(macro=macro, index=index, late=late, size=size))
     shapes: list[SizedShape] = []
     for view, tensor in zip(tensors, (*program.signature.given, *program.signature.wanted), strict=True):
-        extents = tuple(spelling.spelled(formula_of(extent)) for extent in tensor.type.shape)
+        extents = tuple(spelling.spelled(number_of(extent)) for extent in tensor.type.shape)
         shapes.append(
             SizedShape(
                 stem=view.stem,

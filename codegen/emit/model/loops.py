@@ -13,7 +13,6 @@ from codegen.emit.model.structs import (
     struct_name,
 )
 from codegen.ir import Var
-from codegen.ir.formulas import Formula
 from codegen.kernels.call import (
     ArrayArg,
     ConstantArg,
@@ -161,7 +160,7 @@ class _LoopFunction:
                 return f"&{struct_name(self._prim, suffix, self._struct_names)}"
             case ConstantArg(role=role):
                 return self._constants[self._prim.name, role]
-            case LiteralArg(value=value) if not isinstance(value, Formula):
+            case LiteralArg(value=bool() | int() | float() as value):
                 return scalar(value)
             case NullArg():
                 return "NULL"

@@ -8,7 +8,7 @@ from codegen.emit.c.c_text import statement
 from codegen.emit.c.formula_text import SizeText
 from codegen.emit.c.spelling import c_name, constant_pool, pool_array, scalar
 from codegen.emit.values.model_data import part_address
-from codegen.ir.formulas import Formula
+from codegen.ir.numbers import Number, varies
 from codegen.kernels.call import (
     CallArg,
     ChosenPointer,
@@ -172,7 +172,7 @@ def _local(struct: CStruct, by_suffix: Mapping[str, CStruct], late: Set[str]) ->
         (path, value) for path, value in _leaves(struct.fields) if _is_late(value, by_suffix, late)
     )
     fields = early(struct.fields)
-    has_sizes = any(isinstance(value, Formula | ChosenPointer | Narrow) for _, value in stored)
+    has_sizes = any(varies(value) or isinstance(value, ChosenPointer | Narrow) for _, value in stored)
     fixed_count = 0 if struct.is_array or not has_sizes else len([*_leaves(fields)])
     pays = fixed_count >= max(_COPIED, len(stored) + 1)
     copied = replace(struct, suffix=f"{struct.suffix}_copied", fields=fields) if pays else None
@@ -193,16 +193,17 @@ def _designator(name: str) -> str:
 def _is_late(held: object, by_suffix: Mapping[str, CStruct], late: Set[str]) -> bool:
     """Whether a field, or one that it nests, is known at run time only."""
     return any(
-        isinstance(value, Formula | ChosenPointer | Narrow)
+        varies(value)
+        or isinstance(value, ChosenPointer | Narrow)
         or (isinstance(value, ConstantPointer) and value.role in late)
         or (isinstance(value, StructPointer) and _is_late(by_suffix[value.suffix].fields, by_suffix, late))
         for value in _pointers(held)
     )
 
 
-def _pointers(value: object) -> Iterator[ConstantPointer | ChosenPointer | StructPointer | Narrow | Formula]:
+def _pointers(value: object) -> Iterator[ConstantPointer | ChosenPointer | StructPointer | Narrow | Number]:
     """All addresses and formulas in a field or in what it nests."""
-    if isinstance(value, ConstantPointer | ChosenPointer | StructPointer | Narrow | Formula):
+    if varies(value) or isinstance(value, ConstantPointer | ChosenPointer | StructPointer | Narrow):
         yield value
     for _, inner in _fields(value):
         yield from _pointers(inner)
@@ -228,7 +229,7 @@ class _FieldValues:
                 return "NULL"
             case bool() | int() | float():
                 return scalar(value)
-            case _ if isinstance(value, Formula) and self._sizes is not None:
+            case _ if varies(value) and self._sizes is not None:
                 return self._sizes.spelled(value)
             case Narrow(c_type=c_type, value=formula) if self._sizes is not None:
                 return f"({c_type})({self._sizes.spelled(formula)})"

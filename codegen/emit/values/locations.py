@@ -8,7 +8,7 @@ from codegen.emit.c.c_text import hexadecimal
 from codegen.emit.c.formula_text import SizeText
 from codegen.emit.c.spelling import POOL_TYPES, PUBLIC_TYPES, c_name, io_stems, pool_array
 from codegen.ir import DType, TensorType, Var
-from codegen.ir.formulas import Formula, constant_of
+from codegen.ir.numbers import Number, varies
 from codegen.lifetimes.ties import ties
 from codegen.problem.problem import Buffer, Placement, steps_alive
 from codegen.program.constants import Staged
@@ -24,7 +24,7 @@ class PoolBytes:
     offset: int
     size_bytes: int
     buffer: str
-    at: Formula | None = None
+    at: Number | None = None
     """Where it begins at other sizes; None where that is always `offset`."""
 
     @property
@@ -46,7 +46,7 @@ class CallerBytes:
     struct: str
     field: str
     offset_bytes: int
-    at: Formula | None = None
+    at: Number | None = None
     """Elements in front of it at other sizes; None where they are always as many."""
 
     @property
@@ -69,7 +69,7 @@ class Places:
         self.buffers: Mapping[str, Buffer] = {buffer.id: buffer for buffer in program.memory.problem.buffers}
         self._anchors = ties(program.steps.function, program.steps.prim_funcs).anchors
         self._owned = _caller_owned(program, self._anchors)
-        self._at: Mapping[str, Formula] = {} if program.ranges is None else program.ranges.values
+        self._at: Mapping[str, Number] = {} if program.ranges is None else program.ranges.values
         self.sizes = None if program.ranges is None else SizeText(program.name, program.ranges)
         """The formulas of its sizes in C; None where all are fixed."""
 
@@ -114,7 +114,7 @@ class Places:
             offset=copy.offset,
             size_bytes=copy.size_bytes,
             buffer=copy.buffer,
-            at=None if at is None or constant_of(at) is not None else at,
+            at=at if varies(at) else None,
         )
 
     def placement(self, buffer: str) -> Placement:

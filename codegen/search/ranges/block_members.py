@@ -5,11 +5,12 @@ from dataclasses import replace
 from typing import cast
 
 from codegen.ir import Let
+from codegen.ir.numbers import Number
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.inserted import FusedAttrs
 from codegen.ir.ranged import Unlike
 from codegen.kernels.base.registry import Kernel, kernels_of_step
-from codegen.kernels.block import Block, BlockStage, Count, Lines
+from codegen.kernels.block import Block, BlockStage, Lines
 from codegen.kernels.call import CallArg, LiteralArg
 from codegen.kernels.fused import BlockLayout, bind_fused, can_fuse, laid_out, stages_of
 from codegen.kernels.primfunc import PrimFunc
@@ -72,8 +73,8 @@ def block_formulas(every: Sequence[Block], field: Callable[[Sequence[object]], o
     """The last of `every` with what `field` makes of the numbers in which they differ: a formula, or what all
     have."""
 
-    def count(values: Sequence[Count]) -> Count:
-        return cast("Count", field(values))
+    def count(values: Sequence[Number]) -> Number:
+        return cast("Number", field(values))
 
     def lines(index: int, own: Lines) -> Lines:
         there = [each.lines[index] for each in every]
@@ -103,7 +104,7 @@ def block_formulas(every: Sequence[Block], field: Callable[[Sequence[object]], o
         last,
         stages=tuple(stage(index, own) for index, own in enumerate(last.stages)),
         lines=tuple(lines(index, own) for index, own in enumerate(last.lines)),
-        stripes=cast("tuple[tuple[tuple[Count, Count], ...], ...]", stripes),
+        stripes=cast("tuple[tuple[tuple[Number, Number], ...], ...]", stripes),
         images=count([each.images for each in every]),
     )
 

@@ -61,7 +61,7 @@ class Formulas:
         buffers = {id_: (offsets[id_], size) for id_, size in places_.sizes()}
         places = [*values.values(), *workspaces.values(), *pools.values(), *chain(*buffers.values())]
         places += [each.formula for each in found_in((function.params, function.body))]
-        places += [each for prim in prims for each in prim.formulas]
+        places += [each for prim in prims for each in prim.numbers]
         self._check_range(places)
         extents = self._names.sizes.used_by(name for each in places for name in names_of(each)).extents
         ranges = Ranges(

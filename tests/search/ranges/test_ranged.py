@@ -15,7 +15,7 @@ from codegen.errors import CodegenError
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import Module
 from codegen.ir.formulas import constant_of, open_sizes, text
-from codegen.kernels.call import formulas_in
+from codegen.kernels.call import numbers_in
 from codegen.kernels.primfunc import PrimFunc
 from codegen.passes import Reduce
 from codegen.plan.place.exact import optimal
@@ -139,7 +139,7 @@ def test_a_block_goes_along_the_range(tmp_path: Path) -> None:
     [block] = [prim.block for prim in found.steps.prim_funcs if prim.block is not None]
     assert [stage.op for stage in block.stages] == ["CONV_2D", "DEPTHWISE_CONV_2D", "CONV_2D"]
     assert [line.ring_rows for line in block.lines[:2]] == [3, 1]
-    assert [text(each) for each in block.formulas if constant_of(each) is None]
+    assert [text(each) for each in block.numbers if constant_of(each) is None]
     assert text(ranges.pools[POOL]) == "16*T + 744"  # 16 bytes of input a row
     alone = planned(rows(), tmp_path, "host", "T=40..40")
     assert found.memory.peak_bytes(POOL) == alone.memory.peak_bytes(POOL) == 16 * 40 + 744
@@ -196,7 +196,7 @@ def test_parameters_of_layers_of_a_batch_say_one_image(board: str, tmp_path: Pat
     [block] = [prim for prim in program.steps.prim_funcs if prim.block is not None]
     assert block.block is not None
     assert "ADD" in [stage.op for stage in block.block.stages]
-    assert [struct.suffix for struct in block.structs if [*formulas_in(struct.fields)]] == []
+    assert [struct.suffix for struct in block.structs if [*numbers_in(struct.fields)]] == []
 
 
 def test_where_a_block_fails_at_some_size_the_range_goes_without(
@@ -239,7 +239,7 @@ def test_offsets_in_an_image_of_any_width_are_a_table_of_the_step(tmp_path: Path
     assert found.memory.peak_bytes(POOL) == alone.memory.peak_bytes(POOL)
     first = found.steps.prim_funcs[0]
     [table] = [struct for struct in first.structs if struct.suffix == "image_offsets_table"]
-    said = {text(each) for each in formulas_in(table.fields)}
+    said = {text(each) for each in numbers_in(table.fields)}
     assert {"3*x0_dim2", "6*x0_dim2 + 8"} <= said  # rows of 3 channels; the last of 9 values of the third
     assert "image_offsets" not in [constant.role for constant in first.constants]
 
