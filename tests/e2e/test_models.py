@@ -6,14 +6,19 @@ same outputs, the stack stays within its static bound.
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from codegen.cli.case_files import model_cases
+from codegen.driver.inputs.cases import ArraySource, Case, sequence_cases
 from codegen.driver.options import Options
+from codegen.driver.run import complaints, execute
 from codegen.program.interface import IoMode
 from codegen.toolchain import Optimize
 from tests.e2e.board_runs import MAIN_BOARDS, check, pairs
 from tests.e2e.models import ALL_MODELS, EDGED_MODELS, build_model, golden_cases
-from tests.networks import ONNX_NAMES, model_path
+from tests.networks import CASES, ONNX_NAMES, WHOLE_NAMES, golden, model_path
+from tests.networks.whole import WHOLE
 
 SMALL_MODELS = ("dense_chain", "speech")
 """Two models that fit the smallest board, so every board runs two."""
@@ -38,6 +43,32 @@ def test_model_on_board(key: str, board: str, tmp_path: Path, request: pytest.Fi
 )
 def test_onnx_twin(key: str, board: str, tmp_path: Path) -> None:
     _check(key, Options(board=board), tmp_path, every_case=board == "host")
+
+
+@pytest.mark.parametrize(
+    "board",
+    ["host", *(pytest.param(board, marks=pytest.mark.qemu) for board in ("mps2-an386", "mps3-an547"))],
+)
+@pytest.mark.parametrize("key", WHOLE_NAMES)
+def test_lstm_stream_and_detector(key: str, board: str, tmp_path: Path) -> None:
+    """Each case begins with fresh state, but those of a sequence."""
+    options, arrays, path = Options(board=board), golden(key), tmp_path / "golden.npz"
+    built, is_sequence = build_model(key, options, tmp_path / "build"), WHOLE[key].is_sequence
+    model, cases = built.models[0], list[Case]()
+    if is_sequence:
+        rows = {
+            place: np.stack([arrays[f"{case}_{place}"] for case in CASES]) for place in ("x0", "y0", "y1")
+        }
+        np.savez(path, **rows)  # type: ignore[arg-type]
+        source = ArraySource(path=path)
+        cases = sequence_cases(model.program, source, source, 0)
+    else:
+        np.savez(path, **arrays)  # type: ignore[arg-type]
+        for case in CASES:
+            sources = {model.program.name: ArraySource(path=path, prefix=case)}
+            cases += model_cases(built, [model_path(key)], sources, sources, options)[0]
+    measured = execute(built, cases, sequence=is_sequence)
+    assert complaints(model, cases, measured, built.image.sizes.stack_bound_bytes) == []
 
 
 @pytest.mark.parametrize("board", MAIN_BOARDS)

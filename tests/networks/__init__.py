@@ -24,6 +24,7 @@ from tests.checkout import ROOT
 from tests.networks import shapes
 from tests.networks.layers import Network, patterns
 from tests.networks.qdq import QdqWriter, channels_first
+from tests.networks.whole import WHOLE
 from tests.networks.writing import Form, Writer
 from tests.opgen import goldens
 from tests.opgen.dice import Dice
@@ -45,7 +46,7 @@ class Recipe:
     form: Form = _INT8
 
 
-_RECIPES: dict[str, Recipe] = {
+_TFLITE: Mapping[str, Recipe] = {
     "autoencoder": Recipe(shape=shapes.autoencoder),
     "autoencoder_edged": Recipe(shape=shapes.autoencoder, form=_EDGED),
     "autoencoder_float": Recipe(shape=shapes.autoencoder, form=_FLOAT),
@@ -69,17 +70,20 @@ _RECIPES: dict[str, Recipe] = {
     "speech": Recipe(shape=shapes.speech),
     "two_images": Recipe(shape=shapes.two_images),
 }
-_RECIPES |= {
-    f"{name}_qdq": Recipe(shape=_RECIPES[name].shape, form=_QDQ)
+_QDQ_TWINS: Mapping[str, Recipe] = {
+    f"{name}_qdq": Recipe(shape=_TFLITE[name].shape, form=_QDQ)
     for name in (
         *("autoencoder", "dense_chain", "ds_cnn", "mobilenet_v1", "person_detect", "resnet8"),
         *("separable_1d", "speech"),
     )
 }
-NAMES = tuple(name for name, recipe in _RECIPES.items() if not recipe.form.is_onnx)
-ONNX_NAMES = tuple(name for name in _RECIPES if name not in NAMES)
+_RECIPES = {**_TFLITE, **_QDQ_TWINS}
+NAMES = tuple(_TFLITE)
+ONNX_NAMES = tuple(_QDQ_TWINS)
 """Twins of some of them, as ONNX files of QuantizeLinear and DequantizeLinear. MobileNet V2 has none: what
 onnxruntime makes of its sums of two values is one step off the definition in places."""
+WHOLE_NAMES = tuple(WHOLE)
+"""An LSTM, one that streams (its cases are one sequence), a detector."""
 PRUNED = ("dense_chain_pruned", "mobilenet_v1_pruned")
 """Networks some of whose channels are constants."""
 CASES = ("a", "b", "c", "d")
@@ -118,7 +122,7 @@ def _drawing_digest() -> str:
     """Digest of the code that decides what is drawn."""
     folders = (Path(__file__).parent, ROOT / "tests" / "opgen", Path(writer.__file__).parent)
     digest = hashlib.sha256(np.__version__.encode())
-    for path in sorted(path for folder in folders for path in folder.glob("*.py")):
+    for path in sorted(path for folder in folders for path in folder.rglob("*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
@@ -131,6 +135,8 @@ def _write_whole(path: Path, data: bytes) -> None:
 
 
 def _draw(name: str) -> Drawn:
+    if name in WHOLE:
+        return WHOLE[name].draw()
     recipe = _RECIPES[name]
     network = recipe.shape()
     writer = Writer(network, recipe.form)
@@ -152,7 +158,9 @@ def _draw(name: str) -> Drawn:
 
 def engine_of(name: str) -> str:
     """The engine that rules for every operator of `name`: of int16 the SOFTMAX decides."""
-    if _RECIPES[name].form.is_onnx:
+    if name in WHOLE:
+        return WHOLE[name].engine
+    if name in ONNX_NAMES:
         return ONNXRUNTIME
     is_wide = _RECIPES[name].form.values == "int16"
     return ruling_engine("SOFTMAX int16" if is_wide else "CONV_2D")
@@ -162,7 +170,7 @@ def engine_of(name: str) -> str:
 def model_path(name: str) -> Path:
     """A file of the network `name`, in a folder named by the file's contents: it is never out of date."""
     data = drawn(name).model
-    suffix = ".onnx" if _RECIPES[name].form.is_onnx else ".tflite"
+    suffix = ".onnx" if name in ONNX_NAMES else ".tflite"
     path = _FOLDER / hashlib.sha256(data).hexdigest()[:16] / f"{name}{suffix}"
     if not path.exists():
         _write_whole(path, data)

@@ -11,6 +11,7 @@ import onnx
 from tests.engines import Request, evaluate
 from tests.importers.onnx.engine import answers
 from tests.networks import ONNX_NAMES, drawn, engine_of
+from tests.networks.whole import WHOLE
 from tests.opgen.sketch import Arrays
 
 
@@ -18,7 +19,13 @@ def engine_outputs(names: Sequence[str]) -> dict[str, tuple[Arrays, ...]]:
     """The outputs of every case, by network. Raises ValueError with what an engine refuses."""
     tflite = [name for name in names if name not in ONNX_NAMES]
     requests = [
-        Request(engine=engine_of(name), model=drawn(name).model, inputs=drawn(name).inputs) for name in tflite
+        Request(
+            engine=engine_of(name),
+            model=drawn(name).model,
+            inputs=drawn(name).inputs,
+            is_sequence=name in WHOLE and WHOLE[name].is_sequence,
+        )
+        for name in tflite
     ]
     told = dict(zip(tflite, evaluate(requests) if requests else [], strict=True))
     if refused := [f"{name}: {answer.error}" for name, answer in told.items() if answer.error]:

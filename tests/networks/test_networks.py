@@ -5,13 +5,16 @@ import pytest
 
 from codegen import importers
 from codegen.engines import ONNXRUNTIME
+from codegen.ir import Function
 from codegen.ir.evaluate import evaluate, steps
+from codegen.ir.function import StateValue
 from tests.engines import available
 from tests.networks import (
     CASES,
     NAMES,
     ONNX_NAMES,
     PRUNED,
+    WHOLE_NAMES,
     calibration_inputs,
     drawn,
     engine_of,
@@ -19,6 +22,7 @@ from tests.networks import (
     model_path,
 )
 from tests.networks.asking import engine_outputs
+from tests.networks.whole import WHOLE
 from tests.opgen.sketch import Arrays
 
 SATURATED_SHARE = 0.1
@@ -41,11 +45,21 @@ def _assert_equal(ours: np.ndarray, engine: np.ndarray) -> None:
         np.testing.assert_array_equal(ours, engine)
 
 
-@pytest.mark.parametrize("name", (*NAMES, *ONNX_NAMES))
+def _first(state: StateValue, function: Function) -> np.ndarray:
+    kind = function.params[state.param].type
+    return np.frombuffer(state.initial, kind.dtype.numpy).reshape(kind.shape)
+
+
+@pytest.mark.parametrize("name", (*NAMES, *ONNX_NAMES, *WHOLE_NAMES))
 def test_references_hold_and_the_installed_engine_gives_them(name: str) -> None:
     module, references = importers.load(model_path(name)), _outputs(name)
+    begun = [_first(state, module.main) for state in module.main.states]
+    states = begun
     for inputs, outputs in zip(drawn(name).inputs, references, strict=True):
-        for ours, engine in zip(evaluate(module, module.main, inputs), outputs, strict=True):
+        is_next = name in WHOLE and WHOLE[name].is_sequence
+        results = evaluate(module, module.main, [*inputs, *(states if is_next else begun)])
+        states = results[len(outputs) :]
+        for ours, engine in zip(results[: len(outputs)], outputs, strict=True):
             _assert_equal(ours, engine)
     if engine_of(name) not in (*available(), ONNXRUNTIME):
         return

@@ -5,6 +5,7 @@ convolutions and one scale in FULLY_CONNECTED. A bias has the product of both sc
 uint8 files are of the older kind: weights are uint8 with a zero point, and one scale a tensor.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,13 +76,14 @@ class Writer:
         self.scales: dict[int, Scale] = {} if form.is_float else self._value_scales()
         self._tensors: dict[int, int] = {}
 
-    def build(self) -> bytes:
-        """The file."""
+    def build(self, finish: Callable[[ModelBuilder, Sequence[int]], Sequence[int]] | None = None) -> bytes:
+        """The file. `finish` adds operators behind the network's outputs, and gives the file's own."""
         edges = [self._edge(value) for value in self._network.inputs]
         for layer in self._network.layers:
             self._write(layer)
         self._model.inputs(*edges)
-        self._model.outputs(*(self._left(value) for value in self._network.outputs))
+        outputs = [self._left(value) for value in self._network.outputs]
+        self._model.outputs(*(finish(self._model, outputs) if finish else outputs))
         return self._model.build()
 
     def inputs(self, samples: list[np.ndarray]) -> tuple[np.ndarray, ...]:
