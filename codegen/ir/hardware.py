@@ -29,7 +29,7 @@ class MemoryModel:
     title: str
     clock_hz: int
     wait_states: int
-    """Cycles an access waits beyond its own when it has to read the flash."""
+    """Extra cycles of an access that has to read the flash."""
     read_bytes: int
     """Bytes of one reading."""
     prefetch: bool = False

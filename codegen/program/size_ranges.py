@@ -82,7 +82,7 @@ class Ranges:
 
     @property
     def sizes(self) -> OpenSizes:
-        """All that formulas name."""
+        """Symbols and extents that the formulas of the program refer to."""
         return OpenSizes(symbols=self.symbols, extents=self.extents)
 
     def __post_init__(self) -> None:
