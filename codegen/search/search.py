@@ -3,8 +3,9 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from codegen.constants.compressing import linked, with_staging
+from codegen.constants.compressing import linked
 from codegen.constants.constant_pools import placed
+from codegen.constants.copying import with_staging
 from codegen.errors import CodegenError, Message, Messages
 from codegen.ir import Board, Function, Module, Var
 from codegen.ir.ops import SHIFT

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from codegen.constants.compressing import misses_start_up
+from codegen.constants.copying import misses_start_up
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Module
 from codegen.ir.formulas import Symbol
