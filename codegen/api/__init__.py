@@ -72,6 +72,8 @@ if TYPE_CHECKING:
     from codegen.report_file import Report
     from codegen.resources import folder as data_folder
     from codegen.settings import Optimize
+    from codegen.targets.core_family import Ecosystems
+    from codegen.targets.families import family_of
     from codegen.toml import Name, decode, line_of
     from codegen.toolchain import tools as compiler_tools
 

@@ -184,6 +184,22 @@ class CycleFacts:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Ecosystems:
+    """Names of a family's cores and instruction sets (folders of kernels) in formats of packages."""
+
+    platforms: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
+    """Instruction set -> platforms of Arduino and of PlatformIO with such boards; the narrowest set leads."""
+    platformio: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
+    """Core -> PlatformIO's platform and a board with that core, for an example to begin with."""
+    kconfig: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Instruction set -> what Zephyr calls cores that have it."""
+    cmsis_cores: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Core -> the core as CMSIS-Packs call it."""
+    optional_dsp: frozenset[str] = frozenset()
+    """Cores that a CMSIS-Pack has to ask for their DSP extension."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class CoreFamily:
     """All that is true of cores that share compiler, start-up code and link format.
 
@@ -206,6 +222,7 @@ class CoreFamily:
     firmware: FirmwareFacts | None = None
     decode_fault: Callable[[Sequence[int]], FaultReport] = undecoded
     cycles: CycleFacts = field(default_factory=CycleFacts)
+    ecosystems: Ecosystems = field(default_factory=Ecosystems)
 
     @property
     def port_folders(self) -> tuple[str, str]:

@@ -20,6 +20,7 @@ from codegen.targets.arm.architectures import (
     V6M,
     V7M,
 )
+from codegen.targets.arm.ecosystems import ECOSYSTEMS
 from codegen.targets.arm.fault_words import decode_fault
 from codegen.targets.core_family import (
     CompilerFacts,
@@ -109,4 +110,5 @@ FAMILY = CoreFamily(
     ),
     decode_fault=decode_fault,
     cycles=CycleFacts(counters=_counters, recorded=Path(__file__).with_name("kernel_cycles.csv")),
+    ecosystems=ECOSYSTEMS,
 )

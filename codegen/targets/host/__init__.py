@@ -3,7 +3,7 @@
 In: nothing. Out: `FAMILY`, which `codegen.targets.families` hands on. Start with `FAMILY`.
 """
 
-from codegen.targets.core_family import Architecture, CompilerFacts, CoreFamily, DecodeCost
+from codegen.targets.core_family import Architecture, CompilerFacts, CoreFamily, DecodeCost, Ecosystems
 
 _DECODE = DecodeCost(call=40, group=12, byte=16, taking=5)
 
@@ -23,4 +23,5 @@ FAMILY = CoreFamily(
     ),
     features=frozenset({"fpu", "div"}),
     compiler=CompilerFacts(prefix="", install="sudo apt-get install gcc libc6-dev"),
+    ecosystems=Ecosystems(platformio={"host": ("espressif32", "esp32dev")}),
 )

@@ -1,8 +1,8 @@
 """Forms that CMake builds: a package to install, a module of Zephyr, a component of ESP-IDF."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from codegen.api import CodegenError, Message, toolchain_file
+from codegen.api import CodegenError, Message, family_of, toolchain_file
 from codegen.tools.packages.contents import INCLUDE_FOLDERS, LICENCE, Package, PackageFiles
 from codegen.tools.packages.examples import example_files
 from codegen.tools.packages.package_templates import fill
@@ -12,15 +12,6 @@ RULES = ("-fno-strict-aliasing", "$<$<COMPILE_LANGUAGE:C>:-std=c11>")
 
 _PRINTF_BYTES = 1536
 """Stack that an example's own calls may take."""
-
-_KCONFIG: Mapping[str, str] = {
-    "dsp": "CPU_CORTEX_M4 || CPU_CORTEX_M7 || ARMV8_M_DSP",
-    "fpu": "FPU",
-    "mve": "ARMV8_1_M_MVEI",
-    "v6m": "CPU_CORTEX_M",
-    "v7m": "ARMV7_M_ARMV8_M_MAINLINE",
-}
-"""Instruction set -> what Zephyr calls cores that have it."""
 
 
 def product_in(package: Package, folder: str) -> dict[str, str]:
@@ -100,7 +91,7 @@ def zephyr(package: Package) -> PackageFiles:
     """A module of Zephyr with Kconfig, pools as sections of its linker script, and a sample."""
     said = views(package) | {
         "symbol": f"MODEL_{package.name.upper()}",
-        "depends": [_KCONFIG[need] for need in package.needs],
+        "depends": [family_of(package.cpu).ecosystems.kconfig[need] for need in package.needs],
         "stack_bytes": _stack_bytes(package),
     }
     sample = f"samples/{package.name}"

@@ -3,39 +3,19 @@
 What a file must be compiled with stands in front of it, as pragmas.
 """
 
-from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 import msgspec
 
+from codegen.api import Ecosystems, family_of
 from codegen.tools.packages.contents import INCLUDE_FOLDERS, LICENCE, Package, PackageFiles
 from codegen.tools.packages.examples import example_files
 from codegen.tools.packages.package_templates import fill
 
 _SKETCH = "arduino/sketch.j2"
 
-_ARDUINO = "mbed mbed_nano mbed_giga mbed_portenta nrf52 renesas_uno renesas_portenta stm32 samd"
-_REGISTERED = "atmelsam nordicnrf52 renesas-ra ststm32 teensy"
-_PLATFORMS: Mapping[str, tuple[str, str]] = {
-    "mve": ("stm32", "ststm32"),
-    "dsp": (_ARDUINO, _REGISTERED),
-    "v7m": (f"{_ARDUINO} sam", _REGISTERED),
-    "v6m": (f"{_ARDUINO} sam mbed_rp2040 rp2040", f"{_REGISTERED} nordicnrf51 raspberrypi"),
-}
-"""Instruction set -> platforms of Arduino and of PlatformIO that have boards with it, the narrowest first."""
 _LONGEST_COMPONENT = 32
 """Letters that a component's name has at most in a CMSIS-Pack."""
-
-_PLATFORMIO: Mapping[str, tuple[str, str]] = {
-    "host": ("espressif32", "esp32dev"),
-    "cortex-m0": ("nordicnrf51", "bbcmicrobit"),
-    "cortex-m0plus": ("ststm32", "nucleo_l053r8"),
-    "cortex-m3": ("ststm32", "nucleo_f103rb"),
-    "cortex-m4": ("ststm32", "nucleo_f446re"),
-    "cortex-m7": ("ststm32", "nucleo_f767zi"),
-    "cortex-m33": ("ststm32", "nucleo_u575zi_q"),
-}
-"""Core -> PlatformIO's platform and a board with that core, for the example to begin with."""
 
 
 def arduino(package: Package) -> PackageFiles:
@@ -78,7 +58,7 @@ def platformio(package: Package) -> PackageFiles:
             **_library(package),
             "library.json": msgspec.json.format(msgspec.json.encode(manifest), indent=2).decode() + "\n",
             f"{example}/platformio.ini": fill(
-                "arduino/platformio.ini.j2", **said, target=_PLATFORMIO.get(package.cpu)
+                "arduino/platformio.ini.j2", **said, target=_ecosystems(package).platformio.get(package.cpu)
             ),
             **example_files(package, f"{example}/src", "main.cpp", template=_SKETCH),
         },
@@ -94,8 +74,8 @@ def cmsis_pack(package: Package) -> PackageFiles:
         "sources": [path for path in product if path.endswith((".c", ".S"))],
         "headers": [f"src/{path}" for path in package.public_headers],
         "include_folders": [f"src/{path}/" if path != "." else "src/" for path in INCLUDE_FOLDERS],
-        "core": _core(package.cpu),
-        "has_dsp": "dsp" in package.needs and package.cpu == "cortex-m33",
+        "core": _ecosystems(package).cmsis_cores.get(package.cpu),
+        "has_dsp": "dsp" in package.needs and package.cpu in _ecosystems(package).optional_dsp,
         "component": package.name[:_LONGEST_COMPONENT],
     }
     return PackageFiles(
@@ -112,19 +92,15 @@ def _views(package: Package) -> dict[str, object]:
     return {"package": package, "licence": LICENCE}
 
 
+def _ecosystems(package: Package) -> Ecosystems:
+    return family_of(package.cpu).ecosystems
+
+
 def _platforms(package: Package) -> tuple[list[str], list[str]]:
     """Platforms of Arduino and of PlatformIO that the kernels may be for; all for portable C."""
-    arduinos, registered = next(
-        (words for need, words in _PLATFORMS.items() if need in package.needs), ("*", "*")
-    )
+    platforms = _ecosystems(package).platforms.items()
+    arduinos, registered = next((words for need, words in platforms if need in package.needs), ("*", "*"))
     return arduinos.split(), registered.split()
-
-
-def _core(cpu: str) -> str | None:
-    """The core as packs call it; None for portable C."""
-    if not cpu.startswith("cortex-"):
-        return None
-    return "Cortex-M" + cpu.removeprefix("cortex-m").replace("plus", "+")
 
 
 def _library(package: Package) -> dict[str, str]:
