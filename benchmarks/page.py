@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from codegen.tools.page.page import page  # noqa: E402
-from tests.tools.page.browser import Browser, browser  # noqa: E402
+from tests.tools.browser import Browser, browser  # noqa: E402
 
 _HOVERS = 50
 _FIELD = """(() => {

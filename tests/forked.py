@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
+from codegen.cli.installed_tools import installed_tools
 from tests import objects
 from tests.checkout import ROOT
 
@@ -61,7 +62,7 @@ def _serve(address: str) -> NoReturn:
         "codegen.cli.model_work.plan_work",
         "codegen.cli.verbs_info",
         "codegen.cli.model_work.sized_verbs",
-        "codegen.tools.page",
+        *(flag.module for tool in installed_tools() for flag in tool.report_flags),
     ):
         importlib.import_module(name)
     objects.keep()

@@ -15,7 +15,7 @@ from codegen.board.flash.commands import load_commands, tools_for
 from codegen.cli.verb_table import VERBS
 from codegen.command.console import table
 from codegen.documents import to_json
-from codegen.errors import CodegenError, ExitCode
+from codegen.errors import ExitCode
 from codegen.ir import Board, Cache, Region, Runner
 from codegen.targets.families import family_of
 
@@ -28,36 +28,24 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON document 
 @_JSON
 def ops(as_json: bool) -> int:
     """`codegen ops`."""
-    from codegen.importers import imported_ops, node_types
-    from codegen.kernels import kernels_for
+    from codegen.driver.supported_ops import onnx_functions, onnx_node_types, supported_ops
 
-    imported = imported_ops()
-    others = {"CAST": "PLAIN_CONVERT"}
-    found = {
-        name: [kernel.name for each in (op, others.get(name)) for kernel in kernels_for(each or "")]
-        for name, op in imported.items()
-    }
+    known = supported_ops()
+    functions, unknown = onnx_functions()
     if as_json:
-        onnx = {"onnx": node_types(), "onnx_functions": _function_types()[0]}
-        click.echo(to_json({"schema": 1, "ops": found, "imported_as": dict(imported), **onnx}), nl=False)
+        document = {
+            "ops": {op.name: op.kernels for op in known},
+            "imported_as": {op.name: op.imported_as for op in known},
+            "onnx": onnx_node_types(),
+            "onnx_functions": functions,
+        }
+        click.echo(to_json({"schema": 1, **document}), nl=False)
     else:
-        rows = [[name, _becomes(name, imported[name]) + ", ".join(found[name])] for name in found]
-        table("", ["operator", "kernels"], rows)
-        functions, unknown = _function_types()
-        _wrap(f"ONNX node types, in float32: {', '.join(node_types())}")
+        table("", ["operator", "kernels"], [[op.name, op.note + ", ".join(op.kernels)] for op in known])
+        _wrap(f"ONNX node types, in float32: {', '.join(onnx_node_types())}")
         _wrap(f"By ONNX's own functions, of those node types: {unknown or ', '.join(functions)}")
         _wrap(f"In float64: {_OF_DOUBLES}")
     return ExitCode.OK
-
-
-def _function_types() -> tuple[Sequence[str], str]:
-    """ONNX node types imported as functions, or why they are unknown here."""
-    from codegen.importers import function_types
-
-    try:
-        return function_types(), ""
-    except CodegenError as error:
-        return (), error.messages[0].text
 
 
 def _wrap(text: str) -> None:
@@ -65,18 +53,6 @@ def _wrap(text: str) -> None:
     click.echo(
         textwrap.fill(text, 80, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
     )
-
-
-def _becomes(name: str, op: str | None) -> str:
-    """What stands in front of an operator's kernels: whose they are, or why there are none."""
-    from codegen.importers import CONTROL_OPS, STATE_OPS
-
-    if op is None:
-        if name in CONTROL_OPS:
-            return "unrolled, or a function that is rendered"
-        is_state = name in STATE_OPS
-        return "none: state" if is_state else "none: folded, where it follows from shapes and constants"
-    return "" if op == name else f"as {op}: "
 
 
 @click.command(help=VERBS["planners"].help)

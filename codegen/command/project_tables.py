@@ -10,9 +10,8 @@ from typing import Annotated, Any, cast
 
 import msgspec
 
+from codegen.driver.declared_kernels import refused_kernel
 from codegen.errors import Messages
-from codegen.importers.tflite.operators.translators import is_imported
-from codegen.importers.tflite.problems import CONTROL_FLOW
 from codegen.ir import VirtualDevice
 from codegen.ir.c_names import WORDS
 from codegen.ir.ops import UserKernel
@@ -215,8 +214,8 @@ def _check_unlike(kernels: list[tuple[TableRow, UserKernel]]) -> None:
 def _kernel(row: TableRow, folder: Path) -> UserKernel | None:
     """The kernel; None if something about it was told."""
     values = row.values
-    if "op" in values:
-        _check_op(values["op"], row)
+    if "op" in values and (refusal := refused_kernel(values["op"])) is not None:
+        row.complain("op", *refusal)
     if "symbol" in values:
         _check_symbol(values["symbol"], row)
     text = _source_text(values["source"], folder, row) if "source" in values else None
@@ -229,14 +228,6 @@ def _kernel(row: TableRow, folder: Path) -> UserKernel | None:
     memory = tuple(values.get("memory", {}).items())
     of: dict[str, Any] = {**values, "source": Path(values["source"]).name, "text": text, "memory": memory}
     return UserKernel(**of)
-
-
-def _check_op(op: str, row: TableRow) -> None:
-    if is_imported(op):
-        text = f"{op} has kernels already: declared ones are for operators that codegen lacks"
-        row.complain("op", text, "`codegen ops` lists them; leave this kernel out")
-    elif op in CONTROL_FLOW:
-        row.complain("op", f"{op} runs other subgraphs, which no kernel can")
 
 
 def _check_symbol(symbol: str, row: TableRow) -> None:

@@ -20,11 +20,11 @@ from codegen.program.image import ElfSizes
 from codegen.program.interface import ConstantsMode, IoMode, PoolOwner
 from codegen.program.program import Program
 from tests.checkout import ROOT
+from tests.commands import codegen
 from tests.emit import samples
 from tests.emit.compiling import WARNINGS, call
 from tests.emit.sized import sized
 from tests.emit.variants import owned
-from tests.tools.packages.bare import codegen
 
 DIGITS = ROOT / "examples" / "digits" / "digits.tflite"
 needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")

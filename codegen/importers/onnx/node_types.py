@@ -133,10 +133,10 @@ NEVER: Mapping[str, tuple[str, str]] = MappingProxyType(
         ),
         **dict.fromkeys(("RegexFullMatch", "StringConcat", "StringNormalizer", "StringSplit"), _TEXT),
         "TfIdfVectorizer": _TEXT,
-        "ai.onnx.preview.training.Gradient": (
-            "it trains",
-            "export the model for inference (eval())",
-        ),
+        **{
+            f"ai.onnx.preview.training.{name}": ("it trains", "export the model for inference (eval())")
+            for name in ("Adagrad", "Adam", "Gradient", "Momentum")
+        },
     }
 )
 """Why a node type is not imported, and what to do, where that is no matter of work."""

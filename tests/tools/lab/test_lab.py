@@ -27,8 +27,8 @@ from codegen.tools.lab.results import JobResult, State, exit_code_of, state_of
 from codegen.tools.lab.working import run_lab
 from tests.cli.test_verbs import call
 from tests.e2e.test_entry import network
-from tests.tools.page.browser import browser
-from tests.tools.page.looking import check_for_everybody, roles
+from tests.tools.browser import browser
+from tests.tools.looking import check_for_everybody, roles
 
 TWO = '[[board]]\nname = "a"\nboard = "microbit"\n[[board]]\nname = "b"\nboard = "stm32"\nport = "/dev/b"\n'
 MODELS = [Path(f"m{number}.tflite") for number in range(4)]

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from codegen.board import load_board
-from codegen.cli.main import main
 from codegen.importers import load
 from codegen.ir.evaluate import evaluate
 from codegen.targets.arm import ARM_PREFIX
+from tests.commands import codegen
 
 BOARD = "mps2-an386"
 GCC = f"{ARM_PREFIX}gcc"
@@ -133,13 +133,6 @@ def expected(model: Path, name: str, output: str) -> str:
     best = int(np.argmax(scores))
     real = np.float32(quantised.scale) * np.float32(int(scores[best]) - quantised.zero_point)
     return f"{name}.{output}: class {best}, value {int(np.float32(1000) * real)}/1000"
-
-
-def codegen(*words: str | Path) -> int:
-    """The exit code of a command."""
-    with pytest.raises(SystemExit) as ended:
-        main([str(word) for word in words])
-    return int(ended.value.code or 0)
 
 
 def export(folder: Path, form: str, target: Path, *words: str) -> Path:

@@ -12,7 +12,8 @@ import pytest
 
 from codegen.board import load_board
 from tests.checkout import ROOT
-from tests.tools.packages.bare import GCC, call, codegen, export, needs_tools
+from tests.commands import codegen
+from tests.tools.packages.bare import GCC, call, export, needs_tools
 
 MODEL = ROOT / "examples" / "digits" / "digits.tflite"
 _MAIN = """

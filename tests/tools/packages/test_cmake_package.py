@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.checkout import ROOT
-from tests.tools.packages.bare import GCC, Bare, call, codegen, export, needs_tools, printed
+from tests.commands import codegen
+from tests.tools.packages.bare import GCC, Bare, call, export, needs_tools, printed
 
 BOTH = "tone.scores", "digits.odds"
 

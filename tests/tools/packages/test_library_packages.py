@@ -17,7 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.tools.packages.bare import GCC, Bare, call, codegen, export, flags, needs_tools, printed
+from tests.commands import codegen
+from tests.tools.packages.bare import GCC, Bare, call, export, flags, needs_tools, printed
 
 NAME = ("--name", "senses", "--version", "1.2.3", "--vendor", "Acme")
 CORE = ["-Os", "-w", "-ffunction-sections", "-fdata-sections"]

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from codegen.toolchain import elf
-from tests.tools.packages.bare import GCC, Bare, call, codegen, export, flags, needs_tools, printed
+from tests.commands import codegen
+from tests.tools.packages.bare import GCC, Bare, call, export, flags, needs_tools, printed
 
 HERE = Path(__file__).parent
 

@@ -9,10 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from codegen.board.catalog.board_names import absent_parts
 from codegen.driver.built_report import read_report
 from codegen.report_file import typed
+from codegen.tools.packages.package_forms import FORMS
 from tests.checkout import ROOT
-from tests.tools.packages.bare import codegen
+from tests.commands import codegen
 
 TONE = ROOT / "examples" / "two_models" / "tone.tflite"
 
@@ -233,3 +235,9 @@ def test_the_example_feeds_a_given_input(built: Path, capsys: pytest.CaptureFixt
     np.savez("wrong.npz", x0=numbers.ravel()[:3])
     assert codegen("export", "built", "--as", "cmake", "--input", "wrong.npz", "-o", "fed", "-q") == 2
     assert "error[E222] wrong.npz: array x0 is int8[3], input 0 is" in capsys.readouterr().err
+
+
+def test_boards_without_a_file_name_forms_that_are_there() -> None:
+    """`--board esp32` says which package to export."""
+    named = {part.package for part in absent_parts() if part.package}
+    assert named and named <= set(FORMS)

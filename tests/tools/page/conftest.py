@@ -4,7 +4,7 @@ from collections.abc import Generator
 
 import pytest
 
-from tests.tools.page.browser import Browser, browser
+from tests.tools.browser import Browser, browser
 
 
 @pytest.fixture(scope="module")

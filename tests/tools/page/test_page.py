@@ -25,8 +25,8 @@ from codegen.tools.page.page import page
 from tests.checkout import ROOT
 from tests.cli.test_verbs import call
 from tests.networks import model_path
-from tests.tools.page.browser import Browser
-from tests.tools.page.looking import check_for_everybody, keep, roles
+from tests.tools.browser import Browser
+from tests.tools.looking import check_for_everybody, keep, roles
 
 _PLACE = re.compile(r"[^.\[\]]+")
 _NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?(?!\w)")

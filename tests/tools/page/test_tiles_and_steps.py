@@ -7,8 +7,8 @@ import pytest
 
 from codegen.tools.page.page import page
 from tests.checkout import ROOT
-from tests.tools.page.browser import Browser
-from tests.tools.page.looking import keep
+from tests.tools.browser import Browser
+from tests.tools.looking import keep
 
 
 def test_a_step_opens_its_layers_and_its_c(started: Browser) -> None:

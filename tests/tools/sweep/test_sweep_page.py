@@ -11,8 +11,8 @@ from codegen.tools.sweep.board_choice import board_choices
 from codegen.tools.sweep.combination_results import Result, best
 from codegen.tools.sweep.sweep_chart import sweep_chart
 from codegen.tools.sweep.sweep_page import sweep_page
-from tests.tools.page.browser import Browser, browser
-from tests.tools.page.looking import check_for_everybody, keep, roles
+from tests.tools.browser import Browser, browser
+from tests.tools.looking import check_for_everybody, keep, roles
 
 NONE = "\u2013"
 FIGURES = ("ram_bytes", "flash_bytes", "instructions", "stack_bytes", "constant_bytes", "code_bytes")

@@ -17,7 +17,6 @@ from codegen.importers.onnx.composed import (
     scattering,
     spectra,
     summing,
-    training,
     windows,
 )
 from codegen.importers.onnx.composed.repeated import REPEATED, Run
@@ -36,7 +35,6 @@ COMPOSED: Mapping[str, Callable[[Site], Value | tuple[Value, ...]]] = MappingPro
         **imaging.NODES,
         **spectra.NODES,
         **summing.NODES,
-        **training.NODES,
         **windows.NODES,
     }
 )

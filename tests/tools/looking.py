@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.checkout import ROOT
-from tests.tools.page.browser import Browser
+from tests.tools.browser import Browser
 
 PICTURES = ROOT / "build" / "pages"
 """Where pictures are kept: the next run of the tests replaces them."""
