@@ -25,7 +25,12 @@ COPIED = (
     "docs/errors.md",
     "pyproject.toml",
 )
-QUICK = ("tests/cli/test_telling.py", "tests/test_template_cache.py", "tests/cli/test_watching.py")
+QUICK = (
+    "tests/cli/test_telling.py",
+    "tests/test_template_cache.py",
+    "tests/test_disk.py",
+    "tests/cli/test_init.py",
+)
 """Tests of the core that take seconds."""
 _IMPORT_ALL = """
 import importlib, pkgutil, codegen
