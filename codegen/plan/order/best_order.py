@@ -63,6 +63,7 @@ class _Budget:
 
     def __init__(self, limits: OrderLimits, step_bytes: int, clock: Clock) -> None:
         self._left = limits.states
+        self._moves_left = limits.moves
         self.clock = clock
         self.spent = 0
         self.probe = limits.states // _PROBES
@@ -73,10 +74,15 @@ class _Budget:
     @property
     def left(self) -> int:
         """States that may be looked at yet."""
-        return 0 if self.clock.late() else self._left
+        return 0 if self.is_over() else self._left
 
-    def take(self, states: int) -> None:
+    def is_over(self) -> bool:
+        """True if the time or the moves are spent."""
+        return self._moves_left <= 0 or self.clock.late()
+
+    def take(self, states: int, moves: int = 0) -> None:
         self._left -= states
+        self._moves_left -= moves
         self.spent += states
 
     def between(self, low: int, high: int) -> int:
@@ -224,8 +230,7 @@ def _ask(
     while states > 0:
         for search in searches:
             before = search.states
-            outcome = _run(search, min(turn, states), budget.clock)
-            budget.take(search.states - before)
+            outcome = _run(search, min(turn, states), budget)
             states -= search.states - before
             if outcome is Outcome.FOUND:
                 segment.take(steps, search.order())
@@ -233,16 +238,18 @@ def _ask(
             if outcome is Outcome.EXHAUSTED:
                 return outcome, max(level + 1, search.least_blocked_bytes or 0)
         turn *= 2
-        if budget.clock.late():
+        if budget.is_over():
             break
     return Outcome.STOPPED, 0
 
 
-def _run(search: OrderSearch, states: int, clock: Clock) -> Outcome:
-    """`search.run(states)` in slices, until `clock` is late."""
+def _run(search: OrderSearch, states: int, budget: _Budget) -> Outcome:
+    """`search.run(states)` in slices, until `budget` is over."""
     outcome = Outcome.STOPPED
-    while outcome is Outcome.STOPPED and states > 0 and not clock.late():
+    while outcome is Outcome.STOPPED and states > 0 and not budget.is_over():
+        before = search.states, search.moves
         outcome = search.run(min(states, _SLICE))
+        budget.take(search.states - before[0], search.moves - before[1])
         states -= _SLICE
     return outcome
 

@@ -41,6 +41,8 @@ class OrderSearch(ABC):
         self._stack: list[tuple[int, int, list[int]]] = [(start, live, list(possible))]
         self._reached: dict[int, tuple[int, int]] = {start: (start, -1)}
         self.states = 0
+        self.moves = 0
+        """Steps that were weighed in all states."""
         self.least_blocked_bytes: int | None = None
         """The lowest peak that was refused: once the search is exhausted, every order reaches it."""
 
@@ -71,6 +73,7 @@ class OrderSearch(ABC):
             budget -= 1
             self.states += 1
             rest, live, possible = stack.pop()
+            self.moves += len(possible)
             for _, _, after, step in self._moves(rest, live, possible):
                 state = rest ^ (1 << step)
                 if state not in self._reached:

@@ -96,15 +96,17 @@ def _check_node(index: int, node: OrderNode) -> None:
 class OrderLimits:
     """Effort that the search for an order may spend; counted, so that answers repeat.
 
-    `states`: sets of finished steps the exact search looks at. `beam_width`: states kept after each step by
-    the beam search, for graphs that short exact searches did not close (0: none).
+    `states`: sets of finished steps the exact search looks at. `moves`: next steps that it weighs in all of
+    them; where many steps are ready at a time, each state costs more. `beam_width`: states kept after each
+    step by the beam search, for graphs that short exact searches did not close (0: none).
     """
 
     states: int = 500_000
+    moves: int = 1_500_000
     beam_width: int = 48
 
     def __post_init__(self) -> None:
-        if self.states < 0 or self.beam_width < 0:
+        if self.states < 0 or self.moves < 0 or self.beam_width < 0:
             raise ValueError("limits of the order search are negative")
 
 

@@ -28,15 +28,12 @@ _SEARCHED = (
 """Convolutions by weights that are inputs. They are imported as fast, but the search for an order of their 70
 steps takes 1.2 to 1.8 s until its own count ends it: a mutant would be counted as bad as well."""
 
-_LOOPS = "test_linear_attention"
-"""Loops of attention over 8 words: they are planned in 1 to 3 s."""
-
 
 @cache
 def bases() -> tuple[tuple[str, bytes], ...]:
     """Sound models: small official node tests, quantised layers, recurrent ones."""
     tests = official.collected(*official.all_modules())
-    chosen = [each for each in tests if each.name not in _SEARCHED and not each.name.startswith(_LOOPS)]
+    chosen = [each for each in tests if each.name not in _SEARCHED]
     read = [(test.name, test.model.SerializeToString()) for test in chosen]
     integers = [(f"integers {seed}", drawn.network(seed).qdq) for seed in range(40)]
     recurrent = [(f"recurrent {seed}", recurrences.drawn(seed).qdq) for seed in _RECURRENT]
