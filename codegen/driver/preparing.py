@@ -35,6 +35,7 @@ def pipeline(
         passes.ShiftWindows(),
         passes.Legalise(),
         *last,
+        passes.LowerAverages(),
     )
 
 

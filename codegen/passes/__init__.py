@@ -1,5 +1,6 @@
 """Passes: module in, module out, every surviving value's device left as it was."""
 
+from codegen.passes.averages import LowerAverages
 from codegen.passes.device_places import Placed, place_edges, place_values
 from codegen.passes.fold import FoldConstants, RemoveDead
 from codegen.passes.fuse import FoldPad, FuseActivations
@@ -15,6 +16,7 @@ __all__ = [
     "FuseActivations",
     "IoTypesInt8",
     "Legalise",
+    "LowerAverages",
     "Pass",
     "Placed",
     "Reduce",

@@ -20,7 +20,7 @@ from codegen.importers.onnx.no_elements import without_elements
 from codegen.importers.reporting import Refused
 from codegen.ir import Arg, Call, Constant, ConstRef, DType, Let, Quantization, Source, TensorType, Var
 from codegen.ir.evaluate import evaluate_let
-from codegen.ir.ops import OPS, Attrs, ConcatAttrs, ReshapeAttrs, TransposeAttrs, find_op, layout
+from codegen.ir.ops import OPS, Attrs, ConcatAttrs, ReshapeAttrs, TransposeAttrs, find_op, gathering, layout
 from codegen.ir.ops.base.weighted import WeightedOp
 from codegen.ir.ops.qlinear import plain
 from codegen.ir.ops.qlinear.plain import ConvertAttrs, PlainAttrs
@@ -38,7 +38,7 @@ _FLOAT_OR_INT = "float32, float64, int8, int16, int32, int64 and bool"
 DOUBLE_ADVICE = "export the model with float32 values"
 """Advice for an operator that does not work on float64."""
 
-_DOUBLES = frozenset(op.name for op in (*layout.OPERATORS, *plain.OPERATORS))
+_DOUBLES = frozenset(op.name for op in (*layout.OPERATORS, *gathering.OPERATORS, *plain.OPERATORS))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -210,7 +210,9 @@ class StepList:
             return value
         if isinstance(value, Known):
             return Known(data=value.data.reshape(shape))
-        return self.step("RESHAPE", [self.dense(value)], ReshapeAttrs(shape=shape))
+        places = [place for place, extent in zip(value.axes, value.shape, strict=True) if extent != 1]
+        source = value.var if places == sorted(places) else self.dense(value)
+        return self.step("RESHAPE", [source], ReshapeAttrs(shape=shape))
 
     def step(
         self,

@@ -95,13 +95,13 @@ def average_pool(site: Site) -> Value:
     return steps.step("AVERAGE_POOL_2D", [arg], attrs, axes=CHANNELS_LAST)
 
 
-def mean_window(site: Site, image: Value) -> tuple[tuple[int, int], DepthwiseConvAttrs]:
-    """Window and geometry of an AveragePool all of whose windows have as many elements."""
+def mean_pool(site: Site, image: Value) -> PoolAttrs:
+    """An AveragePool all of whose windows have as many elements."""
     attrs, own = _pool(site, image)
     counted = site.integer("count_include_pad", 0)
     if attrs.padding != Padding2D() and not (counted and own == attrs.padding):
         raise Refused("E301", "an average of integers over windows of several sizes is not supported")
-    return attrs.window, DepthwiseConvAttrs(stride=attrs.stride, padding=attrs.padding)
+    return attrs
 
 
 def _image(site: Site) -> Value:

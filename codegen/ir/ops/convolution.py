@@ -203,5 +203,8 @@ def _image_and_weights(args: Types) -> tuple[TensorType, TensorType]:
     return image, weights
 
 
-OPERATORS: tuple[WeightedOp, ...] = (Conv2D(), DepthwiseConv2D(), FullyConnected())
+DEPTHWISE = DepthwiseConv2D()
+"""Averages that ONNX rounds become it."""
+
+OPERATORS: tuple[WeightedOp, ...] = (Conv2D(), DEPTHWISE, FullyConnected())
 """All of this family."""

@@ -9,12 +9,14 @@ from codegen.ir.operator import Arrays, Attrs, Op, Types
 from codegen.ir.ops.base.activation import activated, stored_limits
 from codegen.ir.ops.base.attrs import MeanAttrs, PoolAttrs, ResizeAttrs
 from codegen.ir.ops.base.fixed_point import INT32_MAX, multiply_by_quantized_multiplier
+from codegen.ir.ops.base.float_steps import scaled, stored
 from codegen.ir.ops.base.operands import (
     narrow,
     need_count,
     need_dtype,
     need_elements,
     need_one_type,
+    need_quantized,
     need_quantized_or_float,
     need_rank,
     need_same_quantization,
@@ -23,6 +25,7 @@ from codegen.ir.ops.base.operands import (
     window_extents,
 )
 from codegen.ir.ops.base.parameters import mean_multiplier
+from codegen.ir.ops.base.rounding import OnnxRounding, rounding_of
 from codegen.ir.ops.base.taps import Meeting, axes_of, meetings
 from codegen.ir.types import DType, TensorType
 
@@ -129,9 +132,33 @@ class AveragePool2D(_PoolOperator):
     name = "AVERAGE_POOL_2D"
     short = "avgpool"
 
+    def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
+        """As every pool; as ONNX rounds it int8 or int16, of any scales: one factor says what a sum is."""
+        rounding = rounding_of(attrs)
+        if not isinstance(rounding, OnnxRounding):
+            super().check(attrs, args, result)
+            return
+        Op.check(self, attrs, args, result)
+        need_elements(result)
+        for what, type_ in (("image", operand(args, 0, "image")), ("result", result)):
+            need_dtype(type_, what, DType.INT8, DType.INT16)
+            need_dtype(type_, what, result.dtype)
+            need_quantized(type_, what, any_zero=True)
+        if len(rounding.scales) != 1:
+            raise ValueError(f"there are {len(rounding.scales)} scales, an average has one")
+        stored_limits(attrs, result)
+
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
-        """Source: reference_integer_ops::AveragePool; with `halves_up` reference_ops::AveragePool."""
-        del args
+        """Source: reference_integer_ops::AveragePool; with `halves_up` reference_ops::AveragePool. As ONNX
+        rounds it a sum, whose padding counts as zero, times its factor in float32."""
+        pool, rounding = narrow(attrs, PoolAttrs), rounding_of(attrs)
+        if isinstance(rounding, OnnxRounding):
+            centred = present(values, 0, "image").astype(np.int64) - operand(args, 0, "image").zero_point
+            sums = np.zeros(result.shape, np.int64)
+            for tap in _taps(pool, centred):
+                sums[tap.results] += centred[tap.elements]
+            units = scaled(sums, np.array(rounding.scales, np.float32))
+            return stored(units, result, stored_limits(attrs, result))
         return average_pool(narrow(attrs, PoolAttrs), values, result)
 
 

@@ -15,16 +15,17 @@ from codegen.importers.onnx.integer.scales import (
 )
 from codegen.importers.onnx.layouts import CHANNELS_LAST, Computed, Known, Stored, Value, looked_up
 from codegen.importers.onnx.node_site import Site
-from codegen.importers.onnx.spatial import conv_layer, mean_window
+from codegen.importers.onnx.spatial import conv_layer, mean_pool
 from codegen.importers.reporting import Refused
-from codegen.ir import Arg, DType, Quantization, Var
+from codegen.ir import Arg, DType, Quantization
 from codegen.ir.ops import (
     ONNX,
     Activation,
     BinaryAttrs,
-    DepthwiseConvAttrs,
     FullyConnectedAttrs,
     OnnxRounding,
+    Padding2D,
+    PoolAttrs,
 )
 
 Translators = Mapping[str, Callable[[Site], Value | tuple[Value, ...]]]
@@ -198,41 +199,29 @@ def _one_number(operand: Stored, dtype: DType) -> tuple[Value, Quantization]:
 
 
 def mean(site: Site, image: Stored, target: IntegerTarget, activation: Activation = Activation.NONE) -> Value:
-    """An average of integers: a sum of products by 1, whose scale has the count in it."""
+    """An average of integers: a sum whose scale has the count in it."""
     value, steps = _alike(image, target), site.steps
     if len(value.shape) != 4:
         raise LeftInFloat(f"it works on {list(value.shape)}, supported are images of 4 dimensions")
-    batch, channels, rows, columns = value.shape
-    arg = steps.stored(value, CHANNELS_LAST)
+    channels, extents = value.shape[1], (value.shape[2], value.shape[3])
     whole = site.node.op.endswith("GlobalAveragePool")
-    if whole and batch == 1:
-        # One channel of height H * W and as wide as there are channels: H * W weights, not one a channel.
-        assert isinstance(arg, Var), "it is computed"
-        column = steps.reshape(Computed(var=arg, axes=(0, 1, 2, 3)), (1, rows * columns, channels, 1))
-        attrs, ones, count = DepthwiseConvAttrs(), np.ones((1, rows * columns, 1, 1), np.int8), rows * columns
-        arg = steps.dense(column)
-    else:
-        window, attrs = ((rows, columns), DepthwiseConvAttrs()) if whole else mean_window(site, value)
-        ones, count = np.ones((1, *window, channels), np.int8), window[0] * window[1]
-        if ones.size > _MOST_ONES:
-            raise LeftInFloat(f"its average takes {ones.size} weights of 1, at most {_MOST_ONES} are made")
+    attrs = PoolAttrs(window=extents) if whole else mean_pool(site, value)
+    count = attrs.window[0] * attrs.window[1]
+    reads_columns = value.shape[0] == 1 and attrs.window == extents and attrs.padding == Padding2D()
+    ones = count if reads_columns else count * channels
+    if ones > _MOST_ONES and not reads_columns:
+        raise LeftInFloat(f"its average takes {ones} weights of 1, at most {_MOST_ONES} are made")
     with np.errstate(all="ignore"):
         scale = float(np.float32(image.scale) / (np.float32(count) * np.float32(target.scale)))
     _need_room(image, np.ones((1, count), np.int8), None, target)
-    rounding = OnnxRounding(scales=(scale,) * ones.shape[3])
-    made = replace(attrs, activation=activation, rounding=rounding)
     note_average(steps, image, count, target)
-    found = steps.step(
-        "DEPTHWISE_CONV_2D",
-        [arg, steps.constant(ones), None],
-        made,
-        axes=(0, 1, 2, 3),
+    return steps.step(
+        "AVERAGE_POOL_2D",
+        [steps.stored(value, CHANNELS_LAST)],
+        replace(attrs, activation=activation, rounding=OnnxRounding(scales=(scale,))),
+        axes=CHANNELS_LAST,
         quantization=target.quantization,
     )
-    if whole and batch == 1:
-        return steps.reshape(found, (1, channels, 1, 1))
-    assert isinstance(found, Computed), "its argument is computed"
-    return Computed(var=found.var, axes=CHANNELS_LAST)
 
 
 def table(
