@@ -3,6 +3,8 @@
 Messages name where a value came from: who set it in a variable or in codegen.toml has typed no flag.
 """
 
+import difflib
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -128,6 +130,7 @@ def model_flags(
             try:
                 options = _options(values, board_default)
                 _warn_of_limits(options)
+                _warn_of_variables()
                 return verb(options=options, **values)
             except CodegenError as error:
                 raise explained(error, context) from error
@@ -137,6 +140,14 @@ def model_flags(
         return CONFIG(wrapped)  # pyright: ignore[reportReturnType]
 
     return decorate
+
+
+def _warn_of_variables() -> None:
+    """A note for each environment variable that is nearly the name of one that is read."""
+    known = {row.variable for row in ROWS.values() if row.variable} | {"CODEGEN_CONFIG"}
+    for name in sorted(name for name in os.environ if name.startswith("CODEGEN_") and name not in known):
+        if near := difflib.get_close_matches(name, known, n=1, cutoff=0.85):
+            click.echo(f"note: {name} is not read: did you mean {near[0]}?", err=True)
 
 
 def _read_settings(context: click.Context, parameter: click.Parameter, file: Path | None) -> None:

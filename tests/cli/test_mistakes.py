@@ -3,7 +3,10 @@
 A row is the words of a command, the exit code, and pieces of what is printed. Files are those of `files`.
 """
 
+import os
 import shlex
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -317,3 +320,11 @@ def test_there_are_enough_of_them() -> None:
     rows = [*PATHS, *FILES, *BOARDS, *VALUES, *COMBINATIONS, *ARRAYS]
     assert len({row[0] for row in rows}) == len(rows)
     assert len(rows) + len(SURROUNDINGS) >= 100
+
+
+def test_a_misspelt_variable_is_told() -> None:
+    """`CODEGEN_BORD=stm32` was silent: the network was planned for another board."""
+    environment = {**os.environ, "CODEGEN_BORD": "stm32", "CODEGEN_TESTDATA": "x"}
+    command = [sys.executable, "-m", "codegen", "plan", "-q"]
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert ran.stderr == "note: CODEGEN_BORD is not read: did you mean CODEGEN_BOARD?\n"
