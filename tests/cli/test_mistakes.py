@@ -324,7 +324,7 @@ def test_there_are_enough_of_them() -> None:
 
 def test_a_misspelt_variable_is_told() -> None:
     """`CODEGEN_BORD=stm32` was silent: the network was planned for another board."""
-    environment = {**os.environ, "CODEGEN_BORD": "stm32", "CODEGEN_TESTDATA": "x"}
+    environment = {**os.environ, "CODEGEN_BORD": "stm32", "CODEGEN_NOTHING_LIKE_IT": "x"}
     command = [sys.executable, "-m", "codegen", "plan", "-q"]
     ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert ran.stderr == "note: CODEGEN_BORD is not read: did you mean CODEGEN_BOARD?\n"
