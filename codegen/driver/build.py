@@ -257,7 +257,7 @@ def build(
                 image.path.unlink()
             elif board.flash is not None and board.flash.uf2_family is not None:
                 toolchain.write_uf2(image.path, board.flash.uf2_family)
-            for name, text in emit.figures(bundle, sources.build_sha256, image.sizes).items():
+            for name, text in emit.figures(bundle, sources.files, sources.build_sha256, image.sizes).items():
                 (staging / name).write_text(text, encoding="utf-8", newline="\n")
             readme = emit.folder_readme(bundle, found.product, sources.files)
             (staging / "README.md").write_text(readme, encoding="utf-8", newline="\n")

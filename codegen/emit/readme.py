@@ -7,11 +7,10 @@ import re
 from collections.abc import Mapping, Sequence
 
 from codegen.emit.c.c_text import fill
-from codegen.emit.c.core_guard import needed_sets
 from codegen.program.program import Bundle
 from codegen.report_file import Product
 
-_RUNTIME = "runtime/include/cg_runtime.h"
+_RUNTIME = "cg_runtime.h"
 _WORDS = re.compile(r'case (CG_\w+):\s+return "([^"]+)";')
 _STATUS = re.compile(r"\bCG_(?:OK|ERR_\w+)\b")
 
@@ -40,7 +39,7 @@ def folder_readme(bundle: Bundle, product: Product, texts: Mapping[str, str]) ->
         product=product,
         prefix=bundle.prefix,
         cpu=target.cpu,
-        is_one_core=bool(needed_sets(texts)),
+        is_one_core=bool(product.needs),
         usage=usage(
             product,
             texts,

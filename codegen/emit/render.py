@@ -13,15 +13,9 @@ from codegen.emit.c.c_text import fill, starred
 from codegen.emit.c.core_guard import core_guard
 from codegen.emit.c.spelling import needs_math, reader_name
 from codegen.emit.firmware.bench import bench_view
-from codegen.emit.firmware.folder_files import (
-    LICENCE_FILE,
-    build_files,
-    firmware_files,
-    header_files,
-    kernel_files,
-    kernel_headers,
-    marked,
-)
+from codegen.emit.firmware.folder_files import LICENCE_FILE, build_files, firmware_files, firmware_headers
+from codegen.emit.gathered.kernel_files import kernel_files
+from codegen.emit.gathered.runtime_files import instruction_sets, marked
 from codegen.emit.model.entry import core1_functions, entry_view
 from codegen.emit.model.header import entry_function, figures, header_view, other_functions
 from codegen.emit.values.locations import Places
@@ -62,35 +56,35 @@ def render(bundle: Bundle, level: str = "-O2", tools: str = "", firmware_kind: F
     interface = programs[0].interface
     if not bundle.is_single and (interface.caller_pools or interface.external):
         raise ValueError("the caller's pools and external constants are for one model")
-    kernels = kernel_files(programs)
-    digest = _layout(bundle, kernels) if interface.external else None
+    digest = _layout(bundle) if interface.external else None
     image = None if digest is None else image_view(bundle, digest)
     constants = b"" if digest is None else image_bytes(bundle, digest)
-    files = dict(_product_files(bundle, image, kernels))
-    product = [path for path in files if path.endswith(".c")] + list(kernels)
+    files = dict(_product_files(bundle, image))
+    sources = (".c", ".S")
+    product = [path for path in files if path.endswith(sources)]
     names = tuple(program.name for program in programs)
+    own = {f"{name}.c" for name in names} | {f"{bundle.prefix}_{part}.c" for part in ("data", "pools")}
     firmware = {
         **{f"firmware/{program.name}_bench.c": _bench_file(bundle, program, image) for program in programs},
         **_owned_files(bundle, image, constants),
         "firmware/bench_models.c": fill("c/bench_models.c.j2", names=names),
         **_firmware(programs, firmware_kind),
     }
+    firmware |= firmware_headers(firmware.values())
     script = next((path for path in sorted(firmware) if path.endswith(".ld")), None)
-    headers = header_files([*files.values(), *kernels.values(), *firmware.values()])
-    sources = (".c", ".S")
-    files = marked({**files, **headers, **kernels}, digest_of) | firmware
+    files = marked(files, digest_of) | firmware
     # The identity is no part of itself: the files that say it are made last.
     identity = build_identity(files, (level, tools))
     firmware[BUILD_FILE] = files[BUILD_FILE] = fill("c/bench_build.c.j2", rows=byte_rows(identity))
-    files |= figures(bundle, identity.hex())
+    files |= figures(bundle, files, identity.hex())
     c_files = product + sorted(path for path in firmware if path.endswith(sources))
-    include_dirs = (".", "runtime/include", *_header_folders(firmware))
+    include_dirs = (".", *_header_folders(firmware))
     files[LICENCE_FILE] = resources.licence()
     files |= build_files(
         bundle,
         level=level,
         product=tuple(product),
-        kernels=tuple(kernels),
+        kernels=tuple(path for path in product if path not in own),
         firmware=tuple(c_files[len(product) :]),
         include_dirs=include_dirs,
         script=script,
@@ -123,15 +117,16 @@ def _in_smallest_forms(bundle: Bundle) -> Bundle:
     return replace(bundle, programs=tuple(each.running(prims) for each, prims in programs))
 
 
-def _product_files(bundle: Bundle, image: ImageView | None, kernels: Mapping[str, str]) -> Mapping[str, str]:
-    """Everything of the product but `kernels`, path -> text, and runtime headers."""
+def _product_files(bundle: Bundle, image: ImageView | None) -> Mapping[str, str]:
+    """All that an application compiles and what that includes, path -> text."""
     files: dict[str, str] = {}
     for program in bundle.programs:
-        files |= _model_files(bundle, program, image, kernels)
-    return {**files, **_shared_files(bundle, image)}
+        files |= _model_files(bundle, program, image)
+    files |= _shared_files(bundle, image)
+    return {**files, **kernel_files(bundle.prefix, bundle.programs, "\n".join(files.values()))}
 
 
-def _layout(bundle: Bundle, kernels: Mapping[str, str]) -> bytes:
+def _layout(bundle: Bundle) -> bytes:
     """What ties an image of constants to code: SHA-256 of all code that reads it.
 
     It depends neither on what the model's file is called nor on the values of the constants.
@@ -148,11 +143,7 @@ def _layout(bundle: Bundle, kernels: Mapping[str, str]) -> bytes:
         ),
     )
     same = together((plain,))
-    files = {**_product_files(same, image_view(same, bytes(32)), kernels), **kernels}
-    headers = header_files(files.values())
-    tests_only = ("runtime/include/cg_bench.h",)
-    read = {**files, **{path: text for path, text in headers.items() if path not in tests_only}}
-    return digest_of(read.items())
+    return digest_of(_product_files(same, image_view(same, bytes(32))).items())
 
 
 def _owned_files(bundle: Bundle, image: ImageView | None, constants: bytes) -> Mapping[str, str]:
@@ -182,9 +173,7 @@ def _header_folders(paths: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({str(PurePosixPath(path).parent) for path in paths if path.endswith(".h")}))
 
 
-def _model_files(
-    bundle: Bundle, program: Program, image: ImageView | None, kernels: Mapping[str, str]
-) -> Mapping[str, str]:
+def _model_files(bundle: Bundle, program: Program, image: ImageView | None) -> Mapping[str, str]:
     """What a model has for itself."""
     places = Places(bundle, program)
     target = program.board.target
@@ -193,9 +182,11 @@ def _model_files(
         "header": header,
         "shared": set_view(bundle),
         "entry": entry_view(program, places, header),
-        "kernel_headers": kernel_headers(program),
         "core_guard": core_guard(
-            program.name, target.cpu, target.compiler_flags, header_files(kernels.values())
+            program.name,
+            target.cpu,
+            target.compiler_flags,
+            instruction_sets(bundle.programs),
         ),
         "pools": pool_views(bundle) if bundle.is_single and not program.interface.caller_pools else (),
         "image": image,

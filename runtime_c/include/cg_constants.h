@@ -18,7 +18,7 @@ typedef struct {
     uint32_t magic;
     uint32_t abi;
     uint32_t size_bytes; /* of the whole image */
-    uint32_t layout[4];  /* of the code that may use it: see docs/firmware.md */
+    uint32_t layout[4];  /* a hash of the code that may use it */
     uint32_t crc;        /* CRC-32 (IEEE 802.3) of every other byte of the image */
 } cg_constants_header;
 

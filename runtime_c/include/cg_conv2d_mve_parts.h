@@ -32,7 +32,7 @@ typedef struct CG_MAY_ALIAS {
     cg_runs_mve plain;
 } conv_state;
 
-CG_STATIC_ASSERT(sizeof(conv_state) == 156, "codegen/kernels/mve/convolution.py: STATE_BYTES");
+CG_STATIC_ASSERT(sizeof(conv_state) == 156, "STATE_BYTES of the planner");
 
 static int32_t most(int32_t pixels)
 {

@@ -16,9 +16,9 @@ typedef struct {
     cg_s32 *to;
     int32_t pitch;
     int32_t fill; /* a word of the padding */
-} words;
+} word_place;
 
-static void copy_words(words *place, const cg_s32 *from, int32_t n)
+static void copy_words(word_place *place, const cg_s32 *from, int32_t n)
 {
     cg_s32 *to = place->to;
     const int32_t pitch = place->pitch;
@@ -38,7 +38,7 @@ static void copy_words(words *place, const cg_s32 *from, int32_t n)
     place->to = to;
 }
 
-static void clear_words(words *place, int32_t n)
+static void clear_words(word_place *place, int32_t n)
 {
     for (; n > 0; n--) {
         *place->to = PAD(place->fill);
@@ -48,7 +48,7 @@ static void clear_words(words *place, int32_t n)
 
 /* A row of taps, by whole words: in.c is even. `row` is NULL in the padding. */
 static void gather_row(const cg_window *window, const cg_view *view, const cg_s16 *row,
-                       words *place)
+                       word_place *place)
 {
     const int32_t pair_count = window->in.c / 2;
     const int32_t inside = (row == NULL) ? 0 : (view->cols.stop - view->cols.first);
@@ -68,7 +68,7 @@ static void gather_row(const cg_window *window, const cg_view *view, const cg_s1
 
 /* A row of taps value by value, from value `k` of the window on; returns the next one's number. */
 static int32_t gather_row_values(const cg_window *window, const cg_view *view, const cg_s16 *row,
-                                 const words *place, int32_t k)
+                                 const word_place *place, int32_t k)
 {
     cg_s16 *const to = (cg_s16 *)place->to;
     for (int32_t kx = 0; kx < window->kernel_w; kx++) {
@@ -89,7 +89,7 @@ static int32_t gather_row_values(const cg_window *window, const cg_view *view, c
 static void gather(const cg_window *window, const cg_view *view, const cg_s16 *image, cg_s32 *to,
                    int32_t pitch, int32_t fill)
 {
-    words place = {.to = to, .pitch = pitch, .fill = fill};
+    word_place place = {.to = to, .pitch = pitch, .fill = fill};
     int32_t k = 0;
     const bool any = (view->rows.stop > view->rows.first) && (view->cols.stop > view->cols.first);
     const cg_s16 *row = any ? &image[cg_view_start(view, window)] : NULL;
@@ -151,7 +151,7 @@ static void gather_four(const cg_window *window, const cg_view *view, const cg_s
     const int32_t line = window->in.w * window->in.c;
     for (int32_t ky = 0; ky < window->kernel_h; ky++) {
         if ((ky < view->rows.first) || (ky >= view->rows.stop)) {
-            words place = {.to = to, .pitch = 1, .fill = fill};
+            word_place place = {.to = to, .pitch = 1, .fill = fill};
             clear_words(&place, 4 * n);
             to = place.to;
         } else {

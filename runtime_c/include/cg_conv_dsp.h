@@ -55,7 +55,7 @@ static inline int32_t cg_patch_line_dsp(const cg_window *window, int32_t pixels)
  * there are `patch_offsets`, a patch, its size rounded up to a multiple of 4. A row by itself,
  * whose lines may lie in a ring, where in.c % 4 != 0 also takes 8 * groups bytes for a table of its
  * own. Overlap: the windows of one tile of a row (or of the image, where window and strides are 1)
- * are read before its first result is written: `tiled_below` in codegen/kernels/dsp/tiles.py.
+ * are read before its first result is written.
  */
 void cg_conv2d_s8_dsp(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
                       void *workspace, const int8_t *input, int8_t *output);

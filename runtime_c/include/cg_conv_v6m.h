@@ -24,9 +24,8 @@ extern "C" {
  *     y < middle:                y -= kink
  *     result = y >> 24
  * where word 0 is limit << 13 | low, word 1 high, word 2 offset, word 3 kink: at least 0, and 0
- * where no y is below `middle`. codegen/kernels/v6m/packing.py says when that is exact. For
- * other channels word 3 is negative: then word 1 is the multiplier and word 0 the shift right, or
- * 64 and the shift left, and the bias is without a base.
+ * where no y is below `middle`. For other channels word 3 is negative: then word 1 is the
+ * multiplier and word 0 the shift right, or 64 and the shift left, and the bias is without a base.
  *
  * `stream` holds for each channel its bias, K weights (int8, padded with zeros to a multiple of 4)
  * and its numbers. The bias also takes back what the tile kernels add (CG_LANES_V6M).
@@ -42,7 +41,7 @@ typedef struct {
  * One group only; image and result may lie anywhere. Workspace, aligned to 4 bytes:
  * 2 * tile * K bytes, K rounded up to a multiple of 4.
  * Overlap: the windows of one tile of a row (or of the image, where window and strides are 1) are
- * read before its first result is written: `tiled_below` in codegen/kernels/base/tiles.py.
+ * read before its first result is written.
  */
 void cg_conv2d_s8_v6m(const cg_conv_params *params, const cg_conv_weights_v6m *weights,
                       void *workspace, const int8_t *input, int8_t *output);
@@ -63,8 +62,7 @@ typedef struct {
 
 /*
  * One row of inputs, which may lie anywhere. Overlap: the whole input is read for each group of
- * four outputs, which are written then: `grouped_below` in
- * codegen/kernels/v6m/fully_connected.py.
+ * four outputs, which are written then.
  */
 void cg_fully_connected_s8_v6m(const cg_fc_params *params, const cg_fc_weights_v6m *weights,
                                const int8_t *input, int8_t *output);

@@ -14,7 +14,7 @@
 /*
  * Added to both halves of two taps' products, so that neither is negative: their sums lie in
  * [-32640, 32768]. Halves of 16 bits hold [-CG_LANES_V6M, 65535 - CG_LANES_V6M]. Every two weights
- * add it once to an accumulator. tile_s8_v6m.S and packing.py know it.
+ * add it once to an accumulator. tile_s8_v6m.S and the packing of weights know it.
  */
 #define CG_LANES_V6M 32640
 

@@ -19,26 +19,26 @@
 #define IN_PLACE_LINES 4
 
 /* First channel that is read with channel c: the last four are read together. */
-static int32_t group_start(const stripe *self, int32_t c)
+static int32_t group_start(const dw_stripe *self, int32_t c)
 {
     const int32_t last = self->lines.step - 4;
     return (c < last) ? c : last;
 }
 
-static int32_t group_count(const stripe *self, int32_t c)
+static int32_t group_count(const dw_stripe *self, int32_t c)
 {
     const int32_t left = self->lines.step - c;
     return (left < 4) ? left : 4;
 }
 
 /* `words` from plane to plane. */
-static int32_t *plane_of(const stripe *self, int32_t *planes, int32_t c, int32_t words)
+static int32_t *plane_of(const dw_stripe *self, int32_t *planes, int32_t c, int32_t words)
 {
     return &planes[(c - group_start(self, c)) * words];
 }
 
 /* Those of channel c, a multiple of four, and the three behind it. */
-static const int32_t *channel_words(stripe *self, int32_t c)
+static const int32_t *channel_words(dw_stripe *self, int32_t c)
 {
 #ifdef DW3X3_WIDEN
     DW3X3_WIDEN(&self->params->channels[(c / 4) * CG_DW3X3_S4_WORDS], self->channels);
@@ -53,7 +53,7 @@ static const int32_t *channel_words(stripe *self, int32_t c)
  * behind an odd last one counts for nothing. Not inlined and not unrolled, which would take more
  * code than it saves.
  */
-__attribute__((noinline)) static void find_rows(stripe *self, const int8_t *image, int32_t y,
+__attribute__((noinline)) static void find_rows(dw_stripe *self, const int8_t *image, int32_t y,
                                                 int32_t rows)
 {
     const cg_window *const window = &self->params->window;
@@ -74,7 +74,7 @@ __attribute__((noinline)) static void find_rows(stripe *self, const int8_t *imag
 }
 
 /* The channels with c of a band of four rows. */
-static void compute_band(stripe *self, int32_t *planes, int8_t *output, int32_t c)
+static void compute_band(dw_stripe *self, int32_t *planes, int8_t *output, int32_t c)
 {
     const int32_t start = group_start(self, c);
     cg_dw_widen6_dsp(&self->lines, start, planes);
@@ -85,7 +85,7 @@ static void compute_band(stripe *self, int32_t *planes, int8_t *output, int32_t 
 
 /* The channels with c of an image, two rows at a time: the last two of four lines serve the next.
  */
-static void compute_in_place(stripe *self, int32_t *planes, int8_t *image, int32_t c)
+static void compute_in_place(dw_stripe *self, int32_t *planes, int8_t *image, int32_t c)
 {
     const cg_window *const window = &self->params->window;
     const int32_t start = group_start(self, c);
@@ -116,7 +116,7 @@ static void compute_in_place(stripe *self, int32_t *planes, int8_t *image, int32
 void DW3X3(const cg_dw3x3_params *params, void *workspace, const int8_t *input, int8_t *output)
 {
     const cg_window *const window = &params->window;
-    stripe self; /* an initialiser would clear all of it */
+    dw_stripe self; /* an initialiser would clear all of it */
     self.params = params;
     for (int32_t b = 0; b < window->batch; b++) {
         for (int32_t y = 0; y < window->out.h; y += BAND_ROWS) {
@@ -137,7 +137,7 @@ void DW3X3(const cg_dw3x3_params *params, void *workspace, const int8_t *input, 
 void DW3X3_IN_PLACE(const cg_dw3x3_params *params, void *workspace, int8_t *image)
 {
     const cg_window *const window = &params->window;
-    stripe self; /* an initialiser would clear all of it */
+    dw_stripe self; /* an initialiser would clear all of it */
     self.params = params;
     start_stripe(&self, &params->band, 0, window->out.w);
     for (int32_t b = 0; b < window->batch; b++) {
@@ -153,7 +153,7 @@ void DW3X3_ROW(const cg_dw3x3_params *params, void *workspace, const cg_rows *in
 {
     const cg_window *const window = &params->window;
     int32_t *const planes = workspace;
-    stripe self; /* an initialiser would clear all of it */
+    dw_stripe self; /* an initialiser would clear all of it */
     self.params = params;
     for (int32_t x = x_start; x < x_stop; x += params->line.columns) {
         start_stripe(&self, &params->line, x, x_stop);

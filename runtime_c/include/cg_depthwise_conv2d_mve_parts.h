@@ -80,8 +80,8 @@ static void find_taps(const depthwise_state *state, const cg_taps *inside, const
 }
 
 /* `left` columns from x on, forwards (step 1) or backwards (-1); `output` is column x's. */
-static void columns(const depthwise_state *state, const cg_view *view, const cg_tap_rows *rows,
-                    int32_t x, int32_t left, int32_t step, int8_t *output)
+static void run_columns(const depthwise_state *state, const cg_view *view, const cg_tap_rows *rows,
+                        int32_t x, int32_t left, int32_t step, int8_t *output)
 {
     const cg_window *const window = &state->params->window;
     const bool is_whole = (view->rows.stop - view->rows.first) == window->kernel_h;
@@ -117,7 +117,7 @@ void CG_MVE_NAME(depthwise_conv2d_s8_mve_row)(const cg_conv_params_mve *params,
     cg_view view;
     cg_view_row(&view, &params->window, y);
     const cg_tap_rows rows = cg_find_tap_rows(input, &params->window, &view);
-    columns(&state, &view, &rows, x_start, x_stop - x_start, 1, output);
+    run_columns(&state, &view, &rows, x_start, x_stop - x_start, 1, output);
 }
 
 void CG_MVE_NAME(depthwise_conv2d_s8_mve)(const cg_conv_params_mve *params,
@@ -132,7 +132,7 @@ void CG_MVE_NAME(depthwise_conv2d_s8_mve)(const cg_conv_params_mve *params,
             cg_view view;
             cg_view_row(&view, window, y);
             const cg_tap_rows rows = cg_find_tap_rows(&all, window, &view);
-            columns(&state, &view, &rows, 0, window->out.w, 1, output);
+            run_columns(&state, &view, &rows, 0, window->out.w, 1, output);
             output += window->out.w * window->out.c;
         }
         input += cg_shape_elements(&window->in);
@@ -152,7 +152,7 @@ void CG_MVE_NAME(depthwise_conv2d_reverse_s8_mve)(const cg_conv_params_mve *para
             cg_view view;
             cg_view_row(&view, window, y);
             const cg_tap_rows rows = cg_find_tap_rows(&all, window, &view);
-            columns(&state, &view, &rows, window->out.w - 1, window->out.w, -1, output);
+            run_columns(&state, &view, &rows, window->out.w - 1, window->out.w, -1, output);
             output -= window->out.w * window->out.c;
         }
     }

@@ -41,8 +41,7 @@ typedef struct {
 
 /*
  * Stride 1: four result rows and four channels at a time. The workspace holds six rows of four
- * channels as int16. Order of reads and writes: `striped_below` in codegen/kernels/base/overlap.py
- * with bands of four rows.
+ * channels as int16. Bands of four rows are read, then written.
  */
 void cg_depthwise3x3_s8_dsp(const cg_dw3x3_params *params, void *workspace, const int8_t *input,
                             int8_t *output);

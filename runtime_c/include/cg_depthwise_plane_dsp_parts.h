@@ -14,7 +14,7 @@ void PLANE_ROW(const cg_dw3x3_params *params, void *workspace, const cg_rows *in
                int32_t y, int32_t x_start, int32_t x_stop)
 {
     const cg_window *const window = &params->window;
-    stripe self; /* an initialiser would clear all of it */
+    dw_stripe self; /* an initialiser would clear all of it */
     self.params = params;
     for (int32_t x = x_start; x < x_stop; x += params->line.columns) {
         start_stripe(&self, &params->line, x, x_stop);

@@ -18,10 +18,10 @@ typedef struct {
     const cg_dw_wide_params *params;
     cg_dw_lines lines;
     cg_dw_job job;
-} wide;
+} wide_stripe;
 
 /* Columns: lines of the whole width, of the padding in front all whole words but the last. */
-static void start(wide *self, const cg_dw_wide_params *params, int32_t *planes)
+static void start(wide_stripe *self, const cg_dw_wide_params *params, int32_t *planes)
 {
     const cg_window *const window = &params->window;
     const int32_t front = window->pad_left / 2;
@@ -48,7 +48,7 @@ static void start(wide *self, const cg_dw_wide_params *params, int32_t *planes)
 }
 
 /* The image rows of the band of result rows that begins with y, an even number of them. */
-static void find_rows(wide *self, const int8_t *image, int32_t y)
+static void find_rows(wide_stripe *self, const int8_t *image, int32_t y)
 {
     const cg_window *const window = &self->params->window;
     const int32_t left = window->out.h - y;
@@ -66,7 +66,7 @@ static void find_rows(wide *self, const int8_t *image, int32_t y)
 }
 
 /* Four channels from c on, or the last four: those from c on are computed. */
-static void compute(wide *self, int32_t *planes, int8_t *output, int32_t c)
+static void compute(wide_stripe *self, int32_t *planes, int8_t *output, int32_t c)
 {
     const int32_t left = self->lines.step - c;
     const int32_t back = (left < 4) ? (4 - left) : 0;
@@ -80,7 +80,7 @@ static void compute(wide *self, int32_t *planes, int8_t *output, int32_t c)
 void WIDE(const cg_dw_wide_params *params, void *workspace, const int8_t *input, int8_t *output)
 {
     const cg_window *const window = &params->window;
-    wide self; /* an initialiser would clear all of it */
+    wide_stripe self; /* an initialiser would clear all of it */
     start(&self, params, workspace);
     for (int32_t b = 0; b < window->batch; b++) {
         for (int32_t y = 0; y < window->out.h; y += WIDE_ROWS) {

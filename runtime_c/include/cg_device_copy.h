@@ -3,10 +3,7 @@
  * cg_device_copy.h -- a value from one memory into another: the step DEVICE_COPY.
  *
  * The core copies, by memcpy, unless the code is compiled with CG_DEVICE_COPY_HOOK defined: then
- * cg_device_copy_hook (yours, say a DMA driver's) does. It may sleep or run other work meanwhile,
- * but returns only when all bytes are at `to` and the core sees them there: where a data cache sits
- * in front of either memory, cleaning `from` before and invalidating `to` after is its job.
- * Without the hook nothing of it is in the image.
+ * the application's cg_device_copy_hook does. Without the hook nothing of it is in the image.
  */
 #ifndef CG_DEVICE_COPY_H
 #define CG_DEVICE_COPY_H
@@ -18,7 +15,6 @@ extern "C" {
 #endif
 
 #ifdef CG_DEVICE_COPY_HOOK
-void cg_device_copy_hook(void *to, const void *from, size_t bytes);
 /* A name of its own: the one without the hook may be in the same image, from another folder. */
 #define cg_device_copy cg_device_copy_by_hook
 #endif

@@ -19,7 +19,7 @@ typedef struct {
 #ifdef DW3X3_WIDEN
     int32_t channels[4 * CG_DW3X3_WORDS]; /* those at hand */
 #endif
-} stripe;
+} dw_stripe;
 
 /* Words of a line that so many columns of results read. */
 static int32_t words_of(const cg_window *window, int32_t columns)
@@ -31,7 +31,7 @@ static int32_t words_of(const cg_window *window, int32_t columns)
  * Columns from x_start on, up to x_stop or as many as the tile has. Lines always have the words of
  * a whole tile: all of the workspace is written.
  */
-static void start_stripe(stripe *self, const cg_dw_tile *tile, int32_t x_start, int32_t x_stop)
+static void start_stripe(dw_stripe *self, const cg_dw_tile *tile, int32_t x_start, int32_t x_stop)
 {
     const cg_window *const window = &self->params->window;
     const int32_t left = x_stop - x_start;
@@ -60,7 +60,7 @@ static void start_stripe(stripe *self, const cg_dw_tile *tile, int32_t x_start, 
 }
 
 /* The three image rows of result row y. */
-static inline void find_lines(stripe *self, const cg_rows *input, int32_t y)
+static inline void find_lines(dw_stripe *self, const cg_rows *input, int32_t y)
 {
     const cg_window *const window = &self->params->window;
     self->lines.count = 3;

@@ -118,8 +118,7 @@ typedef struct {
 
 /*
  * Input channel group g = o / (out.c / groups) feeds output channel o.
- * Overlap: see `row_major_below` in codegen/kernels/base/overlap.py; an output pixel is written
- * after its whole window has been read, channel after channel.
+ * Overlap: an output pixel is written after its whole window has been read, channel after channel.
  */
 void cg_conv2d_s8(const cg_conv_params *params, const cg_conv_weights *weights, const int8_t *input,
                   int8_t *output);

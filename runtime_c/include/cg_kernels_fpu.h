@@ -34,7 +34,7 @@ typedef struct {
  * each four channels the K weights of all four, value by value, and four biases. Channels that are
  * left follow one by one: K weights, one bias.
  * Four pixels whose windows have the same columns inside the image are computed together, all
- * channels of theirs, and others alone: `tiles` in codegen/kernels/fpu/tiles.py. A tile's windows
+ * channels of theirs, and others alone. A tile's windows
  * are read again for every four channels, and for every one of those left.
  */
 void cg_conv2d_f32_fpu(const cg_conv_params_fpu *params, const float *stream, const cg_f32 *input,

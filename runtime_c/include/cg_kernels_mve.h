@@ -9,7 +9,6 @@
  *  - int8 tensors have any alignment: they are only accessed as bytes. Packed constants and
  *    workspaces are aligned to 4 bytes.
  *  - Nothing outside the tensors is read or written: loops are predicated by element.
- *  - Constants are packed by codegen/kernels/mve/packing.py.
  */
 #ifndef CG_KERNELS_MVE_H
 #define CG_KERNELS_MVE_H

@@ -62,7 +62,7 @@ static inline int32_t cg_patch_line_v7m(const cg_window *window, int32_t pixels)
  * as much more as a patch of kernel_h lines that ends at `patch_end` needs so that values are
  * packed from it to the workspace's beginning (of two pixels, to its second half). Overlap: the
  * windows of one tile of a row (of the image, where window and strides are 1) are read before its
- * first result is written: `tiled_below` in codegen/kernels/v7m/tiles.py.
+ * first result is written.
  */
 void cg_conv2d_s8_v7m(const cg_conv_params_v7m *params, void *workspace, const int8_t *input,
                       int8_t *output);
@@ -93,7 +93,7 @@ typedef struct {
 
 /*
  * Four pixels in row-major order at a time, channel by channel. Workspace: 16 bytes for each weight
- * of a channel. Overlap: `blocks_below` in codegen/kernels/v7m/tiles.py.
+ * of a channel.
  */
 void cg_depthwise_s8_v7m(const cg_dw_params_v7m *params, void *workspace, const int8_t *input,
                          int8_t *output);

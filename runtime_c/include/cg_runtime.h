@@ -116,6 +116,26 @@ static inline const char *cg_status_text(cg_status status)
     CG_USED static const uint8_t *const symbol##_is_there = &(symbol)
 #endif
 
+/*
+ * Says which version of the runtime a folder's kernels are of. Folders of one version share their
+ * kernels, so the linker keeps one of such groups. Of two versions it keeps both, and finds a name
+ * twice that says what to do. Objects other than ELF go unchecked.
+ */
+#if defined(__ELF__)
+#define CG_RUNTIME_VERSION(version) CG_RUNTIME_GROUP(cg_runtime_of_version_##version)
+#define CG_RUNTIME_GROUP(symbol)                                                                   \
+    extern const uint8_t symbol;                                                                   \
+    __asm__(".pushsection .rodata." #symbol ",\"aG\",%progbits," #symbol ",comdat\n"               \
+            ".globl " #symbol "\n" #symbol ":\n"                                                   \
+            ".globl cg_ERROR_two_versions_of_codegen__build_all_folders_with_one\n"                \
+            "cg_ERROR_two_versions_of_codegen__build_all_folders_with_one:\n"                      \
+            ".byte 0\n.popsection")
+#else
+#define CG_RUNTIME_VERSION(version)                                                                \
+    extern const uint8_t cg_runtime_of_version_##version __attribute__((weak));                    \
+    const uint8_t cg_runtime_of_version_##version = 0
+#endif
+
 /* Values of several types share the bytes of a pool, so wide ones are accessed through these. */
 typedef float CG_MAY_ALIAS cg_f32;
 typedef int16_t CG_MAY_ALIAS cg_s16;
@@ -182,6 +202,30 @@ void cg_step_end(uint32_t step);
 #define CG_STEP_BEGIN(step) ((void)0)
 #define CG_STEP_END(step)   ((void)0)
 #endif
+
+/*
+ * Copy hooks: where kernels are compiled with CG_DEVICE_COPY_HOOK, cg_device_copy_hook moves values
+ * from one memory into another, say by DMA. It returns when all bytes are at `to` and the core sees
+ * them there: where a data cache sits in front of either memory, cleaning `from` before and
+ * invalidating `to` after is its job.
+ * With CG_STAGE_HOOKS, for kernels and models alike, cg_stage_hook may begin to copy constants and
+ * return; cg_stage_wait_hook returns when all that was begun is there and the core sees it.
+ */
+#ifdef CG_DEVICE_COPY_HOOK
+void cg_device_copy_hook(void *to, const void *from, size_t bytes);
+#endif
+#ifdef CG_STAGE_HOOKS
+void cg_stage_hook(void *to, const void *from, size_t bytes);
+void cg_stage_wait_hook(void);
+#endif
+
+/*
+ * What the second core runs, for a model with steps on it: start it before the first call, with a
+ * stack of its own for this function's frame and the deepest step, after .bss was cleared. Both
+ * cores see pools, constants and code at the same addresses, uncached or coherent. Models share the
+ * mailbox: one context of core 0 calls their entry functions at a time.
+ */
+void cg_core1_main(void) __attribute__((noreturn));
 
 #ifdef __cplusplus
 }

@@ -2,11 +2,10 @@
 /*
  * cg_stage_copy.h -- linked constants into faster memory, in front of the step that reads them.
  *
- * The core copies, at once, unless the code is compiled with CG_STAGE_HOOKS defined: then
- * cg_stage_hook (yours, say a DMA driver's) may begin the copy and return, and cg_stage_wait_hook
- * returns when everything begun is there and the core sees it: where a data cache sits in front of
- * the faster memory, invalidating it is its job. A copy is begun one step before it is needed, so
- * it can run beside that step. Without the hooks nothing of them is in the image.
+ * The core copies, at once, unless the code is compiled with CG_STAGE_HOOKS defined: then the
+ * application's cg_stage_hook may begin the copy and return, and cg_stage_wait_hook waits. A copy
+ * is begun one step before it is needed, so it can run beside that step. Without the hooks nothing
+ * of them is in the image.
  */
 #ifndef CG_STAGE_COPY_H
 #define CG_STAGE_COPY_H
@@ -18,8 +17,6 @@ extern "C" {
 #endif
 
 #ifdef CG_STAGE_HOOKS
-void cg_stage_hook(void *to, const void *from, size_t bytes);
-void cg_stage_wait_hook(void);
 #define CG_STAGE_COPY(to, from, bytes) cg_stage_hook(to, from, bytes)
 #define CG_STAGE_WAIT()                cg_stage_wait_hook()
 #else

@@ -16,7 +16,7 @@
 typedef struct {
     uint32_t magic;
     uint32_t size_bytes; /* header and parts */
-    uint32_t layout[4];  /* of the state: see docs/firmware.md */
+    uint32_t layout[4];  /* a hash of what the state is made of */
     uint32_t crc;        /* CRC-32 (IEEE 802.3) of all parts */
 } cg_state_header;
 

@@ -38,8 +38,7 @@ extern "C" {
  *  - for each channel F(2x2): multiplier and shift; F(4x4): bias, twice the multiplier modulo 2^32,
  *    shift. A shift is 1 to 31 to the right, or a byte with bit 7 set as cg_conv_dsp.h has it; bit
  *    31 of it too.
- * Biases have the image's zero point folded in. Sums must fit: `fits` in
- * codegen/kernels/dsp/winograd/proof.py.
+ * Biases have the image's zero point folded in. Sums fit 32 bits.
  */
 typedef struct {
     const int32_t *stream;

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import codegen
+from codegen.emit.gathered.runtime_files import instruction_sets
 from codegen.emit.model.header import stack_bytes
 from codegen.emit.model.header_memory import memory_view
 from codegen.emit.values.locations import Places, TensorView, callers_views
@@ -20,6 +21,7 @@ def product_of(bundle: Bundle, sources: Sources, level: Sequence[str], sizes: El
         prefix=bundle.prefix,
         sources=sources.model_files,
         data=tuple(sorted(sources.binaries)),
+        needs=tuple(instruction_sets(bundle.programs)),
         compiler_flags=board.target.compiler_flags,
         level=tuple(level),
         models=tuple(_model(bundle, program, sizes) for program in bundle.programs),

@@ -5,28 +5,39 @@ that the model's header refuses the same compilers and names the flags of the ve
 """
 
 import re
-from collections.abc import Iterable, Mapping
-from pathlib import PurePosixPath
+from collections.abc import Iterable, Sequence
 
+from codegen import resources
 from codegen.emit.c.c_text import fill
 
-_NEEDS = re.compile(r"cg_needs_(\w+)\.h")
-_CONDITION = re.compile(r"^#if (.+)$", re.MULTILINE)
+_NEEDS = re.compile(r'#\s*include\s+"cg_needs_(\w+)\.h"')
+_GUARD = re.compile(r"^#if (.+?)$.*?^#endif", re.DOTALL | re.MULTILINE)
 
 
-def needed_sets(headers: Iterable[str]) -> list[str]:
-    """Instruction sets of the kernels that include `headers`, paths: dsp, fpu, mve, v6m, v7m; sorted."""
-    matches = (_NEEDS.fullmatch(PurePosixPath(path).name) for path in headers)
-    return sorted(match[1] for match in matches if match)
+def needed_sets(sources: Iterable[str]) -> list[str]:
+    """Instruction sets of kernels with these texts: dsp, fpu, mve, v6m, v7m; sorted."""
+    return sorted({name for text in sources for name in _NEEDS.findall(text)})
 
 
-def core_guard(model: str, cpu: str, flags: Iterable[str], headers: Mapping[str, str]) -> str:
+def set_guards(sets: Iterable[str]) -> Sequence[str]:
+    """The lines with which files of kernels refuse a core that lacks one of these instruction sets."""
+    return [match[0] for match in map(_match, sets)]
+
+
+def core_guard(model: str, cpu: str, flags: Iterable[str], sets: Iterable[str]) -> str:
     """The lines of a model's header that refuse flags of another core; empty where any core will do.
 
-    `headers`: path -> text of what the model's kernels include.
+    `sets`: instruction sets of the model's kernels.
     """
-    texts = [text for path, text in sorted(headers.items()) if _NEEDS.fullmatch(PurePosixPath(path).name)]
-    conditions = [condition for text in texts for condition in _CONDITION.findall(text)]
+    conditions = [match[1] for match in map(_match, sets)]
     if not conditions:
         return ""
     return fill("c/core_guard.j2", model=model, cpu=cpu, flags=" ".join(flags), conditions=conditions)
+
+
+def _match(name: str) -> re.Match[str]:
+    text = (resources.folder("runtime_c") / "include" / f"cg_needs_{name}.h").read_text(encoding="utf-8")
+    match = _GUARD.search(text)
+    if match is None:
+        raise ValueError(f"cg_needs_{name}.h has no condition")
+    return match

@@ -1,29 +1,17 @@
-"""What surrounds the models in an emitted folder: files of the runtime, a board's test firmware, build files.
-
-The linker tells builds and runtimes apart by names that end in a hash, known once all is rendered: templates
-write marks in place of the hashes, so that neither is a part of itself.
+"""What surrounds the models in an emitted folder: a board's test firmware, build files.
 
 Memory of the data region, from its start: the model's stack, the link's stack, data, bss, then the
 pools between bytes that belong to nobody, then free memory (the link keeps inputs there).
 """
 
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
-from pathlib import Path, PurePath, PurePosixPath
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePosixPath
 
 from codegen import resources
 from codegen.emit.c.c_text import fill
 from codegen.emit.firmware import mlperf_tiny
-from codegen.emit.values.copies import (
-    STAGE_HEADER,
-    STAGE_SOURCE,
-    STATE_HEADER,
-    STATE_SOURCE,
-    UNPACK_HEADER,
-    UNPACK_SOURCE,
-)
-from codegen.emit.values.model_data import CHECK_SOURCE
+from codegen.emit.gathered.kernel_files import PUBLIC_HEADER
+from codegen.emit.gathered.runtime_files import included_headers
 from codegen.ir import Board, CacheKind, Region, Runner, SecondCore
 from codegen.program.program import Bundle, Program, uses_second_core
 from codegen.settings import Firmware
@@ -54,113 +42,8 @@ _OWN_TARGETS = ("options", "runtime", "shared", "firmware")
 _CMAKE_TARGETS = "all clean depend edit_cache firmware help install package rebuild_cache test"
 _RESERVED_TARGETS = frozenset(_CMAKE_TARGETS.split())
 
-_INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
-LICENCE_FILE = "runtime/LICENSE"
+LICENCE_FILE = "LICENSE"
 """Emitted path of the terms of all that is copied; what is generated is the user's (0BSD)."""
-VERSION_FILE = "runtime/cg_version.c"
-CORE1_HEADER, CORE1_SOURCE = "cg_core1.h", "support/core1.c"
-_SIZES_SOURCE = "support/sizes.c"
-
-BUILD_MARK, RUNTIME_MARK = "@BUILD@", "@RUNTIME@"
-_DIGITS = 12
-"""Hexadecimal digits of a hash in a name."""
-_RUNTIME_FOLDERS = ("include", "kernels", "support")
-"""Below runtime_c: what products are made of."""
-_SUFFIXES = (".S", ".c", ".h", ".inc")
-"""Of the files that products are made of: what an editor leaves beside them is no part of any."""
-
-Digest = Callable[[Iterable[tuple[str, str]]], bytes]
-
-_ALWAYS = ("cg_runtime.h", "cg_kernels.h", "cg_bench.h")
-
-
-# ---- the runtime ------------------------------------------------------------------------
-
-
-def kernel_files(programs: Sequence[Program]) -> Mapping[str, str]:
-    """Emitted path -> text of every source of the runtime that a step of any program needs, sorted: which
-    version it is, ours below `runtime`, then those that users wrote. Raises ValueError for two users' files
-    of one path."""
-    names = {source for program in programs for prim in program.steps.prim_funcs for source in prim.sources}
-    names |= {CHECK_SOURCE for program in programs if program.interface.external}
-    names |= {STATE_SOURCE for program in programs if program.signature.states}
-    names |= {STAGE_SOURCE for program in programs if program.constants.copied}
-    names |= {_SIZES_SOURCE for program in programs if program.ranges and program.board.runner is Runner.HOST}
-    names |= {UNPACK_SOURCE for program in programs if program.constants.unpacked}
-    names |= {CORE1_SOURCE} if uses_second_core(programs) else set[str]()
-    copied = [emitted_name(PurePath(name)) for name in names]
-    ours = {f"runtime/{path}": _products_runtime()[path] for path in copied}
-    return {VERSION_FILE: fill("c/version.c.j2"), **dict(sorted(ours.items())), **_user_files(programs)}
-
-
-def kernel_headers(program: Program) -> tuple[str, ...]:
-    """The runtime's headers that a model's source includes for what its steps call."""
-    headers = {header for prim in program.steps.prim_funcs if prim.symbol for header in prim.headers}
-    headers |= {STATE_HEADER} if program.signature.states else set[str]()
-    headers |= {STAGE_HEADER} if program.constants.copied else set[str]()
-    headers |= {UNPACK_HEADER} if program.constants.unpacked else set[str]()
-    headers |= {CORE1_HEADER} if uses_second_core([program]) else set[str]()
-    return tuple(sorted(headers))
-
-
-def _user_files(programs: Iterable[Program]) -> Mapping[str, str]:
-    written = {
-        prim.user_source for program in programs for prim in program.steps.prim_funcs if prim.user_source
-    }
-    files = {source.path: source.text for source in sorted(written, key=lambda source: source.path)}
-    if len(files) != len(written):
-        raise ValueError("two sources of users have the same path")
-    return files
-
-
-def header_files(texts: Iterable[str]) -> Mapping[str, str]:
-    """Emitted path -> text of the runtime's headers: the public ones and what `texts` include."""
-    found: dict[str, str] = {}
-    wanted = [*_ALWAYS, *(name for text in texts for name in _included(text))]
-    while wanted:
-        name = wanted.pop()
-        if name not in found:
-            found[name] = _products_runtime()[f"include/{name}"]
-            wanted += _included_by(name)
-    return {f"runtime/include/{name}": found[name] for name in sorted(found)}
-
-
-def _included(text: str) -> list[str]:
-    """The runtime's headers that a text includes; others belong to whoever includes them."""
-    return [name for name in _INCLUDE.findall(text) if f"include/{name}" in _products_runtime()]
-
-
-@cache
-def _included_by(name: str) -> Sequence[str]:
-    return _included(_products_runtime()[f"include/{name}"])
-
-
-def marked(files: Mapping[str, str], digest_of: Digest) -> dict[str, str]:
-    """`files`, the sources of a product, with hashes in place of the marks: of all of them, and of the whole
-    runtime that this program copies from, which all its folders agree on."""
-    build, runtime = (
-        digest_of(texts).hex()[:_DIGITS] for texts in (files.items(), _products_runtime().items())
-    )
-    return {
-        path: text.replace(BUILD_MARK, build).replace(RUNTIME_MARK, runtime) for path, text in files.items()
-    }
-
-
-@cache
-def _products_runtime() -> Mapping[str, str]:
-    return runtime_files(resources.folder("runtime_c"))
-
-
-def runtime_files(root: Path) -> Mapping[str, str]:
-    """Path below `root`, the folder runtime_c, -> text of every file that products are made of."""
-    folders = [*(root / name for name in _RUNTIME_FOLDERS), *sorted(root.glob("targets/*/include"))]
-    paths = (
-        path
-        for folder in folders
-        for path in sorted(folder.rglob("*"), key=lambda path: path.name)
-        if path.suffix in _SUFFIXES and not path.name.startswith(".")
-    )
-    return {emitted_name(path.relative_to(root)): path.read_text(encoding="utf-8") for path in paths}
 
 
 def emitted_name(path: PurePath) -> str:
@@ -203,6 +86,12 @@ def firmware_files(
         **{f"firmware/{emitted_name(PurePath(name))}": _runtime(name) for name in copied},
         **({} if firmware == "test" else {mlperf_tiny.MODEL_FILE: mlperf_tiny.mlperf_model(programs[0])}),
     }
+
+
+def firmware_headers(texts: Iterable[str]) -> Mapping[str, str]:
+    """Path -> text of headers of the runtime that the test firmware includes and a product has not."""
+    headers = included_headers(texts)
+    return {f"firmware/{name}": text for name, text in headers.items() if name != PUBLIC_HEADER}
 
 
 def _second_core(board: Board) -> SecondCore:
@@ -365,7 +254,7 @@ def build_files(
         "product": product,
         "kernels": kernels,
         "firmware": firmware,
-        "firmware_include_dirs": [path for path in include_dirs if path not in (".", "runtime/include")],
+        "firmware_include_dirs": [path for path in include_dirs if path != "."],
         "script": script,
         "languages": languages,
         "level": level,

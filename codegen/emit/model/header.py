@@ -1,5 +1,4 @@
-"""What <model>.h says: provenance, pools, inputs and outputs; and <model>_figures.h, which it includes: what
-the linked image was measured at."""
+"""The header <model>.h: provenance, pools, inputs and outputs, and what the linked image was measured at."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,10 @@ RUNTIME_ABI = 1
 """`CG_RUNTIME_ABI` of runtime_c/include/cg_runtime.h that rendered code is made for."""
 
 _LARGEST = (1 << 32) - 1
+
+
+FIGURES_MARK = "@FIGURES@"
+"""Stands in a header where `figures` puts what is known once all is rendered."""
 
 
 # ---- figures ----------------------------------------------------------------------------
@@ -42,22 +45,29 @@ def stack_bytes(program: Program, sizes: ElfSizes) -> int | None:
     return max(known, default=None)
 
 
-def figures(bundle: Bundle, build_sha256: str, sizes: ElfSizes | None = None) -> Mapping[str, str]:
-    """Path -> text of the headers with what was measured; without `sizes` nothing was yet.
+def figures(
+    bundle: Bundle, files: Mapping[str, str], build_sha256: str, sizes: ElfSizes | None = None
+) -> Mapping[str, str]:
+    """Path -> text of the models' headers in `files` with what was measured; without `sizes` nothing was yet.
 
-    They hold macros only, which no code of the models reads: nothing that is compiled depends on them.
+    They are macros, which no code of the models reads: nothing that is compiled depends on them.
     """
-    return {
-        f"{each.name}_figures.h": fill(
-            "c/model_figures.h.j2",
-            name=each.name,
-            macro=each.name.upper(),
-            build_sha256=build_sha256,
-            stack_bytes=None if sizes is None else stack_bytes(each, sizes),
-            core1_stack_bytes=None if sizes is None else sizes.core1_stack_bound_bytes,
-        )
-        for each in bundle.programs
-    }
+    headers: dict[str, str] = {}
+    for program in bundle.programs:
+        before, after = (_figures(program, build_sha256, known) for known in (None, sizes))
+        text = files[f"{program.name}.h"]
+        headers[f"{program.name}.h"] = text.replace(FIGURES_MARK, before).replace(before, after)
+    return headers
+
+
+def _figures(program: Program, build_sha256: str, sizes: ElfSizes | None) -> str:
+    return fill(
+        "c/model_figures.h.j2",
+        macro=program.name.upper(),
+        build_sha256=build_sha256,
+        stack_bytes=None if sizes is None else stack_bytes(program, sizes),
+        core1_stack_bytes=None if sizes is None else sizes.core1_stack_bound_bytes,
+    ).strip()
 
 
 # ---- the header -------------------------------------------------------------------------

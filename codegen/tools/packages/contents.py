@@ -13,14 +13,13 @@ from codegen.api import (
     is_as_written,
     is_reserved_file,
     listed,
-    needed_sets,
     read_manifest,
 )
 from codegen.report_file import ConstantPool, Pool, Product, ProductModel, Report
 
-LICENCE = "runtime/LICENSE"
+LICENCE = "LICENSE"
 """Terms of the runtime, as a build writes them."""
-INCLUDE_FOLDERS = (".", "runtime/include")
+INCLUDE_FOLDERS = (".",)
 """Where the sources of a built folder find what they include."""
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
@@ -75,7 +74,7 @@ class Package:
     @property
     def needs(self) -> tuple[str, ...]:
         """Instruction sets that the core must have: dsp, fpu, mve, v6m, v7m."""
-        return tuple(needed_sets(self.headers))
+        return self.product.needs
 
     @property
     def sources(self) -> tuple[str, ...]:

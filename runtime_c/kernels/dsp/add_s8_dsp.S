@@ -3,7 +3,6 @@
 @
 @ Assembly, because all numbers stay in registers: 14 instructions an element, 10 where both scales
 @ are equal, and 2 a turn of four; gcc 12 takes about 30. Requantizing: see cg_requantize_dsp.inc.
-@ The instruction model is in codegen/kernels/dsp/elementwise.py.
 #include "cg_needs_dsp.h"
 #include "cg_requantize_dsp.inc"
 

@@ -5,7 +5,6 @@
 @ Assembly, because two rows by two columns need all fourteen registers: four sums, four words of
 @ each side, two addresses. 10 instructions for 16 multiply-accumulates (0.625); four results take 37
 @ more, and 3 a turn of the loop. Words widen 8 factors in 9 instructions, bytes in 23.
-@ The instruction model is in codegen/kernels/dsp/pairs/matrices.py.
 #include "cg_needs_dsp.h"
 #include "cg_requantize_dsp.inc"
 

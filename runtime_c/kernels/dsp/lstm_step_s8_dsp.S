@@ -5,7 +5,7 @@
 @ Assembly, because the inner loop needs thirteen registers: four sums, two words of values, four of
 @ weights, two addresses, the end. 14 instructions for 16 multiply-accumulates (0.875), and two a
 @ turn of four groups. All else of a unit takes 144 instructions: eight requantizations of five, five
-@ activations of eight or nine. The instruction model is in codegen/kernels/dsp/recurrent.py.
+@ activations of eight or nine.
 @
 @ The table of sigmoids is interpolated between neighbours 2^9 apart; its values times 2^9 are what
 @ TFLite has for the argument's magnitude, with the argument's sign. Of a negative one it then rounds

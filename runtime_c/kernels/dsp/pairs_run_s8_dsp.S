@@ -4,7 +4,7 @@
 @
 @ Assembly for SSUB8 with SEL (eight elements in 10 instructions) and for requantizing in registers
 @ (cg_requantize_dsp.inc): MUL takes 34 for four elements, PRELU 7 an element from the zero point on, else
-@ 12. The instruction model is in codegen/kernels/dsp/pairs/pairwise.py.
+@ 12.
 #include "cg_needs_dsp.h"
 #include "cg_requantize_dsp.inc"
 

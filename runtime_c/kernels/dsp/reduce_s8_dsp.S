@@ -2,7 +2,7 @@
 @ reduce_s8_dsp.S -- REDUCE_MAX and REDUCE_MIN on int8, DSP extension (contract: cg_reduce.h).
 @
 @ Assembly for SSUB8 with SEL, two instructions for four elements: rows take 12 for 16 columns, lines 11
-@ for 16 elements. The instruction model is in codegen/kernels/dsp/reducing.py.
+@ for 16 elements.
 #include "cg_needs_dsp.h"
 #include "cg_asm.inc"
 

@@ -8,7 +8,6 @@
  */
 #include "cg_needs_mve.h"
 #include "cg_asm.inc"
-    .text
 
 /* cg_add_params_mve */
 #define COUNT   0
@@ -20,8 +19,7 @@
  * void cg_add_s8_mve_run(const cg_add_params_mve *params, const int8_t *lhs, const int8_t *rhs,
  *                        int8_t *output, int32_t count)
  */
-    .balign 4
-    entry        cg_add_s8_mve_run
+    function     cg_add_s8_mve_run
     ldr          r12, [sp]
     b            .Ladd
     .size cg_add_s8_mve_run, . - cg_add_s8_mve_run

@@ -8,8 +8,7 @@
  *
  * Two rows by two columns: 9 instructions for 64 products. Columns c and c + 2, then c + 1 and c + 3:
  * one VMOV puts two sums into lanes 0 and 2, or 1 and 3. The last four columns begin earlier where
- * columns are no multiple of four: some results are computed and stored again. The instruction model
- * is in codegen/kernels/mve/matrices.py.
+ * columns are no multiple of four: some results are computed and stored again.
  */
 #include "cg_needs_mve.h"
 #include "cg_asm.inc"

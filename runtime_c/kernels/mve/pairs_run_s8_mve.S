@@ -2,7 +2,7 @@
 /*
  * pairs_run_s8_mve.S -- runs of MAXIMUM, MINIMUM, MUL and PRELU on int8, Helium (contract:
  * cg_pairs_mve.h): 5 instructions for 16 elements, 14 and 17 for four. Rounding: see
- * cg_requantize_mve.inc. The instruction model is in codegen/kernels/mve/pairs.py.
+ * cg_requantize_mve.inc.
  */
 #include "cg_needs_mve.h"
 #include "cg_asm.inc"

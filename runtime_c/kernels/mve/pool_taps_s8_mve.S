@@ -8,7 +8,6 @@
  */
 #include "cg_needs_mve.h"
 #include "cg_asm.inc"
-    .text
 
 /* r0 grid, r1 first tap, r3 channels; `load` and `reduce` one vector of taps. */
 .macro taps size, identity, load, reduce
@@ -37,8 +36,7 @@
  * void cg_pool_sums_s8_mve(const cg_tap_grid_mve *grid, const int8_t *first, cg_s32 *sums,
  *                          int32_t channels)
  */
-    .balign 4
-    entry        cg_pool_sums_s8_mve
+    function     cg_pool_sums_s8_mve
     taps         32, "vmov.i32 q0, #0", vldrb.s32, vadd.i32
     vstrw.32     q0, [r2]
     lctp
@@ -49,8 +47,7 @@
  * void cg_pool_maxima_s8_mve(const cg_tap_grid_mve *grid, const int8_t *first, int8_t *maxima,
  *                            int32_t channels)
  */
-    .balign 4
-    entry        cg_pool_maxima_s8_mve
+    function     cg_pool_maxima_s8_mve
     push         {r0}
     taps         8, "vdup.8 q0, r0", vldrb.s8, vmax.s8
     ldr          r0, [sp, #28]

@@ -1,8 +1,7 @@
 @ SPDX-License-Identifier: Apache-2.0
 /*
  * reduce_s8_mve.S -- REDUCE_MAX and REDUCE_MIN on int8, Helium (contract: cg_reduce.h): 4 or 5
- * instructions for 16 columns of a row, 3 for 16 elements of a line. The instruction model is in
- * codegen/kernels/mve/reducing.py.
+ * instructions for 16 columns of a row, 3 for 16 elements of a line.
  */
 #include "cg_needs_mve.h"
 #include "cg_asm.inc"

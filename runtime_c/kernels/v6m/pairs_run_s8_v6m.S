@@ -4,8 +4,7 @@
 @
 @ Assembly, because four elements are compared in a word (20 instructions), and a product of 64 bits
 @ that C calls for is two of 32 here: MUL takes 27 instructions an element, 24 by a power of two,
-@ PRELU two more below zero and 9 from there on. The instruction model is in
-@ codegen/kernels/v6m/pairs.py.
+@ PRELU two more below zero and 9 from there on.
 #include "cg_needs_v6m.h"
 #include "cg_asm_v6m.inc"
 

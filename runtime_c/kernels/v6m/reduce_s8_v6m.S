@@ -3,8 +3,7 @@
 @
 @ Assembly, because four elements are compared in a word: each in its upper byte, what is below it
 @ decides nothing that is kept. 15 instructions for four columns of a row, 14 for four elements of a
-@ line; 6 and 5 an element that is in no whole word; one more for each that is better. The instruction
-@ model is in codegen/kernels/v6m/reducing.py.
+@ line; 6 and 5 an element that is in no whole word; one more for each that is better.
 #include "cg_needs_v6m.h"
 #include "cg_asm_v6m.inc"
 

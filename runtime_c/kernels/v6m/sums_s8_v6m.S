@@ -2,8 +2,7 @@
 @ sums_s8_v6m.S -- sums of int8, ARMv6-M (contract: cg_mean_blocks.h).
 @
 @ Assembly, because four elements are taken out of a word: 14 instructions for four columns of a row, 13
-@ for four elements of a line, 5 for one of an odd one. The instruction model is in
-@ codegen/kernels/v6m/reducing.py.
+@ for four elements of a line, 5 for one of an odd one.
 #include "cg_needs_v6m.h"
 #include "cg_asm_v6m.inc"
 

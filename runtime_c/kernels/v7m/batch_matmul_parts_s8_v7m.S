@@ -4,7 +4,7 @@
 @
 @ Assembly, because two rows by four columns need all fourteen registers: eight sums, three addresses,
 @ two factors of rows and one of a column. 14 instructions for 8 multiply-accumulates; eight results take
-@ 94 more, and 4 a turn of the loop. The instruction model is in codegen/kernels/v7m/matrices.py.
+@ 94 more, and 4 a turn of the loop.
 #include "cg_needs_v7m.h"
 #include "cg_asm.inc"
 

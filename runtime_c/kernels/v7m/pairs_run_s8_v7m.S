@@ -4,7 +4,7 @@
 @
 @ Assembly, because four elements are compared in a word (15 instructions) and C has no SMLAL that
 @ begins with half a result: MUL takes 12 instructions an element, PRELU 15 below zero and 8 from
-@ there on. The instruction model is in codegen/kernels/v7m/pairs.py.
+@ there on.
 #include "cg_needs_v7m.h"
 #include "cg_asm.inc"
 

@@ -2,8 +2,7 @@
 @ reduce_s8_v7m.S -- REDUCE_MAX and REDUCE_MIN on int8, ARMv7-M (contract: cg_reduce.h).
 @
 @ Assembly, because C keeps the best in memory: 15 instructions for four columns of a row, 14 for four
-@ elements of a line, one more for each that is better. The instruction model is in
-@ codegen/kernels/v7m/reducing.py.
+@ elements of a line, one more for each that is better.
 #include "cg_needs_v7m.h"
 #include "cg_asm.inc"
 

@@ -2,8 +2,7 @@
 @ sums_s8_v7m.S -- sums of int8, ARMv7-M (contract: cg_mean_blocks.h).
 @
 @ Assembly, because C keeps no four sums in registers at -Os: 11 instructions for four columns of a row, 10
-@ for four elements of a line, 5 for one of an odd one. The instruction model is in
-@ codegen/kernels/v7m/reducing.py.
+@ for four elements of a line, 5 for one of an odd one.
 #include "cg_needs_v7m.h"
 #include "cg_asm.inc"
 
