@@ -9,7 +9,8 @@ mischief (see MISCHIEF). Two steps: `fill` writes 100 bytes at offset 103, `flip
 import hashlib
 from pathlib import Path
 
-from codegen.emit.firmware.folder_files import firmware_files, header_files
+from codegen.emit.firmware.folder_files import firmware_files, firmware_headers
+from codegen.emit.gathered.runtime_files import included_headers
 from codegen.ir import Board
 from codegen.program.image import BenchModel, Image, RunRequest, Sources, Trace
 from codegen.toolchain import build
@@ -208,7 +209,7 @@ def firmware(folder: Path, board: Board, *, address: int, pool: str | None = Non
     text = SOURCE.replace("POOL", name).replace("ADDRESS", f"{address:#x}u")
     text = text.replace("DIGEST", ", ".join(map(str, DIGEST)))
     files = {"probe.c": text, "product.c": PRODUCT, **firmware_files(board, ())}
-    files |= header_files(files.values())
+    files |= firmware_headers(files.values()) | included_headers(files.values())
     for path, content in files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(content)
@@ -216,7 +217,7 @@ def firmware(folder: Path, board: Board, *, address: int, pool: str | None = Non
         files=files,
         c_files=tuple(path for path in sorted(files) if path.endswith(".c")),
         model_files=("product.c",),
-        include_dirs=(".", "runtime/include", "firmware/bench", "firmware/core"),
+        include_dirs=(".", "firmware", "firmware/bench", "firmware/core"),
         linker_script="firmware/link.ld",
         entry_functions=("pattern_run",),
         prefix="pattern",

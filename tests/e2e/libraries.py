@@ -107,7 +107,7 @@ class Shop:
         sources = emit.render(together([program]), level)
         emit.write(sources, folder)
         words = (level, "-ffunction-sections", "-fdata-sections", "-fno-strict-aliasing")
-        includes = ("-I.", "-Iruntime/include")
+        includes = ("-I.",)
         objects = [f"{index}_{Path(path).stem}.o" for index, path in enumerate(sources.model_files)]
         tasks: list[tuple[str, ...]] = [
             (*words, *includes, "-c", path, "-o", object_)

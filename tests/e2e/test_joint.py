@@ -51,7 +51,7 @@ class Product:
         library = folder / "product.so"
         kernels = sorted((built.folder / "runtime").rglob("*.c"))
         sources = [str(path) for path in (*sorted(built.folder.glob("*.c")), *kernels)]
-        includes = [f"-I{built.folder}", f"-I{built.folder}/runtime/include"]
+        includes = [f"-I{built.folder}"]
         flags = ["-std=c11", "-O2", "-fno-strict-aliasing", "-fPIC", "-shared", "-Wl,-Bsymbolic"]
         subprocess.run(["gcc", *flags, *includes, *sources, "-o", str(library)], check=True)
         self.library = ctypes.CDLL(str(library))

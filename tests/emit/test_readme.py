@@ -59,7 +59,7 @@ int main(void)
 """
     (folder / "main.c").write_text(main)
     sources = sorted(str(path) for path in folder.rglob("*.c") if path.parent.name != "firmware")
-    include = ["-I.", "-Iruntime/include"]
+    include = ["-I."]
     call(["gcc", *WARNINGS, *include, *sources, "-o", "main"], folder)
     assert [int(word) for word in call([str(folder / "main")], folder).split()] == wanted
     assert len(set(wanted)) > 5
@@ -93,7 +93,7 @@ def test_its_c_compiles_without_a_warning(programs: tuple[Program, ...], tmp_pat
     readme = _readme(*programs)
     write(render(together(programs)), tmp_path / "out")
     (tmp_path / "out" / "readme.c").write_text(blocks(readme))
-    words = ["-Wno-missing-prototypes", "-I.", "-Iruntime/include", "-c", "readme.c", "-o", "readme.o"]
+    words = ["-Wno-missing-prototypes", "-I.", "-c", "readme.c", "-o", "readme.o"]
     call(["gcc", *WARNINGS, *words], tmp_path / "out")
 
 

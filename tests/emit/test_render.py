@@ -46,19 +46,18 @@ def test_a_build_is_identified_by_all_that_is_linked_not_by_its_model() -> None:
 
 def test_only_used_kernels_and_the_headers_they_need_are_copied() -> None:
     sources = render(together([samples.counter()]))
-    kernels = [path for path in sources.files if path.startswith("runtime/kernels/")]
-    assert kernels == ["runtime/kernels/concat.c", "runtime/kernels/lut_s8.c", "runtime/kernels/mean_s8.c"]
-    assert {
-        "runtime/include/cg_runtime.h",
-        "runtime/include/cg_kernels.h",
-        "runtime/include/cg_bench.h",
-    } <= set(sources.files)
-    assert "runtime/include/cg_exp_f32.h" not in sources.files
-    assert sources.model_files == ("counter.c", "counter_data.c", "runtime/cg_version.c", *kernels)
+    assert {path for path in sources.files if not path.startswith("firmware/")} == {
+        *("counter.c", "counter.h", "counter_data.c", "counter_data.h", "counter_kernels.c"),
+        *("counter_kernels.h", "cg_runtime.h", "CMakeLists.txt", "LICENSE"),
+    }
+    assert sources.files.keys() >= {"firmware/cg_bench.h"}
+    chapters = re.findall(r"^ \* (\w+) -- (?!generated)", sources.files["counter_kernels.c"], re.MULTILINE)
+    assert {"concat", "lut_s8", "mean_s8"} <= set(chapters)
+    assert sources.model_files == ("counter.c", "counter_data.c", "counter_kernels.c")
     assert set(sources.c_files) - set(sources.model_files) == {
         *("firmware/counter_bench.c", "firmware/bench_build.c", "firmware/bench_models.c")
     }
-    assert sources.linker_script is None and sources.include_dirs == (".", "runtime/include")
+    assert sources.linker_script is None and sources.include_dirs == (".", "firmware")
 
 
 BENCH_MAIN = """

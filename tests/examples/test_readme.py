@@ -293,7 +293,7 @@ def test_the_example_of_a_call_compiles(folder: Path, block: str, compiler: str)
     text = '#include "model.h"\nint user(const int8_t *image, int8_t *scores);\n'
     text += f"int user(const int8_t *image, int8_t *scores)\n{{\n{body}    return (int)status;\n}}\n"
     (folder / source).write_text(text)
-    flags = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", "-I.", "-Iruntime/include"]
+    flags = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", "-I."]
     output_of([*compiler.split(), *flags, source], folder)
 
 
@@ -307,7 +307,7 @@ def test_the_function_that_feeds_and_reads_compiles_and_runs(folder: Path) -> No
     (folder / "feed.c").write_text(text)
     sources = sorted(str(path) for path in folder.rglob("*.c") if path.name.startswith(("model", "cg_")))
     kernels = sorted(str(path) for path in (folder / "runtime" / "kernels").glob("*.c"))
-    flags = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fno-strict-aliasing", "-I.", "-Iruntime/include"]
+    flags = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fno-strict-aliasing", "-I."]
     output_of(["gcc", "-std=c11", *flags, "feed.c", *sources, *kernels, "-o", "feed"], folder)
     output_of([str(folder / "feed")], folder)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from codegen import resources
 from codegen.emit import render
-from codegen.emit.firmware.folder_files import runtime_files
+from codegen.emit.gathered.runtime_files import runtime_files
 from codegen.joint import together
 from codegen.kernels.call import UserSource
 from codegen.program.interface import ConstantsMode, Interface, PoolOwner
@@ -28,9 +28,10 @@ def test_every_emitted_file_says_its_terms() -> None:
     counter = samples.counter(board=samples.ARM)
     caller = replace(counter, interface=Interface(pools=PoolOwner.CALLER, constants=ConstantsMode.EXTERNAL))
     copied = {path.name for path in resources.folder("runtime_c").rglob("*") if path.is_file()}
+    copied |= {f"{name}_kernels{suffix}" for name in ("counter", "models") for suffix in (".c", ".h", ".S")}
     for programs in ((counter,), (counter, samples.mixed(board=samples.ARM)), (caller,)):
         files = dict(render(together(programs)).files)
-        assert files.pop("runtime/LICENSE") == (ROOT / "LICENSE").read_text()
+        assert files.pop("LICENSE") == (ROOT / "LICENSE").read_text()
         for path, text in files.items():
             is_copied = Path(path).name in copied
             assert named(text) == ("Apache-2.0" if is_copied else "0BSD"), path

@@ -123,7 +123,7 @@ int main(void)
 }
 """)
     sources = sorted(str(path) for path in (package / "src").rglob("*.c"))
-    include = [f"-I{package / name}" for name in ("src", "src/runtime/include", "example")]
+    include = [f"-I{package / name}" for name in ("src", "example")]
     call("gcc", "-DCG_STEP_HOOKS", "-O1", "-fno-strict-aliasing", *include, *sources, tmp_path / "main.c",
          "-o", tmp_path / "main")  # fmt: skip
     call(tmp_path / "main")

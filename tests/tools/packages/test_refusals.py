@@ -100,7 +100,7 @@ BROKEN: list[tuple[Callable[[Path], object], list[str], str]] = [
         _edited,
         [],
         "error[E292] built: was changed or removed since codegen wrote it: "
-        "runtime/include/cg_runtime.h, tone.c\n"
+        "cg_runtime.h, tone.c\n"
         "help: build again, so that what is packed is what was planned and measured",
     ),
     (

@@ -11,34 +11,15 @@
 
 #include <stddef.h>
 
-#include "cg_kernels.h"
-
 #include "bare_data.h"
+#include "bare_kernels.h"
 
 #if CG_RUNTIME_ABI != 1
-#error "generated for runtime ABI 1: generate this model again, or update runtime/"
+#error "generated for runtime ABI 1: generate this model again"
 #endif
 
-#ifdef CG_MODEL_HOOKS
-/* clang-format off */
+/* What hooks are told of. */
 #define CG_MODEL bare_model
-static const char *const bare_step_names[] = {BARE_STEP_NAMES};
-const cg_model bare_model = {
-    .name = BARE_NAME,
-    .step_names = bare_step_names,
-    .steps = BARE_STEPS,
-};
-/* clang-format on */
-#endif
-
-/* ---- what the linker compares --------------------------------------------------------- */
-
-CG_REQUIRE(cg_runtime_of_version_000102030405);
-const uint8_t bare_header_and_library_of_build_000102030405 = 0;
-
-/* The linker finds it twice where an image would have two builds of this name. */
-extern const uint8_t bare_ERROR_built_twice__build_one_with_option_name;
-const uint8_t bare_ERROR_built_twice__build_one_with_option_name = 0;
 
 /* ---- entry function ------------------------------------------------------------------- */
 
@@ -59,3 +40,23 @@ cg_status bare_run(const bare_inputs *inputs, const bare_outputs *outputs)
 
     return CG_OK;
 }
+
+/* ---- for hooks and the linker --------------------------------------------------------- */
+
+#ifdef CG_MODEL_HOOKS
+/* clang-format off */
+static const char *const bare_step_names[] = {BARE_STEP_NAMES};
+const cg_model bare_model = {
+    .name = BARE_NAME,
+    .step_names = bare_step_names,
+    .steps = BARE_STEPS,
+};
+/* clang-format on */
+#endif
+
+CG_REQUIRE(cg_runtime_of_version_000102030405);
+const uint8_t bare_header_and_library_of_build_000102030405 = 0;
+
+/* The linker finds it twice where an image would have two builds of this name. */
+extern const uint8_t bare_ERROR_built_twice__build_one_with_option_name;
+const uint8_t bare_ERROR_built_twice__build_one_with_option_name = 0;

@@ -15,32 +15,9 @@
 
 #include "cg_runtime.h"
 
-#include "bare_figures.h"
-
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* For logs; MACS are multiply-accumulates of one inference. */
-#define BARE_NAME      "bare"
-#define BARE_GENERATOR "codegen 1.2.3"
-#define BARE_MACS      0u
-#define BARE_STEPS     2u
-
-/* Of the model's file. */
-#define BARE_SHA256 "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
-
-/*
- * Names of the steps, numbered from 0: the rows of the memory map in bare.c. A list, as in `static
- * const char *const names[] = {..._STEP_NAMES};`.
- */
-#define BARE_STEP_NAMES "reshape0", "clamp1"
-
-/* This model, as hooks are told of it: defined where its source is compiled with CG_MODEL_HOOKS. */
-extern const cg_model bare_model;
-
-/* The library of this build: of another one in the same image the linker tells. */
-CG_REQUIRE(bare_header_and_library_of_build_000102030405);
 
 /* SIZE is in bytes; SHAPE is a list, as in `const int32_t shape[] = {..._SHAPE};`. */
 
@@ -72,6 +49,34 @@ typedef struct {
  * before anything has been written.
  */
 CG_CHECK_RESULT cg_status bare_run(const bare_inputs *inputs, const bare_outputs *outputs);
+
+/* ---- names and figures, for logs ------------------------------------------------------ */
+
+/* MACS are multiply-accumulates of one inference. */
+#define BARE_NAME      "bare"
+#define BARE_GENERATOR "codegen 1.2.3"
+#define BARE_MACS      0u
+#define BARE_STEPS     2u
+
+/* Of the model's file. */
+#define BARE_SHA256 "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+
+/*
+ * Names of the steps, numbered from 0: the rows of the memory map in bare.c. A list, as in `static
+ * const char *const names[] = {..._STEP_NAMES};`.
+ */
+#define BARE_STEP_NAMES "reshape0", "clamp1"
+
+/* One hash of all code, kernels, constants, compiler and flags: build.sha256 of report.json. */
+#define BARE_BUILD_SHA256 "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
+
+/* ---- for hooks and the linker --------------------------------------------------------- */
+
+/* This model, as hooks are told of it: defined where its source is compiled with CG_MODEL_HOOKS. */
+extern const cg_model bare_model;
+
+/* The library of this build: of another one in the same image the linker tells. */
+CG_REQUIRE(bare_header_and_library_of_build_000102030405);
 
 #ifdef __cplusplus
 }

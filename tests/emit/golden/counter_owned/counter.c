@@ -34,36 +34,15 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "cg_kernels.h"
-
-#include "cg_constants.h"
-
 #include "counter_data.h"
+#include "counter_kernels.h"
 
 #if CG_RUNTIME_ABI != 1
-#error "generated for runtime ABI 1: generate this model again, or update runtime/"
+#error "generated for runtime ABI 1: generate this model again"
 #endif
 
-#ifdef CG_MODEL_HOOKS
-/* clang-format off */
+/* What hooks are told of. */
 #define CG_MODEL counter_model
-static const char *const counter_step_names[] = {COUNTER_STEP_NAMES};
-const cg_model counter_model = {
-    .name = COUNTER_NAME,
-    .step_names = counter_step_names,
-    .steps = COUNTER_STEPS,
-};
-/* clang-format on */
-#endif
-
-/* ---- what the linker compares --------------------------------------------------------- */
-
-CG_REQUIRE(cg_runtime_of_version_000102030405);
-const uint8_t counter_header_and_library_of_build_000102030405 = 0;
-
-/* The linker finds it twice where an image would have two builds of this name. */
-extern const uint8_t counter_ERROR_built_twice__build_one_with_option_name;
-const uint8_t counter_ERROR_built_twice__build_one_with_option_name = 0;
 
 /* ---- constants ------------------------------------------------------------------------ */
 
@@ -196,3 +175,23 @@ cg_status counter_run(const counter_workspace_pools *pools, const counter_inputs
     }
     return CG_OK;
 }
+
+/* ---- for hooks and the linker --------------------------------------------------------- */
+
+#ifdef CG_MODEL_HOOKS
+/* clang-format off */
+static const char *const counter_step_names[] = {COUNTER_STEP_NAMES};
+const cg_model counter_model = {
+    .name = COUNTER_NAME,
+    .step_names = counter_step_names,
+    .steps = COUNTER_STEPS,
+};
+/* clang-format on */
+#endif
+
+CG_REQUIRE(cg_runtime_of_version_000102030405);
+const uint8_t counter_header_and_library_of_build_000102030405 = 0;
+
+/* The linker finds it twice where an image would have two builds of this name. */
+extern const uint8_t counter_ERROR_built_twice__build_one_with_option_name;
+const uint8_t counter_ERROR_built_twice__build_one_with_option_name = 0;

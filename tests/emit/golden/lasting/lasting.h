@@ -18,32 +18,9 @@
 
 #include "cg_runtime.h"
 
-#include "lasting_figures.h"
-
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* For logs; MACS are multiply-accumulates of one inference. */
-#define LASTING_NAME      "lasting"
-#define LASTING_GENERATOR "codegen 1.2.3"
-#define LASTING_MACS      0u
-#define LASTING_STEPS     5u
-
-/* Of the model's file. */
-#define LASTING_SHA256 "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
-
-/*
- * Names of the steps, numbered from 0: the rows of the memory map in lasting.c. A list, as in
- * `static const char *const names[] = {..._STEP_NAMES};`.
- */
-#define LASTING_STEP_NAMES "lut0", "lut1", "concat2", "reshape3", "mean4"
-
-/* This model, as hooks are told of it: defined where its source is compiled with CG_MODEL_HOOKS. */
-extern const cg_model lasting_model;
-
-/* The library of this build: of another one in the same image the linker tells. */
-CG_REQUIRE(lasting_header_and_library_of_build_000102030405);
 
 /* SIZE is in bytes; SHAPE is a list, as in `const int32_t shape[] = {..._SHAPE};`. */
 
@@ -128,6 +105,34 @@ static inline float lasting_dequantize_sum(int8_t stored)
 {
     return cg_dequantize(stored, LASTING_SUM_SCALE, LASTING_SUM_ZERO_POINT);
 }
+
+/* ---- names and figures, for logs ------------------------------------------------------ */
+
+/* MACS are multiply-accumulates of one inference. */
+#define LASTING_NAME      "lasting"
+#define LASTING_GENERATOR "codegen 1.2.3"
+#define LASTING_MACS      0u
+#define LASTING_STEPS     5u
+
+/* Of the model's file. */
+#define LASTING_SHA256 "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+
+/*
+ * Names of the steps, numbered from 0: the rows of the memory map in lasting.c. A list, as in
+ * `static const char *const names[] = {..._STEP_NAMES};`.
+ */
+#define LASTING_STEP_NAMES "lut0", "lut1", "concat2", "reshape3", "mean4"
+
+/* One hash of all code, kernels, constants, compiler and flags: build.sha256 of report.json. */
+#define LASTING_BUILD_SHA256 "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
+
+/* ---- for hooks and the linker --------------------------------------------------------- */
+
+/* This model, as hooks are told of it: defined where its source is compiled with CG_MODEL_HOOKS. */
+extern const cg_model lasting_model;
+
+/* The library of this build: of another one in the same image the linker tells. */
+CG_REQUIRE(lasting_header_and_library_of_build_000102030405);
 
 #ifdef __cplusplus
 }

@@ -35,37 +35,15 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "cg_kernels.h"
-#include "cg_state.h"
-
-#include "cg_constants.h"
-
 #include "lasting_data.h"
+#include "lasting_kernels.h"
 
 #if CG_RUNTIME_ABI != 1
-#error "generated for runtime ABI 1: generate this model again, or update runtime/"
+#error "generated for runtime ABI 1: generate this model again"
 #endif
 
-#ifdef CG_MODEL_HOOKS
-/* clang-format off */
+/* What hooks are told of. */
 #define CG_MODEL lasting_model
-static const char *const lasting_step_names[] = {LASTING_STEP_NAMES};
-const cg_model lasting_model = {
-    .name = LASTING_NAME,
-    .step_names = lasting_step_names,
-    .steps = LASTING_STEPS,
-};
-/* clang-format on */
-#endif
-
-/* ---- what the linker compares --------------------------------------------------------- */
-
-CG_REQUIRE(cg_runtime_of_version_000102030405);
-const uint8_t lasting_header_and_library_of_build_000102030405 = 0;
-
-/* The linker finds it twice where an image would have two builds of this name. */
-extern const uint8_t lasting_ERROR_built_twice__build_one_with_option_name;
-const uint8_t lasting_ERROR_built_twice__build_one_with_option_name = 0;
 
 /* ---- constants ------------------------------------------------------------------------ */
 
@@ -316,3 +294,23 @@ cg_status lasting_run(const lasting_workspace_pools *pools, const lasting_inputs
     }
     return CG_OK;
 }
+
+/* ---- for hooks and the linker --------------------------------------------------------- */
+
+#ifdef CG_MODEL_HOOKS
+/* clang-format off */
+static const char *const lasting_step_names[] = {LASTING_STEP_NAMES};
+const cg_model lasting_model = {
+    .name = LASTING_NAME,
+    .step_names = lasting_step_names,
+    .steps = LASTING_STEPS,
+};
+/* clang-format on */
+#endif
+
+CG_REQUIRE(cg_runtime_of_version_000102030405);
+const uint8_t lasting_header_and_library_of_build_000102030405 = 0;
+
+/* The linker finds it twice where an image would have two builds of this name. */
+extern const uint8_t lasting_ERROR_built_twice__build_one_with_option_name;
+const uint8_t lasting_ERROR_built_twice__build_one_with_option_name = 0;

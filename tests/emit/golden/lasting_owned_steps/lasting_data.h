@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#include "cg_constants.h"
+#include "lasting_kernels.h"
 
 #include "lasting.h"
 

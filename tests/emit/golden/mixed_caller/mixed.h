@@ -17,32 +17,9 @@
 
 #include "cg_runtime.h"
 
-#include "mixed_figures.h"
-
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* For logs; MACS are multiply-accumulates of one inference. */
-#define MIXED_NAME      "mixed"
-#define MIXED_GENERATOR "codegen 1.2.3"
-#define MIXED_MACS      0u
-#define MIXED_STEPS     4u
-
-/* Of the model's file. */
-#define MIXED_SHA256 "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
-
-/*
- * Names of the steps, numbered from 0: the rows of the memory map in mixed.c. A list, as in `static
- * const char *const names[] = {..._STEP_NAMES};`.
- */
-#define MIXED_STEP_NAMES "add0", "clamp1", "scale2", "quantize3"
-
-/* This model, as hooks are told of it: defined where its source is compiled with CG_MODEL_HOOKS. */
-extern const cg_model mixed_model;
-
-/* The library of this build: of another one in the same image the linker tells. */
-CG_REQUIRE(mixed_header_and_library_of_build_000102030405);
 
 /* SIZE is in bytes; SHAPE is a list, as in `const int32_t shape[] = {..._SHAPE};`. */
 
@@ -100,6 +77,34 @@ static inline float mixed_dequantize_output_double(int8_t stored)
 {
     return cg_dequantize(stored, MIXED_OUTPUT_DOUBLE_SCALE, MIXED_OUTPUT_DOUBLE_ZERO_POINT);
 }
+
+/* ---- names and figures, for logs ------------------------------------------------------ */
+
+/* MACS are multiply-accumulates of one inference. */
+#define MIXED_NAME      "mixed"
+#define MIXED_GENERATOR "codegen 1.2.3"
+#define MIXED_MACS      0u
+#define MIXED_STEPS     4u
+
+/* Of the model's file. */
+#define MIXED_SHA256 "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+
+/*
+ * Names of the steps, numbered from 0: the rows of the memory map in mixed.c. A list, as in `static
+ * const char *const names[] = {..._STEP_NAMES};`.
+ */
+#define MIXED_STEP_NAMES "add0", "clamp1", "scale2", "quantize3"
+
+/* One hash of all code, kernels, constants, compiler and flags: build.sha256 of report.json. */
+#define MIXED_BUILD_SHA256 "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
+
+/* ---- for hooks and the linker --------------------------------------------------------- */
+
+/* This model, as hooks are told of it: defined where its source is compiled with CG_MODEL_HOOKS. */
+extern const cg_model mixed_model;
+
+/* The library of this build: of another one in the same image the linker tells. */
+CG_REQUIRE(mixed_header_and_library_of_build_000102030405);
 
 #ifdef __cplusplus
 }

@@ -32,34 +32,15 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "cg_kernels.h"
-
 #include "mixed_data.h"
+#include "mixed_kernels.h"
 
 #if CG_RUNTIME_ABI != 1
-#error "generated for runtime ABI 1: generate this model again, or update runtime/"
+#error "generated for runtime ABI 1: generate this model again"
 #endif
 
-#ifdef CG_MODEL_HOOKS
-/* clang-format off */
+/* What hooks are told of. */
 #define CG_MODEL mixed_model
-static const char *const mixed_step_names[] = {MIXED_STEP_NAMES};
-const cg_model mixed_model = {
-    .name = MIXED_NAME,
-    .step_names = mixed_step_names,
-    .steps = MIXED_STEPS,
-};
-/* clang-format on */
-#endif
-
-/* ---- what the linker compares --------------------------------------------------------- */
-
-CG_REQUIRE(cg_runtime_of_version_000102030405);
-const uint8_t mixed_header_and_library_of_build_000102030405 = 0;
-
-/* The linker finds it twice where an image would have two builds of this name. */
-extern const uint8_t mixed_ERROR_built_twice__build_one_with_option_name;
-const uint8_t mixed_ERROR_built_twice__build_one_with_option_name = 0;
 
 /* ---- pools ---------------------------------------------------------------------------- */
 
@@ -167,3 +148,23 @@ cg_status mixed_run(const mixed_inputs *inputs, const mixed_outputs *outputs)
     }
     return CG_OK;
 }
+
+/* ---- for hooks and the linker --------------------------------------------------------- */
+
+#ifdef CG_MODEL_HOOKS
+/* clang-format off */
+static const char *const mixed_step_names[] = {MIXED_STEP_NAMES};
+const cg_model mixed_model = {
+    .name = MIXED_NAME,
+    .step_names = mixed_step_names,
+    .steps = MIXED_STEPS,
+};
+/* clang-format on */
+#endif
+
+CG_REQUIRE(cg_runtime_of_version_000102030405);
+const uint8_t mixed_header_and_library_of_build_000102030405 = 0;
+
+/* The linker finds it twice where an image would have two builds of this name. */
+extern const uint8_t mixed_ERROR_built_twice__build_one_with_option_name;
+const uint8_t mixed_ERROR_built_twice__build_one_with_option_name = 0;

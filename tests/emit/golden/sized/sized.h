@@ -17,32 +17,9 @@
 
 #include "cg_runtime.h"
 
-#include "sized_figures.h"
-
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* For logs; MACS are multiply-accumulates of one inference. */
-#define SIZED_NAME      "sized"
-#define SIZED_GENERATOR "codegen 1.2.3"
-#define SIZED_MACS      13440u
-#define SIZED_STEPS     7u
-
-/* Of the model's file. */
-#define SIZED_SHA256 "e2e8365b8a7d46daecc989d593d203efad4fc538195b3b66492597244b767cde"
-
-/*
- * Names of the steps, numbered from 0: the rows of the memory map in sized.c. A list, as in `static
- * const char *const names[] = {..._STEP_NAMES};`.
- */
-#define SIZED_STEP_NAMES "conv0", "conv1", "dw2", "concat3", "conv4", "add5", "conv6"
-
-/* This model, as hooks are told of it: defined where its source is compiled with CG_MODEL_HOOKS. */
-extern const cg_model sized_model;
-
-/* The library of this build: of another one in the same image the linker tells. */
-CG_REQUIRE(sized_header_and_library_of_build_000102030405);
 
 /* SIZE is in bytes; SHAPE is a list, as in `const int32_t shape[] = {..._SHAPE};`. */
 
@@ -129,6 +106,34 @@ static inline float sized_dequantize_v13(int8_t stored)
 {
     return cg_dequantize(stored, SIZED_V13_SCALE, SIZED_V13_ZERO_POINT);
 }
+
+/* ---- names and figures, for logs ------------------------------------------------------ */
+
+/* MACS are multiply-accumulates of one inference. */
+#define SIZED_NAME      "sized"
+#define SIZED_GENERATOR "codegen 1.2.3"
+#define SIZED_MACS      13440u
+#define SIZED_STEPS     7u
+
+/* Of the model's file. */
+#define SIZED_SHA256 "e2e8365b8a7d46daecc989d593d203efad4fc538195b3b66492597244b767cde"
+
+/*
+ * Names of the steps, numbered from 0: the rows of the memory map in sized.c. A list, as in `static
+ * const char *const names[] = {..._STEP_NAMES};`.
+ */
+#define SIZED_STEP_NAMES "conv0", "conv1", "dw2", "concat3", "conv4", "add5", "conv6"
+
+/* One hash of all code, kernels, constants, compiler and flags: build.sha256 of report.json. */
+#define SIZED_BUILD_SHA256 "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
+
+/* ---- for hooks and the linker --------------------------------------------------------- */
+
+/* This model, as hooks are told of it: defined where its source is compiled with CG_MODEL_HOOKS. */
+extern const cg_model sized_model;
+
+/* The library of this build: of another one in the same image the linker tells. */
+CG_REQUIRE(sized_header_and_library_of_build_000102030405);
 
 #ifdef __cplusplus
 }

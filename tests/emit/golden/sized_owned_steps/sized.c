@@ -29,38 +29,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cg_kernels.h"
-
-#include "cg_constants.h"
-
-#include "cg_sizes.h"
-
 #include "sized_data.h"
+#include "sized_kernels.h"
 
 #if CG_RUNTIME_ABI != 1
-#error "generated for runtime ABI 1: generate this model again, or update runtime/"
+#error "generated for runtime ABI 1: generate this model again"
 #endif
 
-#ifdef CG_MODEL_HOOKS
-/* clang-format off */
+/* What hooks are told of. */
 #define CG_MODEL sized_model
-static const char *const sized_step_names[] = {SIZED_STEP_NAMES};
-const cg_model sized_model = {
-    .name = SIZED_NAME,
-    .step_names = sized_step_names,
-    .steps = SIZED_STEPS,
-};
-/* clang-format on */
-#endif
-
-/* ---- what the linker compares --------------------------------------------------------- */
-
-CG_REQUIRE(cg_runtime_of_version_000102030405);
-const uint8_t sized_header_and_library_of_build_000102030405 = 0;
-
-/* The linker finds it twice where an image would have two builds of this name. */
-extern const uint8_t sized_ERROR_built_twice__build_one_with_option_name;
-const uint8_t sized_ERROR_built_twice__build_one_with_option_name = 0;
 
 /* ---- constants ------------------------------------------------------------------------ */
 
@@ -523,3 +500,23 @@ cg_status sized_run(const sized_workspace_pools *pools, const sized_inputs *inpu
 
     return CG_OK;
 }
+
+/* ---- for hooks and the linker --------------------------------------------------------- */
+
+#ifdef CG_MODEL_HOOKS
+/* clang-format off */
+static const char *const sized_step_names[] = {SIZED_STEP_NAMES};
+const cg_model sized_model = {
+    .name = SIZED_NAME,
+    .step_names = sized_step_names,
+    .steps = SIZED_STEPS,
+};
+/* clang-format on */
+#endif
+
+CG_REQUIRE(cg_runtime_of_version_000102030405);
+const uint8_t sized_header_and_library_of_build_000102030405 = 0;
+
+/* The linker finds it twice where an image would have two builds of this name. */
+extern const uint8_t sized_ERROR_built_twice__build_one_with_option_name;
+const uint8_t sized_ERROR_built_twice__build_one_with_option_name = 0;

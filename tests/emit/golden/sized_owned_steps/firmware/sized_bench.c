@@ -8,10 +8,10 @@
 #include <stddef.h>
 
 #include "cg_bench.h"
-#include "cg_sizes.h"
 
 #include "sized.h"
 #include "sized_data.h"
+#include "sized_kernels.h"
 
 static int8_t input_x0[SIZED_X0_ELEMENTS];
 static int8_t output_v13[SIZED_V13_ELEMENTS];
