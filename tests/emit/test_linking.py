@@ -116,7 +116,9 @@ def test_runtimes_of_two_versions_are_refused(tmp_path: Path) -> None:
     """Kernels of one name and other parameters: the first library's were taken for both."""
 
     def newer(text: str) -> str:
-        return re.sub(r"(cg_runtime_of_version_|CG_RUNTIME_VERSION\()[0-9a-f]{12}", r"\g<1>0123456789ab", text)
+        return re.sub(
+            r"(cg_runtime_of_version_|CG_RUNTIME_VERSION\()[0-9a-f]{12}", r"\g<1>0123456789ab", text
+        )
 
     first = folder(tmp_path, "first", [samples.counter()])
     second = folder(tmp_path, "second", [samples.lasting()], newer)

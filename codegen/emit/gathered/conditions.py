@@ -27,7 +27,9 @@ def decided(text: str, decidable: Set[str], given: Iterable[str] = ()) -> str:
             open_[-1] = (holds, held or holds)
         elif word.startswith("#endif") and open_.pop():
             continue
-        if not (word.startswith(("#if", "#el")) and open_[-1]) and all(arm is None or arm[0] for arm in open_):
+        if not (word.startswith(("#if", "#el")) and open_[-1]) and all(
+            arm is None or arm[0] for arm in open_
+        ):
             define = DEFINE.match(line)
             defined |= {define[1]} if define else set()
             lines.append(line)

@@ -1,4 +1,4 @@
-"""Files of a folder that hold the kernels: one header, one C file, one assembly file where there is assembly."""
+"""Files of a folder that hold kernels: a header, a C file, an assembly file where there is assembly."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from codegen.emit.c.c_text import fill
 from codegen.emit.c.core_guard import needed_sets, set_guards
 from codegen.emit.gathered import assembly_file, c_file
+from codegen.emit.gathered.headers import Runtime, runtime_of
 from codegen.emit.gathered.runtime_files import (
     called_headers,
     included_headers,
@@ -54,7 +55,9 @@ def kernel_files(prefix: str, programs: Sequence[Program], caller: str) -> Mappi
     }
     if s_texts:
         text = assembly_file.gather(_assembly(".inc"), s_texts, _assembly(".S").values())
-        files[f"{prefix}_kernels.S"] = fill("c/kernels.S.j2", **views, guards=set_guards(needed_sets(s_texts)), text=text)
+        files[f"{prefix}_kernels.S"] = fill(
+            "c/kernels.S.j2", **views, guards=set_guards(needed_sets(s_texts)), text=text
+        )
     names = {PurePosixPath(path).name for path in runtime} - {*public}
     texts = {path: _without_pointers(text, names) for path, text in files.items()}
     return {**texts, **users, **included_headers(['#include "cg_runtime.h"', *users.values()])}
@@ -66,14 +69,14 @@ def _emitted(paths: Iterable[str]) -> Sequence[str]:
 
 
 @cache
-def _runtime() -> c_file.Runtime:
+def _runtime() -> Runtime:
     runtime = products_runtime()
     texts = {
         PurePosixPath(path).name: text
         for path, text in runtime.items()
         if path.endswith(".h") and not needed_sets([f'#include "{PurePosixPath(path).name}"'])
     }
-    return c_file.runtime_of(texts, [text for path, text in runtime.items() if path.endswith(".c")])
+    return runtime_of(texts, [text for path, text in runtime.items() if path.endswith(".c")])
 
 
 @cache

@@ -1,7 +1,7 @@
 """A C text in paragraphs: what stands between blank lines outside of all braces, and which names it defines.
 
-A paragraph is a comment with the declarations under it. Names in the other arm of an #if count as defined too:
-an #if is kept or left out whole.
+A paragraph is a comment with the declarations under it. Names in the other arm of an #if count as defined
+too: an #if is kept or left out whole.
 """
 
 import re
@@ -18,7 +18,9 @@ _LINKAGE = re.compile(r'^#ifdef __cplusplus\n(?:extern "C" \{|\})\n#endif\n', re
 _TITLE = re.compile(r"\A\s*(/\*(?:[^*]|\*(?!/))*? -- .*?\*/)\n", re.DOTALL)
 _LICENCE = re.compile(r"\A(?:/\* SPDX-License-Identifier: \S+ \*/|@ SPDX-License-Identifier: \S+)\n")
 _MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)(\([^)]*\))?((?:\\\n|[^\n])*)", re.MULTILINE)
-_ATTRIBUTE = re.compile(r"__attribute__\(\((?:[^()]|\([^()]*\))*\)\)|\bCG_\w+\(\w*\)(?=\s*[;={])|\b_?CG_MAY_ALIAS\b")
+_ATTRIBUTE = re.compile(
+    r"__attribute__\(\((?:[^()]|\([^()]*\))*\)\)|\bCG_\w+\(\w*\)(?=\s*[;={])|\b_?CG_MAY_ALIAS\b"
+)
 _STATIC_IN_MACRO = re.compile(r"\bstatic\b[^;{(]*?\b(\w+)\(")
 
 
@@ -110,7 +112,7 @@ def statics_of(name: str, macro: Macro, code: str) -> set[str]:
     names = _STATIC_IN_MACRO.findall(macro.body)
     calls = [arguments(code, match.end()) for match in re.finditer(rf"\b{name}\(", code)] if names else []
     given = [dict(zip(macro.parameters, values, strict=False)) for values in calls]
-    return {values.get(static, static) for values in given for static in names}
+    return {str(values.get(static, static)) for values in given for static in names}
 
 
 def arguments(code: str, start: int) -> list[str]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from pathlib import Path, PurePath
+from pathlib import Path
 
 from codegen import resources
 from codegen.emit.c.core_guard import needed_sets
@@ -113,4 +113,4 @@ def runtime_files(root: Path) -> Mapping[str, str]:
         for path in sorted((root / name).rglob("*"))
         if path.suffix in _SUFFIXES and not path.name.startswith(".")
     )
-    return {str(PurePath(path.relative_to(root)).as_posix()): path.read_text(encoding="utf-8") for path in paths}
+    return {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in paths}
