@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from codegen.driver.run import all_complaints, check_linked, execute_all, patience_of
     from codegen.emit import staged, write_bill
     from codegen.emit.c.c_text import fill as fill_template
-    from codegen.emit.c.core_guard import needed_sets
     from codegen.emit.c.spelling import float32
     from codegen.emit.firmware.folder_files import toolchain_file
     from codegen.emit.folder.manifest import MANIFEST, is_as_written, read_manifest

@@ -335,7 +335,6 @@ def test_names_are_given_in_order_or_by_the_file() -> None:
         (["a/m", "b/m"], ["m=a"], "2 files are called m"),
         (["a/m", "b/m"], [], "error[E205] two models are called m\nhelp: call them apart: --name PREFIX"),
         (["kws", "vww"], ["vww=kws"], "error[E205] two models are called kws"),
-        (["kws", "kws_figures"], [], "error[E205] models kws and kws_figures would both write kws_figures.h"),
     ],
 )
 def test_names_that_cannot_be_are_refused(files: list[str], names: list[str], text: str) -> None:

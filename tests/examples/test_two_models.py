@@ -254,6 +254,6 @@ def stack_line(line: str) -> tuple[str, tuple[int, int]]:
 
 
 def stack_bytes(image: Path, model: str) -> int:
-    text = (image.parent / "models" / f"{model}_figures.h").read_text()
+    text = (image.parent / "models" / f"{model}.h").read_text()
     [size] = re.findall(rf"{model.upper()}_STACK_BYTES (\d+)u", text)
     return int(size)

@@ -18,10 +18,6 @@ _LONGEST = 32
 _SUFFIX = "_model"
 """Behind the name of a file that cannot be a prefix by itself."""
 
-_FILES = ("figures",)
-"""Endings of further headers that every model of several has: no other model may be called like one."""
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelName:
     """A model's name in C, in reports and in other flags."""
@@ -146,10 +142,6 @@ def _check_apart(found: Sequence[ModelName]) -> None:
     help_ = "call them apart: --name PREFIX once a model, in the order of the models"
     if twice:
         messages.add("E205", f"two models are called {', '.join(twice)}", help=help_)
-    for name, ending in ((name, ending) for name in names for ending in _FILES):
-        if f"{name}_{ending}" in names:
-            text = f"models {name} and {name}_{ending} would both write {name}_{ending}.h"
-            messages.add("E205", text, help=help_)
     messages.raise_if_any()
 
 

@@ -36,8 +36,8 @@ def core_guard(model: str, cpu: str, flags: Iterable[str], sets: Iterable[str]) 
 
 
 def _match(name: str) -> re.Match[str]:
-    text = (resources.folder("runtime_c") / "include" / f"cg_needs_{name}.h").read_text(encoding="utf-8")
-    match = _GUARD.search(text)
+    paths = resources.folder("runtime_c").glob(f"targets/*/include/cg_needs_{name}.h")
+    match = next((_GUARD.search(path.read_text(encoding="utf-8")) for path in paths), None)
     if match is None:
         raise ValueError(f"cg_needs_{name}.h has no condition")
     return match

@@ -5,7 +5,7 @@ pools between bytes that belong to nobody, then free memory (the link keeps inpu
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import PurePosixPath
+from pathlib import PurePath, PurePosixPath
 
 from codegen import resources
 from codegen.emit.c.c_text import fill

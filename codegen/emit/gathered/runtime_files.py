@@ -107,10 +107,16 @@ def products_runtime() -> Mapping[str, str]:
 
 def runtime_files(root: Path) -> Mapping[str, str]:
     """Path below `root`, the folder runtime_c, -> text of every file that products are made of."""
+    folders = [*(root / name for name in _FOLDERS), *sorted(root.glob("targets/*/include"))]
     paths = (
         path
-        for name in _FOLDERS
-        for path in sorted((root / name).rglob("*"))
+        for folder in folders
+        for path in sorted(folder.rglob("*"))
         if path.suffix in _SUFFIXES and not path.name.startswith(".")
     )
-    return {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in paths}
+    return {_runtime_path(path.relative_to(root)): path.read_text(encoding="utf-8") for path in paths}
+
+
+def _runtime_path(path: Path) -> str:
+    """The path of a file below runtime_c; headers of core families are with all others."""
+    return f"include/{path.name}" if path.parts[0] == "targets" else path.as_posix()
