@@ -18,6 +18,7 @@ _LONGEST = 32
 _SUFFIX = "_model"
 """Behind the name of a file that cannot be a prefix by itself."""
 
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelName:
     """A model's name in C, in reports and in other flags."""
