@@ -1,7 +1,6 @@
 """report.json as values with types: fields are called as its keys, which docs/report.md explains.
 
-Sizes are bytes. A part that a document has not (the run of a build, the image of a plan) is None; parts that
-are long lists of figures stay mappings. Keys are only ever added.
+Sizes are bytes. A part that a document lacks is None; long lists of figures stay mappings.
 """
 
 import math

@@ -45,7 +45,7 @@ def _defines(text: str) -> Iterator[tuple[str, str]]:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Segment:
+class _AssemblyPart:
     """What a file says between two includes."""
 
     file: str
@@ -75,7 +75,7 @@ class _Segment:
 
 def _segments(
     includes: Mapping[str, str], conditions: set[str], name: str, text: str, given: Mapping[str, str]
-) -> Iterator[_Segment]:
+) -> Iterator[_AssemblyPart]:
     """The segments of a file and of what it includes, in order. `given`: macros that are defined."""
     body = decided(_LICENCE.sub("", text), conditions, given)
     own = {macro for macro, _ in _defines(body)}
@@ -88,13 +88,13 @@ def _segments(
         if define:
             defined[define[1]] = _COMMENT.sub("", define[2]).strip()
         if include and not _GUARD.fullmatch(include[1]):
-            yield _Segment(file=name, text="\n".join(lines).strip("\n"))
+            yield _AssemblyPart(file=name, text="\n".join(lines).strip("\n"))
             lines = []
             yield from _segments(includes, conditions, include[1], includes[include[1]], defined)
         is_needed = name or not define or len(re.findall(rf"\b{define[1]}\b", _COMMENT.sub(" ", body))) > 1
         if not include and is_needed and not line.startswith("#undef"):
             lines.append(line)
-    yield _Segment(file=name, text="\n".join(lines).strip("\n"))
+    yield _AssemblyPart(file=name, text="\n".join(lines).strip("\n"))
 
 
 @dataclass(kw_only=True, slots=True)
@@ -102,11 +102,11 @@ class _File:
     """What was written so far."""
 
     texts: list[str] = field(default_factory=list[str])
-    owners: dict[str, _Segment] = field(default_factory=dict[str, _Segment])
+    owners: dict[str, _AssemblyPart] = field(default_factory=dict[str, _AssemblyPart])
     """What is defined now -> where."""
     labels: dict[str, int] = field(default_factory=dict[str, int])
 
-    def write_section(self, segments: Sequence[_Segment]) -> None:
+    def write_section(self, segments: Sequence[_AssemblyPart]) -> None:
         """Write a source with what it includes, but for what is there already."""
         renamed: dict[str, str] = {}
         for label in dict.fromkeys(label for segment in segments for label in _LABEL.findall(segment.code)):
@@ -120,9 +120,11 @@ class _File:
             if not segment.code.strip():
                 pending[segment.file] = text
             else:
-                self._write(_Segment(file=segment.file, text=text), pending, {each.file for each in segments})
+                self._write(
+                    _AssemblyPart(file=segment.file, text=text), pending, {each.file for each in segments}
+                )
 
-    def _write(self, segment: _Segment, pending: dict[str, str], files: set[str]) -> None:
+    def _write(self, segment: _AssemblyPart, pending: dict[str, str], files: set[str]) -> None:
         names = segment.names
         if names and segment.only_defines and all(self.owners.get(name) == segment for name in names):
             return

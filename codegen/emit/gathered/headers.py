@@ -102,7 +102,7 @@ def in_order(headers: Headers, names: Iterable[str]) -> Sequence[str]:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Piece:
+class Declaration:
     """A declaration of a header, with the comment that it may have in common with others of its group."""
 
     group: tuple[int, int]
@@ -167,23 +167,23 @@ def shared(known: Headers, headers: Iterable[str], words: Set[str], before: "Sha
     )
 
 
-def _pieces(header: Header) -> list[Piece]:
+def _pieces(header: Header) -> list[Declaration]:
     """The declarations of a header."""
-    pieces: list[Piece] = []
+    pieces: list[Declaration] = []
     for number, part in enumerate(header.once):
         groups = _PROTOTYPES.findall(part.text)
         if groups and _PROTOTYPES.sub("", part.text) == "":
             pieces += [
-                Piece(group=(number, at), comment=comment, part=paragraph(statement.strip("\n")))
+                Declaration(group=(number, at), comment=comment, part=paragraph(statement.strip("\n")))
                 for at, (comment, code) in enumerate(groups)
                 for statement in re.findall(r"[^;]+;", code)
             ]
         else:
-            pieces.append(Piece(group=(number, 0), comment="", part=part))
+            pieces.append(Declaration(group=(number, 0), comment="", part=part))
     return pieces
 
 
-def _texts(pieces: Iterable[Piece], needed: Set[str], known: Set[str]) -> Iterator[str]:
+def _texts(pieces: Iterable[Declaration], needed: Set[str], known: Set[str]) -> Iterator[str]:
     """The chosen ones of a header: what is needed, headings above it, asserts about it."""
     heading: list[str] = []
     for _, group in groupby(pieces, lambda piece: piece.group):

@@ -50,7 +50,7 @@ class Paragraph:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Text:
+class SourceText:
     """A C file: what it says of itself, what it includes, in order, and the rest in paragraphs."""
 
     title: str
@@ -66,7 +66,7 @@ class Text:
 
 
 @cache
-def read(text: str) -> Text:
+def read(text: str) -> SourceText:
     """The text of a header or a source without its licence, guard and C++ linkage."""
     body = _LICENCE.sub("", text)
     title = _TITLE.match(body)
@@ -78,7 +78,7 @@ def read(text: str) -> Text:
     for lines, quoted in zip(pieces[::3], [*pieces[1::3], None], strict=True):
         parts += map(paragraph, blocks(lines))
         parts += [quoted] if quoted else []
-    return Text(
+    return SourceText(
         title=title[1] if title else "",
         quoted=tuple(part for part in parts if isinstance(part, str)),
         system=tuple(name for name in pieces[2::3] if name),
