@@ -113,6 +113,7 @@ class _File:
             count = self.labels[label] = self.labels.get(label, 0) + 1
             renamed |= {label: f"{label}_{count}"} if count > 1 else {}
         pending: dict[str, str] = {}
+        files = {segment.file for segment in segments}
         for segment in segments:
             text = segment.text
             for label, other in renamed.items():
