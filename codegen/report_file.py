@@ -362,7 +362,7 @@ class Product:
     prefix: str
     sources: tuple[str, ...]
     data: tuple[str, ...]
-    needs: tuple[str, ...]
+    needs: tuple[str, ...] = ()
     compiler_flags: tuple[str, ...]
     level: tuple[str, ...]
     models: tuple[ProductModel, ...]

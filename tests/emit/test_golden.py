@@ -62,7 +62,7 @@ def _rendered(name: str) -> dict[str, str]:
     copied = [
         path
         for path, text in files.items()
-        if _is_copied(path, text) or ("_kernels." in path and name not in GATHERED)
+        if _is_copied(path, text) or (("_kernels." in path or "_assembly." in path) and name not in GATHERED)
     ]
     generated = {path: text for path, text in files.items() if path not in copied}
     return generated | {"copied.txt": "".join(f"{path}\n" for path in sorted(copied))}

@@ -121,9 +121,7 @@ class _File:
             if not segment.code.strip():
                 pending[segment.file] = text
             else:
-                self._write(
-                    _AssemblyPart(file=segment.file, text=text), pending, {each.file for each in segments}
-                )
+                self._write(_AssemblyPart(file=segment.file, text=text), pending, files)
 
     def _write(self, segment: _AssemblyPart, pending: dict[str, str], files: set[str]) -> None:
         names = segment.names

@@ -55,7 +55,7 @@ def kernel_files(prefix: str, programs: Sequence[Program], caller: str) -> Mappi
     }
     if s_texts:
         text = assembly_file.gather(_assembly(".inc"), s_texts, _assembly(".S").values())
-        files[f"{prefix}_kernels.S"] = fill(
+        files[f"{prefix}_assembly.S"] = fill(
             "c/kernels.S.j2", **views, guards=set_guards(needed_sets(s_texts)), text=text
         )
     names = {PurePosixPath(path).name for path in runtime} - {*public}

@@ -28,7 +28,8 @@ def test_every_emitted_file_says_its_terms() -> None:
     counter = samples.counter(board=samples.ARM)
     caller = replace(counter, interface=Interface(pools=PoolOwner.CALLER, constants=ConstantsMode.EXTERNAL))
     copied = {path.name for path in resources.folder("runtime_c").rglob("*") if path.is_file()}
-    copied |= {f"{name}_kernels{suffix}" for name in ("counter", "models") for suffix in (".c", ".h", ".S")}
+    endings = ("kernels.c", "kernels.h", "assembly.S")
+    copied |= {f"{name}_{ending}" for name in ("counter", "models") for ending in endings}
     for programs in ((counter,), (counter, samples.mixed(board=samples.ARM)), (caller,)):
         files = dict(render(together(programs)).files)
         assert files.pop("LICENSE") == (ROOT / "LICENSE").read_text()

@@ -57,7 +57,7 @@ def _of_no_level(built: Path) -> None:
 def _edited(built: Path) -> None:
     with (built / "tone.c").open("a") as file:
         file.write("/* mine */\n")
-    (built / "runtime" / "include" / "cg_runtime.h").unlink()
+    (built / "cg_runtime.h").unlink()
 
 
 def _foreign(built: Path) -> None:
@@ -124,9 +124,9 @@ BROKEN: list[tuple[Callable[[Path], object], list[str], str]] = [
     ),
     (
         lambda _: None,
-        ["--name", "cg_kernels"],
-        "error[E293] --name: cg_kernels is what files of the models or of the runtime are called\n"
-        "help: try --name kernels_package",
+        ["--name", "cg_runtime"],
+        "error[E293] --name: cg_runtime is what files of the models or of the runtime are called\n"
+        "help: try --name runtime_package",
     ),
     (
         lambda _: None,
