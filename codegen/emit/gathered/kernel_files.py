@@ -60,7 +60,8 @@ def kernel_files(prefix: str, programs: Sequence[Program], caller: str) -> Mappi
         )
     names = {PurePosixPath(path).name for path in runtime} - {*public}
     texts = {path: _without_pointers(text, names) for path, text in files.items()}
-    return {**texts, **users, **included_headers(['#include "cg_runtime.h"', *users.values()])}
+    included = [f'#include "{name}"' for name in public]
+    return {**texts, **users, **included_headers([*included, *users.values()])}
 
 
 def _emitted(paths: Iterable[str]) -> Sequence[str]:
