@@ -2,8 +2,8 @@
 /* startup.c -- vectors, stack and start-up of a Cortex-M4F. */
 #include <stdint.h>
 
-#include "digits_figures.h"
-#include "tone_figures.h"
+#include "digits.h"
+#include "tone.h"
 
 /*
  * The main stack. link.ld puts it where the RAM begins, so that an overflow leaves the RAM instead
