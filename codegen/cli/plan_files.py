@@ -103,7 +103,7 @@ class PlanFiles:
         from codegen.driver.plan_export import write_text
 
         write_text(self.svg, curve_picture(found.programs[0].name, found.points))
-        return [f"written   {self.svg}  (RAM against extra work)"]
+        return [f"written   {self.svg}  (RAM against instructions)"]
 
     def _pictured(self, told: str = "memory over time") -> list[str]:
         return [f"written   {self.svg}  ({told})"] if self.svg is not None else []

@@ -58,17 +58,16 @@ def show_curve(found: Curve) -> None:
     rows = [
         [
             f"{point.peak_bytes:,}",
-            f"{point.macs:,}",
+            f"{point.instructions:,}",
             f"+{point.extra_percent:.1f}",
             "yes" if program.memory.plan.proved_optimal else "no",
-            f"{'lean kernels, ' if point.is_lean else ''}{ways_text(program)}",
+            ways_text(program),
         ]
         for program, point in zip(found.programs, found.points, strict=True)
     ]
-    columns = ["peak bytes", "multiply-accumulates", "extra %", "proved", "how"]
+    columns = ["peak bytes", "instructions", "extra %", "proved", "how"]
     table("", columns, rows)
-    if found.found.lean:
-        click.echo("\nlean kernels need fewer bytes and run longer: what a --pool limit may lead to")
+    click.echo("\na --pool limit takes the first of these that fits")
 
 
 def show_lines(lines: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""The curve RAM against extra work as an SVG picture: a step line, a labelled dot a plan."""
+"""The curve RAM against instructions as an SVG picture: a step line, a labelled dot a plan."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ _WIDTH, _HEIGHT = 720, 420
 """Of the chart, in pixels."""
 _LEFT, _RIGHT, _TOP, _BOTTOM = 84, 150, 72, 64
 _FONT = 11
-_FAST, _LEAN = "#c0392b", "#2e7d32"
-"""Colours of points."""
+_COLOUR = "#c0392b"
+"""Of points and their line."""
 _ROW = 15
 """Pixels between two labels that would touch."""
 _RADIUS = 4
@@ -24,24 +24,16 @@ _LETTER = 0.6
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CurvePoint:
-    """A plan: bytes of all its pools, multiply-accumulates executed, those beyond the model's own."""
+    """A plan: bytes of all its pools, and predicted instructions of an inference."""
 
     peak_bytes: int
-    macs: int
-    extra_macs: int
-    is_lean: bool = False
-    """Its kernels are those that need least bytes, not the fast ones."""
-
-    @property
-    def extra_percent(self) -> float:
-        """Extra work in percent of the model's own."""
-        own = self.macs - self.extra_macs
-        return 100 * self.extra_macs / own if own else 0.0
+    instructions: int
+    extra_percent: float
+    """Instructions beyond the fewest, in percent of these."""
 
 
 def curve_picture(title: str, points: Sequence[CurvePoint]) -> str:
-    """An SVG document; the same points give the same text. `points`: those with fast kernels, then those
-    with lean ones, each by falling peak, rising work."""
+    """An SVG document; the same points give the same text. `points`: by falling peak, rising instructions."""
     most = max(point.extra_percent for point in points)
     fullest = max(point.peak_bytes for point in points)
     x_ticks, y_ticks = ticks(most or 1.0), ticks(fullest)
@@ -53,15 +45,14 @@ def curve_picture(title: str, points: Sequence[CurvePoint]) -> str:
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{total}" height="{height}" '
             f'viewBox="0 0 {total} {height}" font-family="Helvetica, Arial, sans-serif" '
             f'font-size="{_FONT}">',
-            f"<title>{escape(title)}: RAM against extra work</title>",
+            f"<title>{escape(title)}: RAM against instructions</title>",
             f'<rect width="{total}" height="{height}" fill="#ffffff"/>',
             f'<text x="{_LEFT}" y="24" font-size="16" font-weight="bold">{escape(title)}: '
-            "RAM against extra work</text>",
+            "RAM against instructions</text>",
             f'<rect x="{_LEFT}" y="{_TOP}" width="{_WIDTH}" height="{_HEIGHT}" fill="#f6f6f6"/>',
             *_axes(x, y, x_ticks, y_ticks),
-            *(_steps(x, y, part, colour) for part, colour in _parts(points)),
+            _steps(x, y, points),
             *_dots(x, y, points),
-            *_legend(points),
             "</svg>",
             "",
         ]
@@ -82,39 +73,20 @@ def _axes(x: ChartAxis, y: ChartAxis, x_ticks: Sequence[float], y_ticks: Sequenc
     middle = _TOP + _HEIGHT / 2
     found += [
         f'<path d="M{_LEFT} {_TOP}V{bottom}H{right}" fill="none" stroke="#333333"/>',
-        f'<text x="{_LEFT + _WIDTH / 2:.1f}" y="{bottom + 42}" text-anchor="middle">multiply-accumulates '
-        "beyond the model's own, in percent of these</text>",
+        f'<text x="{_LEFT + _WIDTH / 2:.1f}" y="{bottom + 42}" text-anchor="middle">instructions '
+        "beyond the fewest, in percent of these</text>",
         f'<text transform="translate(20 {middle:.1f}) rotate(-90)" text-anchor="middle">'
         "RAM of all pools, in bytes</text>",
     ]
     return found
 
 
-def _parts(points: Sequence[CurvePoint]) -> list[tuple[list[CurvePoint], str]]:
-    """Points with fast kernels and with lean ones, each with its colour, where there are any."""
-    fast = [point for point in points if not point.is_lean]
-    lean = [point for point in points if point.is_lean]
-    return [part for part in ((fast, _FAST), (lean, _LEAN)) if part[0]]
-
-
-def _legend(points: Sequence[CurvePoint]) -> list[str]:
-    """What the colours say, where there are two."""
-    if len(_parts(points)) == 1:
-        return []
-    names = ((_FAST, "fast kernels"), (_LEAN, "kernels that need least bytes, slower"))
-    return [
-        f'<circle cx="{_LEFT + 300 + 100 * index}" cy="42" r="4" fill="{colour}"/>'
-        f'<text x="{_LEFT + 308 + 100 * index}" y="46">{name}</text>'
-        for index, (colour, name) in enumerate(names)
-    ]
-
-
-def _steps(x: ChartAxis, y: ChartAxis, points: Sequence[CurvePoint], colour: str) -> str:
-    """What is had for at most so much extra work: level up to the next point, then down to it."""
-    first, *rest = points
-    path = f"M{x.at(first.extra_percent):.1f} {y.at(first.peak_bytes):.1f}"
-    path += "".join(f"H{x.at(each.extra_percent):.1f}V{y.at(each.peak_bytes):.1f}" for each in rest)
-    return f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="1.5"/>'
+def _steps(x: ChartAxis, y: ChartAxis, points: Sequence[CurvePoint]) -> str:
+    """Bytes for at most so many instructions: level up to the next point, then down to it."""
+    fastest, *others = points
+    path = f"M{x.at(fastest.extra_percent):.1f} {y.at(fastest.peak_bytes):.1f}"
+    path += "".join(f"H{x.at(point.extra_percent):.1f}V{y.at(point.peak_bytes):.1f}" for point in others)
+    return f'<path d="{path}" fill="none" stroke="{_COLOUR}" stroke-width="1.5"/>'
 
 
 def _dots(x: ChartAxis, y: ChartAxis, points: Sequence[CurvePoint]) -> list[str]:
@@ -134,16 +106,12 @@ class _Dot:
     y: float
     point: CurvePoint
 
-    @property
-    def colour(self) -> str:
-        return _LEAN if self.point.is_lean else _FAST
-
 
 def _circle(dot: _Dot) -> str:
     point = dot.point
-    told = f"{point.peak_bytes:,} bytes, +{point.extra_percent:.1f} %: {point.macs:,} multiply-accumulates"
+    told = f"{point.peak_bytes:,} bytes, +{point.extra_percent:.1f} %: {point.instructions:,} instructions"
     return (
-        f'<circle cx="{dot.x:.1f}" cy="{dot.y:.1f}" r="{_RADIUS}" fill="{dot.colour}" stroke="#ffffff">'
+        f'<circle cx="{dot.x:.1f}" cy="{dot.y:.1f}" r="{_RADIUS}" fill="{_COLOUR}" stroke="#ffffff">'
         f"<title>{escape(told)}</title></circle>"
     )
 
@@ -166,8 +134,8 @@ def _labels(groups: Sequence[Sequence[_Dot]]) -> list[str]:
     """(left, right, base line) of labels above."""
     found: list[str] = []
     for group in groups:
-        dot, parts = group[0], _figures(group)
-        width = sum(len(text) for text, _ in parts) * _FONT * _LETTER
+        dot, text = group[0], _figures(group)
+        width = len(text) * _FONT * _LETTER
         is_left = dot.x + _ASIDE + width > _LEFT + _WIDTH + _RIGHT
         left = dot.x - _ASIDE - width if is_left else dot.x + _ASIDE
         over = [base for start, stop, base in taken if start < left + width and left < stop]
@@ -180,27 +148,17 @@ def _labels(groups: Sequence[Sequence[_Dot]]) -> list[str]:
             f'<path d="M{dot.x + 3 * side:.1f} {dot.y - 3:.1f}L{dot.x + 8 * side:.1f} {name_y:.1f}" '
             'stroke="#999999" stroke-width="0.6"/>'
         )
-        spans = "".join(
-            f'<tspan fill="{colour}">{text}</tspan>' if colour else text for text, colour in parts
-        )
-        found.append(f'<text x="{left:.1f}" y="{name_y + 4:.1f}">{spans}</text>')
+        found.append(f'<text x="{left:.1f}" y="{name_y + 4:.1f}">{text}</text>')
     return found
 
 
-def _figures(group: Sequence[_Dot]) -> list[tuple[str, str | None]]:
-    """What a label says, in parts, each with its colour: `8,512 bytes, +0.0 %`; of several dots, from the top
-    down, `28,044 and 27,749 bytes, +0.0 %`, with what they share said once and the colours of the dots."""
+def _figures(group: Sequence[_Dot]) -> str:
+    """The text of a label: `8,512 bytes, +0.0 %`; of several dots, from the top down, `28,044 and 27,749 bytes,
+    +0.0 %`, with what they share said once."""
     extra = [f"+{dot.point.extra_percent:.1f} %" for dot in group]
-    same = len(set(extra)) == 1
-    names = [
-        f"{dot.point.peak_bytes:,}" + ("" if same else f" bytes, {e}")
-        for dot, e in zip(group, extra, strict=True)
-    ]
-    if len(group) == 1:
-        return [(f"{names[0]} bytes, {extra[0]}", None)]
-    parts: list[tuple[str, str | None]] = []
-    for index, (dot, name) in enumerate(zip(group, names, strict=True)):
-        if index:
-            parts.append((" and " if index == len(group) - 1 else ", " if same else "; ", None))
-        parts.append((name, dot.colour))
-    return [*parts, (f" bytes, {extra[0]}", None)] if same else parts
+    sizes = [f"{dot.point.peak_bytes:,}" for dot in group]
+    if len(set(extra)) == 1:
+        *others, last = sizes
+        return (f"{', '.join(others)} and " if others else "") + f"{last} bytes, {extra[0]}"
+    figures = [f"{size} bytes, {share}" for size, share in zip(sizes, extra, strict=True)]
+    return f"{'; '.join(figures[:-1])} and {figures[-1]}"

@@ -1,4 +1,4 @@
-"""The curve RAM against extra work: every way to run a model that is worth it, as report and as words."""
+"""The curve RAM against instructions: every way to run a model that is worth it, as report and as words."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,33 +14,28 @@ from codegen.driver.preparing import prepared
 from codegen.driver.report.certificate import again, block_reports
 from codegen.program.program import Program
 from codegen.progress import Progress
-from codegen.search import Frontier, board_pools, curve
+from codegen.search import board_pools, curve, inference_instructions
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Curve:
-    """Programs from the least work to the least memory; all have passed both checkers."""
+    """Programs from the fewest instructions to the fewest bytes; all have passed the checkers."""
 
-    found: Frontier
+    programs: tuple[Program, ...]
     macs: int
     """Multiply-accumulates of the model after the passes, each layer once."""
 
     @property
-    def programs(self) -> tuple[Program, ...]:
-        """Programs with fast kernels, then programs with kernels that need the fewest bytes."""
-        return (*self.found.fast, *self.found.lean)
-
-    @property
     def points(self) -> tuple[CurvePoint, ...]:
-        """Bytes of all pools together, and work beyond the model's own, of each program."""
+        """Bytes of all pools together, and instructions, of each program."""
+        counts = [inference_instructions(program.steps.prim_funcs) for program in self.programs]
         return tuple(
             CurvePoint(
-                peak_bytes=sum(each.memory.peaks.values()),
-                macs=each.steps.macs,
-                extra_macs=max(each.steps.macs - self.macs, 0),
-                is_lean=index >= len(self.found.fast),
+                peak_bytes=sum(program.memory.peaks.values()),
+                instructions=count,
+                extra_percent=100 * (count - counts[0]) / max(counts[0], 1),
             )
-            for index, each in enumerate(self.programs)
+            for program, count in zip(self.programs, counts, strict=True)
         )
 
 
@@ -55,8 +50,8 @@ def plan_curve(path: Path, options: Options, name: str, progress: Progress) -> C
     pools = [pool.name for pool in board_pools(options, board, emulated=False)]
     ready = prepared(path, options, pools, name=name)
     choices = replace(search_choices(options, emulated=False), placed=ready.placed, reads=ready.reads)
-    found = curve(ready.module, board, choices, name=name, progress=progress)
-    return Curve(found=found, macs=macs_of(ready.module))
+    programs = curve(ready.module, board, choices, name=name, progress=progress)
+    return Curve(programs=programs, macs=macs_of(ready.module))
 
 
 def curve_report(found: Curve, requested: str) -> dict[str, object]:
@@ -72,20 +67,21 @@ def curve_report(found: Curve, requested: str) -> dict[str, object]:
         },
         "board": {"name": first.board.name, "requested": requested, "cpu": first.board.target.cpu},
         "pareto": [
-            _point(program, point) for program, point in zip(found.programs, found.points, strict=True)
+            _point(program, point, found.macs)
+            for program, point in zip(found.programs, found.points, strict=True)
         ],
     }
 
 
-def _point(program: Program, point: CurvePoint) -> dict[str, object]:
+def _point(program: Program, point: CurvePoint, macs: int) -> dict[str, object]:
     peaks = program.memory.peaks
     return {
         "peak_bytes": point.peak_bytes,
         "pools": [{"name": name, "peak_bytes": bytes_} for name, bytes_ in peaks.items() if bytes_],
-        "macs_executed": point.macs,
-        "extra_macs": point.extra_macs,
+        "instructions": point.instructions,
         "extra_percent": round(point.extra_percent, 2),
-        "kernels": "lean" if point.is_lean else "fast",
+        "macs_executed": program.steps.macs,
+        "extra_macs": max(program.steps.macs - macs, 0),
         "proved_optimal": program.memory.plan.proved_optimal,
         "blocks": block_reports(program),
         "again": again(program),

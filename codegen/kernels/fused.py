@@ -220,14 +220,12 @@ def _reads(prims: Sequence[PrimFunc], planned: BlockLayout, streamed: str | None
     return found
 
 
-def _predicted(prims: Sequence[PrimFunc], costs: Sequence[int | None], planned: BlockLayout) -> int | None:
-    """Predicted instructions or cycles: those of the steps alone, in proportion to the pixels computed, or to
-    what the row kernel says of them."""
+def work(prims: Sequence[PrimFunc], costs: Sequence[int], planned: BlockLayout) -> int:
+    """Instructions or cycles of a block of steps that cost so much alone: in proportion to the pixels that are
+    computed, or to what the row kernel says of them."""
     total = 0
     steps = zip(prims, costs, strict=True)
     for index, (prim, cost) in enumerate(steps, start=len(planned.stages) - len(prims)):
-        if cost is None:
-            return None
         done, of = planned.pixels(index), _pixels(prim)
         price = prim.rows.price if prim.rows else None
         if price is not None and prim.instructions:
@@ -235,6 +233,12 @@ def _predicted(prims: Sequence[PrimFunc], costs: Sequence[int | None], planned: 
             done, of = planned.images * price(planned.run.counts[index], spans), prim.instructions
         total += cost * done // of
     return total
+
+
+def _predicted(prims: Sequence[PrimFunc], costs: Sequence[int | None], planned: BlockLayout) -> int | None:
+    """The `work` of a block; None if a step has no prediction."""
+    known = [cost for cost in costs if cost is not None]
+    return work(prims, known, planned) if len(known) == len(prims) else None
 
 
 def bind_fused(

@@ -1,7 +1,8 @@
 """The joint choice: kernels, devices, order, memory plan -> Program, checked thrice before it leaves."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import get_args
 
 from codegen.constants.compressing import linked
 from codegen.constants.constant_pools import placed
@@ -18,7 +19,7 @@ from codegen.program.constants import ConstantLayout
 from codegen.program.interface import IoMode, Signature, StatePair
 from codegen.program.program import OrderCertificate, Program, Steps
 from codegen.progress import Progress
-from codegen.search.blocks.row_blocks import Segment, fewest_bytes_row_steps, row_steps
+from codegen.search.blocks.row_blocks import Segment, row_steps, row_choices
 from codegen.search.choices import Choices
 from codegen.search.devices.device_plan import plan_devices
 from codegen.search.devices.offers import Owners, board_offer, reading
@@ -31,12 +32,12 @@ from codegen.search.kernels.iterations import binder_of
 from codegen.search.kernels.selection import select, select_fewest_bytes, sparing, used_code_bytes
 from codegen.search.memory import wider_turns
 from codegen.search.memory.attempt import Attempt, Planning
-from codegen.search.memory.goal import best_attempt, frontier
-from codegen.search.memory.smallest import SmallestPlan
+from codegen.search.memory.frontier import Frontier
+from codegen.search.memory.goal import unlimited_attempt, within_limits, without_limits
 from codegen.search.states import check_apart, check_memories, in_memories, io_tensors, of_file, paired
 from codegen.search.steps.recompute import Variant
 from codegen.search.steps.schedule import schedule
-from codegen.settings import CompressMode
+from codegen.settings import CompressMode, Optimize
 
 
 def search(
@@ -101,16 +102,27 @@ def _searched(
 def _best(
     module: Module, board: Board, choices: Choices, name: str, binder: Binder
 ) -> "tuple[_Ready, Attempt]":
-    """What `--optimize` asks for, of kernels that `binder` has."""
+    """What `--optimize` asks for, of kernels that `binder` has; where that misses a limit, what fits."""
+    ready, asked = _asked(module, board, choices, name, binder)
+    return ready, within_limits(ready.planning, asked, ready.frontier)
+
+
+def _asked(
+    module: Module, board: Board, choices: Choices, name: str, binder: Binder
+) -> "tuple[_Ready, Attempt | None]":
+    """What `--optimize` asks for without a limit; None if that fits no plan of the board."""
+    optimize = choices.optimize
     ready = _Ready(module, board, choices, name, binder)
-    best = best_attempt(ready.planning, choices.optimize, ready.smallest)
-    limit, used_bytes = code_limit(choices.optimize, len(module.main.body)), used_code_bytes(best.prim_funcs)
+    best = unlimited_attempt(without_limits(ready.planning), optimize)
+    if best is None:
+        return ready, None
+    limit, used_bytes = code_limit(optimize, len(module.main.body)), used_code_bytes(best.prim_funcs)
     brought_bytes = used_bytes - ready.code_bytes
     if limit is not None and used_bytes > limit and brought_bytes and not choices.clock.late():
         # Kernels that save RAM brought code of their own: the others get what is left.
         tighter = _Ready(module, board, choices, name, binder, spare_bytes=brought_bytes)
-        other = best_attempt(tighter.planning, choices.optimize, tighter.smallest)
-        if _is_as_good(other, best) and used_code_bytes(other.prim_funcs) < used_bytes:
+        other = unlimited_attempt(without_limits(tighter.planning), optimize)
+        if other and _is_as_good(other, best) and used_code_bytes(other.prim_funcs) < used_bytes:
             return tighter, other
     return ready, best
 
@@ -124,19 +136,11 @@ def _is_as_good(other: Attempt, best: Attempt) -> bool:
     return (other.extra_cost, other.peak_bytes, other.macs) <= (best.extra_cost, best.peak_bytes, best.macs)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Frontier:
-    """Programs between the least work and the least memory, the least work first. Of each part none needs as
-    few bytes as one before it, none executes as few multiply-accumulates as one behind it."""
-
-    fast: tuple[Program, ...]
-    """Kernels are the fast ones."""
-    lean: tuple[Program, ...]
-    """Kernels are those that need least bytes; every program needs fewer than `fast` for as much work."""
-
-
-def curve(module: Module, board: Board, choices: Choices, *, name: str, progress: Progress) -> Frontier:
-    """The curve of `module`; every program has passed both checkers.
+def curve(
+    module: Module, board: Board, choices: Choices, *, name: str, progress: Progress
+) -> tuple[Program, ...]:
+    """Programs of which each needs fewer bytes and more instructions than the one before it: those that limits
+    of these bytes lead to. Every one has passed the checkers.
 
     Raises CodegenError as `search` does. `choices.optimize` decides nothing here.
     """
@@ -145,11 +149,8 @@ def curve(module: Module, board: Board, choices: Choices, *, name: str, progress
     if choices.memory is not None:
         costs = CycleCosts(core=board.target.cpu, memory=choices.memory, is_staged=True)
     ready = _Ready(module, board, choices, name, _binder(module, board, costs, choices.optimize))
-    fast, lean = (
-        tuple(ready.program(attempt, within_peaks=True) for attempt in attempts)
-        for attempts in frontier(ready.planning, ready.smallest(), progress, f"plan {name}, ways weighed:")
-    )
-    return Frontier(fast=fast, lean=lean)
+    points = ready.frontier().points(ready.planning.pools, progress, f"plan {name}, ways weighed:")
+    return tuple(ready.program(attempt, within_peaks=True) for attempt in points)
 
 
 class _Ready:
@@ -178,15 +179,22 @@ class _Ready:
         self.planning = self._planning(chosen, choices, row_steps, binder)
         check_stream(self.planning, self.planning.variant.function, choices)
 
-    def smallest(self) -> SmallestPlan:
-        """What fits limits, and the least that does. `choices.optimize` decides nothing of either; its
-        kernels are taken where they need no more."""
-        choices, function = replace(self._choices, optimize="speed"), self._module.main
-        binder = self._binder
-        lean = self._planning(select_fewest_bytes(function, binder), choices, fewest_bytes_row_steps, binder)
+    def frontier(self) -> Frontier:
+        """The ways from the fewest instructions to the fewest bytes. `choices.optimize` decides none of them."""
+        choices, function, binder = replace(self._choices, optimize="speed"), self._module.main, self._binder
         fast = self._planning(select(function, binder), choices, row_steps, binder)
-        chosen = self.planning.ordered.prim_funcs
-        return SmallestPlan(lean.reaching("least"), fast.reaching("least"), chosen)
+        lean = self._planning(select_fewest_bytes(function, binder), choices, row_steps, binder)
+        rows = row_choices(fast.variant.prim_funcs, binder)
+        leanest = row_choices(lean.variant.prim_funcs, binder)[-1]
+        return Frontier([*map(fast.with_rows, rows), lean.with_rows(leanest)], self._unlimited)
+
+    def _unlimited(self) -> Iterator[tuple[Planning, Attempt]]:
+        """The plans that every `--optimize` asks for."""
+        for optimize in get_args(Optimize):
+            choices = replace(self._choices, optimize=optimize)
+            ready, attempt = _asked(self._module, self._board, choices, self._name, self._binder)
+            if attempt is not None:
+                yield ready.planning, attempt
 
     def _planning(
         self,

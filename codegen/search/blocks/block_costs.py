@@ -17,6 +17,7 @@ from codegen.kernels.contract import Sharing
 from codegen.kernels.primfunc import PrimFunc
 from codegen.search.blocks.line_floor import LineFloor
 from codegen.search.blocks.row_blocks import BlockRuns
+from codegen.search.kernels.costs import assumed_instructions
 from codegen.search.steps.schedule import Lifetimes
 
 _Step = tuple[str, ...]
@@ -34,6 +35,8 @@ class BlockCost:
     """How far the result may lie over the arguments."""
     extra_macs: int
     """Multiply-accumulates beyond those of the steps alone."""
+    instructions: int
+    """Predicted, or assumed for row kernels without a prediction."""
 
 
 class BlockCosts:
@@ -58,6 +61,7 @@ class BlockCosts:
                 own_bytes=sum(planned.line_bytes) + (shared.size_bytes if shared else 0),
                 sharing=fused.sharing(inner, planned),
                 extra_macs=max(0, fused.macs(inner, planned) - sum(prim.macs for prim in inner)),
+                instructions=fused.work(inner, [assumed_instructions(prim) for prim in inner], planned),
             )
         return self._costs[key]
 

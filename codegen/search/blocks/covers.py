@@ -2,9 +2,10 @@
 programming over the steps, and again from the first step of which something else is known since.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from codegen.kernels.primfunc import PrimFunc
 from codegen.search.blocks.row_blocks import Segment
 
 _NONE = 1 << 100
@@ -13,17 +14,23 @@ _NONE = 1 << 100
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Unit:
-    """Steps [start, stop) as they may run. `segment` is None for a plain step.
+    """Steps [start, stop) as they may run: a block if there is a `segment`, else one step of this `kernel`.
 
-    While `is_exact` is not set, need and extra work are floors: nobody has simulated the block yet.
+    While `is_exact` is not set, need and work are floors: nobody has simulated the block yet.
     """
 
     start: int
     stop: int
     need_bytes: int
+    instructions: int
     extra_macs: int = 0
     segment: Segment | None = None
+    kernel: PrimFunc | None = None
     is_exact: bool = True
+
+
+Price = Callable[[Unit], int]
+"""Cost of a unit, to be added up."""
 
 
 _Priced = tuple[int, int, Unit]
@@ -33,12 +40,12 @@ _Priced = tuple[int, int, Unit]
 class Covers:
     """Covers of steps [0, count) by units that need no more than a limit.
 
-    With `by_work` units cost extra multiply-accumulates, then steps that run in blocks, in sum; else the
-    largest need of any counts. Of equal covers the one of the units that were given first is taken.
+    With a `price` the sum of it counts, then how many steps run in blocks; else the largest need of any unit.
+    Of equal covers the one of the units that were given first is taken.
     """
 
-    def __init__(self, units: Iterable[Unit], count: int, most_bytes: int, *, by_work: bool) -> None:
-        self._by_work, self._count, self._most_bytes = by_work, count, most_bytes
+    def __init__(self, units: Iterable[Unit], count: int, most_bytes: int, price: Price | None) -> None:
+        self._price, self._count, self._most_bytes = price, count, most_bytes
         self._rows: list[list[_Priced]] = [[] for _ in range(count + 1)]
         """Units by the step in front of which they end."""
         for unit in units:
@@ -67,7 +74,7 @@ class Covers:
 
     def best(self) -> list[Unit]:
         """The cover that costs least; empty if there is none."""
-        reach = self._least_sum if self._by_work else self._least_need
+        reach = self._least_need if self._price is None else self._least_sum
         for stop in range(self._known + 1, self._count + 1):
             self._best[stop], self._chosen[stop] = reach(stop)
         self._known = self._count
@@ -82,11 +89,11 @@ class Covers:
         return found[::-1]
 
     def _priced(self, unit: Unit) -> _Priced:
-        """With what `_best` counts; both parts of what work costs are in one number."""
-        if not self._by_work:
+        """With what `_best` counts: price and steps in blocks are in one number."""
+        if self._price is None:
             return unit.start, unit.need_bytes, unit
         steps = unit.stop - unit.start if unit.segment else 0
-        return unit.start, unit.extra_macs * (self._count + 1) + steps, unit
+        return unit.start, self._price(unit) * (self._count + 1) + steps, unit
 
     def _least_sum(self, stop: int) -> tuple[int, Unit | None]:
         best, least, chosen = self._best, _NONE, None

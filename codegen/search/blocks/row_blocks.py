@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from codegen.ir import Call, Function, Let, Source
+from codegen.ir import Call, Function, Let, Source, Var
 from codegen.ir.ops.inserted import FUSED, FusedAttrs, constants_of
 from codegen.kernels.fused import bind_fused, can_fuse, fused_arguments, layout, outside
 from codegen.kernels.primfunc import PrimFunc
@@ -37,16 +37,51 @@ def row_steps(
     )
 
 
-def fewest_bytes_row_steps(
-    prim_funcs: Sequence[PrimFunc], binder: Binder, flash_worth: int = 0
+def row_choices(prim_funcs: Sequence[PrimFunc], binder: Binder) -> list[tuple[PrimFunc | None, ...]]:
+    """Rows of `prim_funcs` as blocks may run them, from the fewest instructions to the fewest bytes.
+
+    Some pay with instructions for each byte that a kernel works in or keeps for several rows a turn. The
+    others take a row a turn and limit what a kernel works in: steps of a block share these bytes.
+    """
+    able = [_row_candidates(prim, binder, every=True, turns=True) for prim in prim_funcs]
+    found = [_cheapest_rows(prim_funcs, able, price) for price in _BYTE_PRICES]
+    able = [[row for row in rows if _goes_by_rows(row)] for rows in able]
+    sizes = sorted({_row_bytes(row) for rows in able for row in rows}, reverse=True)
+    kept = sizes[:: max(-(-len(sizes) // _WORKSPACES), 1)] + sizes[-1:]
+    found += [_cheapest_rows(prim_funcs, able, 0, within_bytes=size) for size in kept]
+    return list({tuple(row and row.kernel for row in rows): rows for rows in found}.values())
+
+
+_BYTE_PRICES = 0, 16, 256
+"""Instructions that a byte is worth where rows of several a turn are chosen."""
+_WORKSPACES = 6
+"""Limits of what kernels work in that are tried."""
+
+
+def _cheapest_rows(
+    prim_funcs: Sequence[PrimFunc],
+    able: Sequence[Sequence[PrimFunc]],
+    byte_price: int,
+    *,
+    within_bytes: int | None = None,
 ) -> tuple[PrimFunc | None, ...]:
-    """As `row_steps`, each with the kernel that works in the fewest bytes, of those the `cheapest`."""
+    """Per step its cheapest row kernel, bytes beyond `within_bytes` first; None where there is none."""
+
+    def price(row: PrimFunc) -> tuple[int, float]:
+        over_bytes = 0 if within_bytes is None else max(_row_bytes(row), within_bytes)
+        return over_bytes, cost(row, 0) + byte_price * (_row_bytes(row) + _turn_bytes(row))
+
     return tuple(
-        replace(min(able, key=lambda other: (_row_bytes(other), cost(other, flash_worth))), let=prim.let)
-        if (able := _row_candidates(prim, binder, every=True))
-        else None
-        for prim in prim_funcs
+        replace(min(rows, key=price), let=prim.let) if rows else None
+        for prim, rows in zip(prim_funcs, able, strict=True)
     )
+
+
+def _turn_bytes(row: PrimFunc) -> int:
+    """Bytes of the rows beyond the first that a kernel reads and writes a turn."""
+    more = row.rows.turn_rows - 1 if row.rows else 0
+    variables = [row.let.var, *(arg for arg in row.let.call.args if isinstance(arg, Var))]
+    return more * sum(var.type.size_bytes // var.type.shape[1] for var in variables) if more else 0
 
 
 def _row_bytes(prim: PrimFunc) -> int:
@@ -54,16 +89,18 @@ def _row_bytes(prim: PrimFunc) -> int:
     return space.size_bytes if space else 0
 
 
-def _row_candidates(prim: PrimFunc, binder: Binder, *, every: bool = False) -> list[PrimFunc]:
+def _row_candidates(
+    prim: PrimFunc, binder: Binder, *, every: bool = False, turns: bool = False
+) -> list[PrimFunc]:
     """Kernels that a block can run a row at a time; the step's own alone if it is one, unless `every` one is
-    asked for."""
+    asked for. `turns`: those of several rows at a time, too."""
     if _goes_by_rows(prim) and not every:
         return [prim]
     if prim.memory or not prim.device.is_free:
         return []
     able = [*binder.able(prim.let), *binder.able(prim.let, in_place=True)]
     bound = [binder.bind(kernel, prim.let, prim.name) for kernel in able]
-    return [other for other in bound if _goes_by_rows(other)]
+    return [other for other in bound if _goes_by_rows(other) or (turns and can_fuse(other))]
 
 
 def _goes_by_rows(prim: PrimFunc) -> bool:

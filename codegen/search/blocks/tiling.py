@@ -1,4 +1,4 @@
-"""Chooses blocks: which runs of steps go row by row, and in how many stripes of columns.
+"""Chooses blocks: which runs of steps go row by row, in how many stripes of columns; and kernels of the others.
 
 A step (or block) needs the values that live through it, its arguments, its result and its own bytes. None of
 that depends on how other steps are grouped, so the grouping with the least largest need is found exactly by
@@ -6,7 +6,7 @@ dynamic programming over the steps. Overlap chains across steps are left to the 
 overlap of one result with one argument.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,8 +16,9 @@ from codegen.kernels.contract import Sharing
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.clock import Clock
 from codegen.search.blocks.block_costs import STRIPES, BlockCosts, BlockFloors, Floor
-from codegen.search.blocks.covers import Covers, Unit
+from codegen.search.blocks.covers import Covers, Price, Unit
 from codegen.search.blocks.row_blocks import BlockRuns, Segment
+from codegen.search.kernels.costs import assumed_instructions
 from codegen.search.steps.recompute import Need
 from codegen.search.steps.schedule import Lifetimes
 
@@ -29,6 +30,13 @@ class Tiling:
     segments: tuple[Segment, ...]
     need_bytes: int
     extra_macs: int
+    instructions: int
+    kernels: Mapping[int, PrimFunc]
+    """By step those of steps outside of blocks, where they are not the function's own."""
+
+
+_FINE = 16
+"""The last tilings from fast to small are made for needs in equal ratios, so that they reach the least."""
 
 
 class Tiler:
@@ -45,16 +53,21 @@ class Tiler:
         costs: BlockCosts | None = None,
         overlap: bool = True,
         clock: Clock | None = None,
+        others: Mapping[int, Sequence[PrimFunc]] | None = None,
     ) -> None:
         """`streamed`: the graph input that is delivered row by row. `overlap`: the result of a block may lie
-        over its arguments. `clock`: once it is late, blocks that nobody has simulated yet are left out."""
+        over its arguments. `clock`: once it is late, blocks that nobody has simulated yet are left out.
+        `others`: by step further kernels that may run it."""
         self._streamed = streamed
         self._clock = clock or Clock()
         self._costs, self._overlap = costs or BlockCosts(), overlap
         self._prims = prim_funcs
         self._steps = steps
         self._lives = lifetimes
-        self._plain = [self._plain_unit(step) for step in range(len(prim_funcs))]
+        self._plain = [self._plain_unit(step, prim) for step, prim in enumerate(prim_funcs)]
+        self._others = [
+            self._plain_unit(step, prim) for step, prims in (others or {}).items() for prim in prims
+        ]
         readers = function.uses().get(streamed, []) if streamed else []
         images = [param.type.shape[:1] for param in function.params if param.name == streamed]
         self._is_one_image = images == [(1,)]
@@ -115,7 +128,7 @@ class Tiler:
             most_bytes = self.smallest(recompute=False).need_bytes
         if below_bytes is not None:
             most_bytes = min(most_bytes, below_bytes - 1)
-        return self._assigned_units(most_bytes, recompute=recompute, by_work=False)
+        return self._assigned_units(most_bytes, recompute=recompute, price=None)
 
     def capped(self, most_macs: int) -> Tiling:
         """The tiling with the least largest need (to one part in 256) for at most so much extra work."""
@@ -141,22 +154,54 @@ class Tiler:
         return tuple(Need(start=unit.start, stop=unit.stop, bytes=unit.need_bytes) for unit in chosen)
 
     def within(self, most_bytes: int, *, recompute: bool) -> Tiling | None:
-        """The tiling of least extra work in which no step needs more; None if there is none."""
+        """The tiling of fewest extra multiply-accumulates in which no step needs more; None if there is none."""
+        return self._cheapest(most_bytes, recompute, lambda unit: unit.extra_macs)
 
-        chosen = self._assigned_units(most_bytes, recompute=recompute, by_work=True)
+    def from_fast_to_small(self, most_steps: int) -> Iterator[Tiling]:
+        """Tilings of fewest instructions, each of a lower largest need than the one before, down to the least.
+
+        `most_steps`: how many steps all of them may have together. Beyond, needs are left out.
+        """
+        smallest = self._assigned_units(self._most_bytes, recompute=True, price=None)
+        least_bytes = max((unit.need_bytes for unit in smallest), default=0)
+        left = max(most_steps // max(len(self._prims), 1), 1)
+        most_bytes = self._most_bytes
+        while tiling := self._cheapest(most_bytes, recompute=True, price=lambda unit: unit.instructions):
+            yield tiling
+            if tiling.need_bytes <= least_bytes:
+                return
+            # What is left of the way down, in as many equal ratios as may be tried.
+            left = max(left - 1, 1)
+            ratio = (least_bytes / tiling.need_bytes) ** (1 / left) if left <= _FINE else 1.0
+            most_bytes = max(min(tiling.need_bytes - 1, int(tiling.need_bytes * ratio)), least_bytes)
+
+    @property
+    def _most_bytes(self) -> int:
+        """The largest need of any unit that may have to be taken."""
+        others = max((unit.need_bytes for unit in self._others), default=0)
+        return max(self._reached_bytes, self.plain_bytes, others)
+
+    def _cheapest(self, most_bytes: int, recompute: bool, price: Price) -> Tiling | None:
+        chosen = self._assigned_units(most_bytes, recompute=recompute, price=price)
         if not chosen and self._prims:
             return None
         return Tiling(
+            instructions=sum(unit.instructions for unit in chosen),
+            kernels={
+                unit.start: unit.kernel
+                for unit in chosen
+                if unit.kernel is not None and unit.kernel is not self._prims[unit.start]
+            },
             segments=tuple(unit.segment for unit in chosen if unit.segment),
             need_bytes=max((unit.need_bytes for unit in chosen), default=0),
             extra_macs=sum(unit.extra_macs for unit in chosen),
         )
 
-    def _assigned_units(self, most_bytes: int, *, recompute: bool, by_work: bool) -> list[Unit]:
+    def _assigned_units(self, most_bytes: int, *, recompute: bool, price: Price | None) -> list[Unit]:
         """The best cover within the limit, blocks simulated as it asks for them: floors only ever rise, so
         once a cover is exact throughout it is the best."""
         units = self._units(most_bytes, recompute=recompute)
-        covers = Covers(units, len(self._prims), most_bytes, by_work=by_work)
+        covers = Covers(units, len(self._prims), most_bytes, price)
         while True:
             chosen = covers.best()
             guessed = [unit for unit in chosen if not unit.is_exact]
@@ -164,10 +209,10 @@ class Tiler:
                 return chosen
             if self._clock.late():
                 exact = [known for known in map(self._known, units) if known.is_exact]
-                return Covers(exact, len(self._prims), most_bytes, by_work=by_work).best()
+                return Covers(exact, len(self._prims), most_bytes, price).best()
             for unit in guessed:
                 covers.put(unit, self._simulated(unit))
-            if not by_work:
+            if price is None:
                 covers.lower(max(self._known(unit).need_bytes for unit in chosen))
 
     def _known(self, unit: Unit) -> Unit:
@@ -180,7 +225,8 @@ class Tiler:
 
     def _units(self, most_bytes: int, *, recompute: bool) -> list[Unit]:
         """Plain steps, and with what is known of them all blocks that may need no more than the limit."""
-        found = [unit for unit in self._plain if unit.start not in self._readers]
+        plain = (unit for units in (self._plain, self._others) for unit in units)
+        found = [unit for unit in plain if unit.start not in self._readers]
         for stop in range(1, len(self._prims) + 1):
             columns = self._prims[stop - 1].let.var.type.shape[2:3]
             most = max(columns, default=0) if recompute else 1
@@ -197,6 +243,7 @@ class Tiler:
             start=floor.start,
             stop=stop,
             need_bytes=floor.need_bytes(stripes),
+            instructions=sum(assumed_instructions(prim) for prim in self._inner(floor.start, stop)),
             segment=self._segment(floor.start, stop, stripes),
             is_exact=False,
         )
@@ -231,21 +278,25 @@ class Tiler:
             stop=stop,
             need_bytes=self._lives.through(start, stop) + need,
             extra_macs=cost.extra_macs,
+            instructions=cost.instructions,
             segment=self._segment(start, stop, stripes),
         )
 
-    def _plain_unit(self, step: int) -> Unit:
-        prim = self._prims[step]
+    def _plain_unit(self, step: int, prim: PrimFunc) -> Unit:
         need = self._lives.through(step, step + 1)
         if prim.view is None:
             args = [arg for arg in prim.let.call.args if isinstance(arg, Var)]
             need += sum(space.size_bytes for space in prim.workspaces)
-            if max(prim.argument_stops, default=0) <= prim.result_start:
+            if prim.in_place is not None and self._lives.roots[prim.let.var.name] == prim.let.var.name:
+                # Another kernel than those whose lifetimes these are: the result lies in a dying argument.
+                need += sum(self._lives.dying(args, step, step + 1).values())
+            elif max(prim.argument_stops, default=0) <= prim.result_start:
                 dying = self._lives.dying(args, step, step + 1)
                 need += max(sum(dying.values()), self._lives.size_bytes(prim.let.var))
             else:
                 need += self._together(args, prim.let.var, prim.sharing, step, step + 1)
-        return Unit(start=step, stop=step + 1, need_bytes=need)
+        instructions = assumed_instructions(prim) if prim.is_call else 0
+        return Unit(start=step, stop=step + 1, need_bytes=need, instructions=instructions, kernel=prim)
 
     def _together(
         self, args: Sequence[Var], result: Var, rules: Sequence[Sharing], start: int, stop: int

@@ -2,7 +2,7 @@
 and by `speed` where they cost next to nothing."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from codegen.kernels.primfunc import PrimFunc
 from codegen.problem.shortage import DoesNotFit
@@ -20,13 +20,11 @@ GAIN_PERCENT = 10
 """Less RAM that is worth these instructions, in percent of the peak."""
 
 
-def alternatives(
-    prim_funcs: Sequence[PrimFunc], binder: Binder, *, slower_percent: int | None, flash_worth: int
-) -> dict[int, PrimFunc]:
+def alternatives(prim_funcs: Sequence[PrimFunc], binder: Binder, *, flash_worth: int) -> dict[int, PrimFunc]:
     """By step: the kernel that works in the fewest bytes, of those the one whose result may overlap its
     argument on both sides, of those the `cheapest`; where that is not the kernel the step has.
 
-    None that is predicted to run more than `slower_percent` more instructions than that (None: any may).
+    None that is predicted to run more than `SLOWER_PERCENT` more instructions than that.
     Blocks, views, results that replace an argument and joins keep what they have.
     """
     found: dict[int, PrimFunc] = {}
@@ -34,7 +32,7 @@ def alternatives(
         if prim.block is not None or prim.tied is not None or prim.joined or not prim.is_call:
             continue
         able = (prim, *binder.others(prim))
-        smallest = of_fewest_bytes(able, slower_percent=slower_percent, flash_worth=flash_worth)
+        smallest = of_fewest_bytes(able, flash_worth=flash_worth)
         if smallest is not prim:
             found[step] = smallest
     return found
@@ -85,33 +83,6 @@ def paying(first: P, stages: Callable[[Sequence[PrimFunc]], Stages], planner: Pl
     return first
 
 
-def nearer(prim_funcs: Sequence[PrimFunc], binder: Binder, planner: Planner[P]) -> P | None:
-    """The first plan that fits of kernels that need ever less room, those of `prim_funcs` again where they
-    still fit; None if there is none."""
-    for candidate in _ever_smaller(prim_funcs, binder):
-        if not planner.may_fit(candidate):
-            continue
-        found = planner.fitting(candidate)
-        if not isinstance(found, DoesNotFit):
-            steps = enumerate(zip(prim_funcs, candidate, strict=True))
-            others = {step: prim for step, (prim, other) in steps if prim is not other}
-            return with_as_many(found, others, planner, raises=True)
-    return None
-
-
-def _ever_smaller(prim_funcs: Sequence[PrimFunc], binder: Binder) -> Iterator[tuple[PrimFunc, ...]]:
-    """The steps with kernels that need ever less room, each the `cheapest` of those that need less than the
-    one before it, until there is none: of a kernel its workspaces, and how far its result stays from its
-    argument. Blocks, views, results that replace an argument and joins keep what they have."""
-    current = tuple(prim_funcs)
-    while True:
-        found = tuple(_smaller(prim, binder) for prim in current)
-        if all(other is prim for other, prim in zip(found, current, strict=True)):
-            return
-        yield found
-        current = found
-
-
 def _smaller(prim: PrimFunc, binder: Binder) -> PrimFunc:
     if prim.block is not None or prim.tied is not None or prim.joined or not prim.is_call:
         return prim
@@ -125,49 +96,36 @@ def _room(prim: PrimFunc) -> int:
     return sum(space.size_bytes for space in prim.workspaces) + distance
 
 
-def _is_fast(other: PrimFunc, prim: PrimFunc, slower_percent: int | None) -> bool:
-    return slower_percent is None or cost(other, 0) * 100 <= cost(prim, 0) * (100 + slower_percent)
+def _is_fast(other: PrimFunc, prim: PrimFunc, slower_percent: int) -> bool:
+    return cost(other, 0) * 100 <= cost(prim, 0) * (100 + slower_percent)
 
 
-def of_fewest_bytes(
-    prim_funcs: Sequence[PrimFunc], *, slower_percent: int | None, flash_worth: int
-) -> PrimFunc:
-    """The one that needs the fewest bytes, of those that run at most `slower_percent` more instructions than
+def of_fewest_bytes(prim_funcs: Sequence[PrimFunc], *, flash_worth: int) -> PrimFunc:
+    """The one that needs the fewest bytes, of those that run at most `SLOWER_PERCENT` more instructions than
     the fastest, as `alternatives` counts both."""
-    first = cheapest(prim_funcs)
-    able = [prim for prim in prim_funcs if _is_fast(prim, first, slower_percent)]
-    return min(able, key=lambda prim: _needs(prim, flash_worth))
+    fastest = cheapest(prim_funcs)
+    able = [prim for prim in prim_funcs if _is_fast(prim, fastest, SLOWER_PERCENT)]
+    return min(able, key=lambda prim: needed_bytes(prim, flash_worth))
 
 
 def lowest(
-    fast: Sequence[PrimFunc],
-    first: P | DoesNotFit,
-    candidates: Sequence[Sequence[PrimFunc]],
-    planner: Planner[P],
+    fast: Sequence[PrimFunc], plan: P, candidates: Sequence[Sequence[PrimFunc]], planner: Planner[P]
 ) -> P:
     """The lowest plan of `candidates`, with the kernels of `fast` again wherever that does not raise it;
-    `first`, the plan of `fast`, if none is lower. Raises DoesNotFit if nothing fits."""
-    best = first
+    `plan`, that of `fast`, if none is lower."""
+    best = plan
     for candidate in candidates:
-        if not isinstance(best, DoesNotFit) and planner.bound_bytes(candidate) >= best.peak_bytes:
-            continue
-        found = planner.fitting(candidate)
-        if isinstance(found, DoesNotFit):
-            continue
-        if isinstance(best, DoesNotFit) or found.peak_bytes < best.peak_bytes:
-            best = found
-    if isinstance(best, DoesNotFit):
-        raise best
-    return best if best is first else restored(best, fast, planner)
+        if planner.bound_bytes(candidate) < best.peak_bytes:
+            outcome = planner.fitting(candidate)
+            if not isinstance(outcome, DoesNotFit) and outcome.peak_bytes < best.peak_bytes:
+                best = outcome
+    if best is plan:
+        return plan
+    others = {step: prim for step, prim in enumerate(fast) if best.prim_funcs[step].kernel != prim.kernel}
+    return with_as_many(best, others, planner)
 
 
-def restored(low: P, fast: Sequence[PrimFunc], planner: Planner[P]) -> P:
-    """`low` with the kernels of `fast` again in every step where that does not raise the peak. Both have the
-    same steps."""
-    others = {step: prim for step, prim in enumerate(fast) if low.prim_funcs[step].kernel != prim.kernel}
-    return with_as_many(low, others, planner)
-
-
-def _needs(prim: PrimFunc, flash_worth: int) -> tuple[int, bool, float]:
+def needed_bytes(prim: PrimFunc, flash_worth: int) -> tuple[int, bool, float]:
+    """What a kernel works in; then whether its result may overlap its argument on one side only; its cost."""
     one_sided = all(rule.above is None for rule in prim.sharing)
     return sum(space.size_bytes for space in prim.workspaces), one_sided, cost(prim, flash_worth)

@@ -105,6 +105,25 @@ def alternatives(
     return _taken({}, able, best, is_sound)
 
 
+def every_kernel(
+    function: Function, prim_funcs: Sequence[PrimFunc], binder: Binder, edge: Edge
+) -> dict[int, list[PrimFunc]]:
+    """By step: the further kernels that can run it, those that replace an argument where that is sound."""
+    others: dict[int, list[PrimFunc]] = {}
+    for step, prim in enumerate(prim_funcs):
+        if prim.is_call and prim.block is None and prim.tied is None and not prim.joined:
+            others[step] = list(binder.others(prim))
+    for best in (cheapest, _least_workspace):
+        taken = alternatives(function, prim_funcs, binder, optimize="size", edge=edge, best=best)
+        for step, prim in taken.items():
+            others.setdefault(step, []).append(prim)
+    return others
+
+
+def _least_workspace(prim_funcs: Sequence[PrimFunc]) -> PrimFunc:
+    return min(prim_funcs, key=lambda prim: sum(space.size_bytes for space in prim.workspaces))
+
+
 def _taken(
     found: dict[int, PrimFunc],
     able: Sequence[tuple[int, PrimFunc]],
@@ -130,19 +149,19 @@ def replaced(prim_funcs: Sequence[PrimFunc], others: Mapping[int, PrimFunc]) -> 
 
 
 def lower_peak(
-    prim_funcs: Sequence[PrimFunc], others: Mapping[int, PrimFunc], planner: Planner[P], first: P | DoesNotFit
+    prim_funcs: Sequence[PrimFunc], others: Mapping[int, PrimFunc], planner: Planner[P], plan: P
 ) -> P:
-    """The least plan with some of `others`, as few of them as that takes; `first` if none is lower.
+    """The least plan with some of `others`, as few of them as that takes; `plan` if none is lower.
 
-    `first` is the plan of `prim_funcs` as they are. All alternatives are tried together, then each is taken
-    back unless the peak would rise: nothing is gained by a slow kernel beside the peak. Raises DoesNotFit if
-    neither `first` nor they fit.
+    `plan` is that of `prim_funcs` as they are. All alternatives are tried together, then each is taken
+    back unless the peak would rise: nothing is gained by a slow kernel beside the peak.
     """
-    best = _all(prim_funcs, others, planner, first)
-    if isinstance(best, DoesNotFit):
-        raise best
-    if best is first:
-        return best
+    prims = replaced(prim_funcs, others)
+    if not others or planner.bound_bytes(prims) >= plan.peak_bytes:
+        return plan
+    best = planner.fitting(prims)
+    if isinstance(best, DoesNotFit) or best.peak_bytes >= plan.peak_bytes:
+        return plan
     return with_as_many(best, {step: prim_funcs[step] for step in others}, planner)
 
 
@@ -168,26 +187,6 @@ def with_as_many(best: P, others: Mapping[int, PrimFunc], planner: Planner[P], *
             middle = len(group) // 2
             groups += [group[middle:], group[:middle]]
     return best
-
-
-def _all(
-    prim_funcs: Sequence[PrimFunc],
-    others: Mapping[int, PrimFunc],
-    planner: Planner[P],
-    first: P | DoesNotFit,
-) -> P | DoesNotFit:
-    """The plan with all of `others` if that is lower than `first`; of two that do not fit the nearer one."""
-    if not others:
-        return first
-    prims = replaced(prim_funcs, others)
-    if isinstance(first, DoesNotFit):
-        every = planner.fitting(prims)
-        lacks_more = isinstance(every, DoesNotFit) and every.missing_bytes >= first.missing_bytes
-        return first if lacks_more else every
-    if planner.bound_bytes(prims) >= first.peak_bytes:
-        return first
-    every = planner.fitting(prims)
-    return first if isinstance(every, DoesNotFit) or every.peak_bytes >= first.peak_bytes else every
 
 
 def permitted(prim_funcs: Sequence[PrimFunc], mode: SharingMode) -> tuple[PrimFunc, ...]:

@@ -20,7 +20,7 @@ from codegen.search.kernels.costs import (
     cost_in_sum,
     worth_of_flash,
 )
-from codegen.search.kernels.fewest_bytes import of_fewest_bytes
+from codegen.search.kernels.fewest_bytes import needed_bytes
 
 Candidates = Sequence[Sequence[PrimFunc]]
 """Per step the PrimFuncs of all kernels that can run it."""
@@ -240,9 +240,7 @@ def _has_other(form: str, let: Let, kernels: Sequence[Kernel], binder: Binder) -
 def select_fewest_bytes(function: Function, binder: Binder) -> tuple[PrimFunc, ...]:
     """The PrimFunc of every step, in order: of all that can run it the one that needs the fewest
     bytes. Raises as `select` does."""
-    return tuple(
-        of_fewest_bytes(each, slower_percent=None, flash_worth=0) for each in _candidates(function, binder)
-    )
+    return tuple(min(able, key=lambda prim: needed_bytes(prim, 0)) for able in _candidates(function, binder))
 
 
 def _candidates(function: Function, binder: Binder) -> list[list[PrimFunc]]:

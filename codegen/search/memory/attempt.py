@@ -31,10 +31,6 @@ from codegen.search.steps.schedule import Lifetimes, Scheduled
 Grouping = Literal["whole", "blocks"]
 """Every value lies in memory whole, or steps run in the blocks that need least."""
 
-Reach = Literal["chosen", "replacing", "least"]
-"""chosen: kernels as `--optimize` has them. replacing: those that replace their argument may take any
-workspace and time. least: besides, those that need fewer bytes any time, wherever they lower the peak."""
-
 _WEIGHED_SHARE = 100
 """An attempt that is weighed against others gets the planner's effort divided by this: one tenth of a second
 at most with `optimal`."""
@@ -103,7 +99,6 @@ class Planning:
     pools: tuple[Pool, ...]
     planner: Planner
     choices: Choices
-    reach: Reach = "chosen"
     costs: BlockCosts = field(default_factory=BlockCosts)
     """What blocks need, for this function and its variants."""
     found: _Found = field(default_factory=_Found)
@@ -143,9 +138,13 @@ class Planning:
         """The same with other limits in bytes, by pool."""
         return replace(self, pools=limited(self.pools, limits))
 
-    def reaching(self, reach: Reach) -> "Planning":
-        """The same with kernels so chosen."""
-        return replace(self, reach=reach)
+    def with_rows(self, steps: tuple[PrimFunc | None, ...]) -> "Planning":
+        """The same with other row kernels."""
+        return replace(self, variant=replace(self.variant, steps=steps), costs=BlockCosts(), found=_Found())
+
+    def in_pools(self, pools: tuple[Pool, ...]) -> "Planning":
+        """The same in other pools."""
+        return replace(self, pools=pools)
 
     def recomputing(self, grouping: Grouping) -> Iterator["Planning"]:
         """The same with some steps run twice: each needs less than the one before if its steps are grouped
@@ -155,7 +154,7 @@ class Planning:
         if grouping not in self.found.plannings:
             self.found.plannings[grouping] = tuple(map(self._of, self._recomputed(grouping)))
         for other in self.found.plannings[grouping]:
-            yield replace(other, pools=self.pools, reach=self.reach)
+            yield replace(other, pools=self.pools)
 
     def _recomputed(self, grouping: Grouping) -> Iterator[Variant]:
         def profile(variant: Variant, most_bytes: int | None) -> tuple[Need, ...]:
@@ -189,7 +188,13 @@ class Planning:
             self.found.tiler = self._tiler()
         return self.found.tiler
 
-    def _tiler(self) -> Tiler:
+    def choosing_tiler(self) -> Tiler:
+        """A tiler that chooses kernels of steps outside of blocks as well."""
+        return self._tiler(
+            in_place.every_kernel(self.variant.function, self.variant.prim_funcs, self.binder, self.edge)
+        )
+
+    def _tiler(self, others: Mapping[int, Sequence[PrimFunc]] | None = None) -> Tiler:
         function, prims, steps = self.variant.function, self.variant.prim_funcs, self.variant.steps
         lives = Lifetimes(function, prims, self.edge)
         return Tiler(
@@ -201,6 +206,7 @@ class Planning:
             costs=self.costs,
             overlap=self.choices.sharing == "overlap",
             clock=self.choices.clock,
+            others=others if self.choices.sharing == "overlap" else None,
         )
 
     def attempt(self, segments: Sequence[Segment]) -> Attempt:
@@ -214,15 +220,19 @@ class Planning:
         function, prims = self.variant.function, self.variant.prim_funcs
         if segments:
             function, prims = apply(function, prims, self.variant.steps, segments)
-        others: dict[int, PrimFunc] = {}
-        if self.choices.sharing == "overlap":
-            others = view_choice.alternatives(function, prims, self.edge)
-            others = states.apart(function, prims, others, self.choices.state_inputs)
+        others = self.views(function, prims)
         if below_bytes is not None:
             candidates = self._candidates(function, prims, others)
             if all(self.bound_bytes(function, candidate) >= below_bytes for candidate in candidates):
                 return None
         return self._lowest(function, prims, others)
+
+    def views(self, function: Function, prims: Sequence[PrimFunc]) -> Mapping[int, PrimFunc]:
+        """By step: how it goes without a copy, where sharing is permitted."""
+        if self.choices.sharing != "overlap":
+            return {}
+        found = view_choice.alternatives(function, prims, self.edge)
+        return states.apart(function, prims, found, self.choices.state_inputs)
 
     def _candidates(
         self, function: Function, prims: Sequence[PrimFunc], others: Mapping[int, PrimFunc]
@@ -240,32 +250,20 @@ class Planning:
     ) -> Attempt:
         """The plan of these steps, some without a copy as in `others`, some by kernels that replace their
         argument where that lowers it. Raises DoesNotFit."""
-        planner = self._placer(function)
-        eager = self.choices.optimize == "speed" and self.reach == "chosen"
-        try:
-            first = view_choice.choose(prims, others, planner, eager=eager)
-            prims = first.prim_funcs
-        except DoesNotFit as error:
-            first = error
-        if eager and not isinstance(first, DoesNotFit):
-            return fewest_bytes.paying(first, lambda steps: self._nearly_as_fast(function, steps), planner)
-        try:
-            lower = in_place.lower_peak(prims, self._replacing(function, prims), planner, first)
-        except DoesNotFit as error:
-            if self.reach == "chosen":
-                nearer = fewest_bytes.nearer(prims, self.binder, planner)
-                if nearer is not None:
-                    return nearer
-            return fewest_bytes.lowest(prims, error, self._fewest_bytes(function, prims), planner)
-        if not isinstance(first, DoesNotFit) and lower.extra_cost > first.extra_cost:
-            lower = first  # the peaks' sum may be lower because dear pools hold more
-        if self.choices.optimize != "size" and self.reach != "least":
+        planner, optimize = self._placer(function), self.choices.optimize
+        plain = view_choice.choose(prims, others, planner, eager=optimize == "speed")
+        prims = plain.prim_funcs
+        if optimize == "speed":
+            return fewest_bytes.paying(plain, lambda steps: self._nearly_as_fast(function, steps), planner)
+        lower = in_place.lower_peak(prims, self._replacing(function, prims), planner, plain)
+        if lower.extra_cost > plain.extra_cost:
+            lower = plain  # the peaks' sum may be lower because dear pools hold more
+        if optimize == "balanced":
             return lower
-        other = fewest_bytes.lowest(prims, lower, self._fewest_bytes(function, prims), planner)
-        lean_ = other if other.extra_cost <= lower.extra_cost else lower
-        if self.reach != "chosen" or isinstance(first, DoesNotFit):
-            return lean_
-        return min((first, lower, lean_), key=lambda each: (_flash_and_ram(each), each.peak_bytes))
+        lean = fewest_bytes.lowest(prims, lower, self._fewest_bytes(function, prims), planner)
+        if lean.extra_cost > lower.extra_cost:
+            lean = lower
+        return min((plain, lower, lean), key=lambda attempt: (_flash_and_ram(attempt), attempt.peak_bytes))
 
     def _placer(self, function: Function) -> in_place.Planner[Attempt]:
         return in_place.Planner(
@@ -278,17 +276,16 @@ class Planning:
     def _fewest_bytes(self, function: Function, prims: Sequence[PrimFunc]) -> list[tuple[PrimFunc, ...]]:
         """The steps with the kernels that need the fewest bytes, apart and in place; none where speed goes
         before RAM."""
-        if self.reach == "replacing" or (self.choices.optimize != "size" and self.reach == "chosen"):
+        if self.choices.optimize != "size":
             return []
-        slower = fewest_bytes.SLOWER_PERCENT if self.reach == "chosen" else None
-
-        def of_fewest(found: Sequence[PrimFunc]) -> PrimFunc:
-            return fewest_bytes.of_fewest_bytes(found, slower_percent=slower, flash_worth=worth)
-
         worth = FLASH_WORTH[self.choices.optimize]
-        others = fewest_bytes.alternatives(prims, self.binder, slower_percent=slower, flash_worth=worth)
+
+        def smallest(able: Sequence[PrimFunc]) -> PrimFunc:
+            return fewest_bytes.of_fewest_bytes(able, flash_worth=worth)
+
+        others = fewest_bytes.alternatives(prims, self.binder, flash_worth=worth)
         apart = in_place.replaced(prims, others)
-        replacing = self._replacing(function, apart, of_fewest)
+        replacing = self._replacing(function, apart, smallest)
         return [apart, in_place.replaced(apart, replacing)] if others or replacing else []
 
     def _nearly_as_fast(self, function: Function, prims: Sequence[PrimFunc]) -> list[dict[int, PrimFunc]]:
@@ -308,39 +305,29 @@ class Planning:
         """By step: the kernel made to replace its argument; with speed one that is nearly as fast."""
         if self.choices.sharing == "none":
             return {}
-        if self.choices.optimize == "speed" and self.reach == "chosen":
+        if self.choices.optimize == "speed":
             replacing, less = self._nearly_as_fast(function, prims)
             return less | replacing
-        goal = self.choices.optimize if self.reach == "chosen" else "size"
-        best = best or (lambda found: cheapest(found, FLASH_WORTH[self.choices.optimize]))
-        return in_place.alternatives(function, prims, self.binder, optimize=goal, edge=self.edge, best=best)
+        best = best or (lambda able: cheapest(able, FLASH_WORTH[self.choices.optimize]))
+        return in_place.alternatives(
+            function, prims, self.binder, optimize=self.choices.optimize, edge=self.edge, best=best
+        )
 
     def finished(self, attempt: Attempt) -> Attempt:
         """`attempt`, or, if it is not proved optimal, a better plan of its steps that takes more effort."""
         if attempt.plan.proved_optimal:
             return attempt
         try:
-            again = self.place(attempt.function, attempt.prim_funcs, _FINAL_SHARE)
+            again = self.place(attempt.function, attempt.prim_funcs, all_effort=True)
         except DoesNotFit:
             return attempt
         better = (again.extra_cost, again.peak_bytes) < (attempt.extra_cost, attempt.peak_bytes)
         return again if better or again.plan.proved_optimal else attempt
 
-    def restored(self, attempt: Attempt, chosen: Sequence[PrimFunc]) -> Attempt:
-        """`attempt` with the kernels of `chosen` in every step where that raises neither peak nor access
-        cost; blocks, views and joins stay as they are."""
-        kernels = {prim.name: prim for prim in chosen if prim.is_call and not prim.joined}
-        wanted: list[PrimFunc] = []
-        for prim in attempt.prim_funcs:
-            other = kernels.get(prim.name, prim)
-            is_step = prim.block is None and prim.is_call and not prim.joined and other.let == prim.let
-            wanted.append(other if is_step else prim)
-        found = fewest_bytes.restored(attempt, wanted, self._placer(attempt.function))
-        return found if found.extra_cost <= attempt.extra_cost else attempt
-
-    def place(self, function: Function, prims: Sequence[PrimFunc], share: int = _WEIGHED_SHARE) -> Attempt:
-        """The plan of these steps, for the effort divided by `share`. Raises DoesNotFit, the peak named by
-        its step."""
+    def place(self, function: Function, prims: Sequence[PrimFunc], *, all_effort: bool = False) -> Attempt:
+        """The plan of these steps, as one that is weighed against others, or with `all_effort`. Raises
+        DoesNotFit, the peak named by its step."""
+        share = _FINAL_SHARE if all_effort else _WEIGHED_SHARE
         prims = self._restricted(function, prims)
         live = self._live(function, prims)
         limits = self.choices.limits

@@ -1,8 +1,10 @@
 """Which of several attempts to take: what `--optimize` asks for, what a limit demands, all that pay."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
-from codegen.progress import Progress
+from codegen.problem.problem import has_room, overfull
+from codegen.problem.shortage import DoesNotFit
 from codegen.search.memory import wider_turns
 from codegen.search.memory.attempt import Attempt, Planning
 from codegen.search.memory.candidates import (
@@ -11,44 +13,65 @@ from codegen.search.memory.candidates import (
     PlanCandidate,
     capped,
     lines,
-    planned_as,
-    points,
     whole,
 )
-from codegen.search.memory.smallest import SmallestPlan, first_within
+from codegen.search.memory.frontier import Frontier
 
 EXTRA_PERCENT = 50
 """The most extra multiply-accumulates of `--optimize size`, in percent of the model's own."""
 
 
-def best_attempt(planning: Planning, optimize: str, smallest: Callable[[], SmallestPlan]) -> Attempt:
-    """The plan that `optimize` asks for, or, if that misses a limit, the fastest one found that fits.
+def within_limits(planning: Planning, asked: Attempt | None, frontier: Callable[[], Frontier]) -> Attempt:
+    """`asked`, if it keeps the limits of `planning`: then they change nothing. Else the fastest plan that does.
+
+    Raises DoesNotFit as `Frontier.fitting` does.
+    """
+    kept = asked and _kept(planning, asked)
+    if asked is None or kept is None or kept.extra_cost > asked.extra_cost:
+        return frontier().fitting(planning.pools)
+    return kept
+
+
+def without_limits(planning: Planning) -> Planning:
+    """`planning` in pools of all the room that the board has for them."""
+    rooms = {pool.name: pool.room_bytes for pool in planning.pools if pool.room_bytes is not None}
+    return planning.limited(rooms)
+
+
+def unlimited_attempt(planning: Planning, optimize: str) -> Attempt | None:
+    """The plan that `optimize` asks for; None if none of those that it looks at fits.
 
     speed: values in memory whole. balanced: the least peak without an extra multiply-accumulate. size: the
-    least peak for `EXTRA_PERCENT` more of them; up to `NEAR_PERCENT` above it if that saves some. `smallest`:
-    what a missed limit demands last. Blocks have the kernels of `wider_turns`. Raises DoesNotFit as
-    `SmallestPlan.fitting` does.
+    least peak for `EXTRA_PERCENT` more of them; up to `NEAR_PERCENT` above it if that saves some. Blocks have
+    the kernels of `wider_turns`.
     """
-    return wider_turns.faster(planning, _best_by_rows(planning, optimize, smallest))
-
-
-def _best_by_rows(planning: Planning, optimize: str, smallest: Callable[[], SmallestPlan]) -> Attempt:
-    """The same with a row of each layer a turn."""
     if planning.is_hopeless:
-        return smallest().fitting()
+        return None
     history = History()
     for candidate in _asked_for(planning, optimize):
         history.add(candidate)
         if history.found and (optimize == "speed" or planning.choices.clock.late()):
             break
-    if history.found:
-        return planning.finished(_preferred(history.found, optimize))
-    # A missed limit may demand any kernel, the fast ones in blocks before those that need least.
-    for reach in ("chosen", "least"):
-        found = first_within(planning.reaching(reach))
-        if isinstance(found, Attempt):
-            return planning.finished(found)
-    return smallest().fitting()
+    if not history.found:
+        return None
+    return wider_turns.faster(planning, planning.finished(_preferred(history.found, optimize)))
+
+
+def _kept(planning: Planning, asked: Attempt) -> Attempt | None:
+    """The steps of `asked` within the limits; None where they do not fit."""
+    if planning.pools == asked.problem.pools:
+        return asked
+    within = replace(asked, problem=replace(asked.problem, pools=planning.pools))
+    if not overfull(within.problem, within.plan):
+        return within
+    if not has_room(planning.pools, planning.bound_bytes(asked.function, asked.prim_funcs)):
+        return None
+    try:
+        return replace(
+            planning.finished(planning.place(asked.function, asked.prim_funcs)), ordered=asked.ordered
+        )
+    except DoesNotFit:
+        return None
 
 
 def _asked_for(planning: Planning, optimize: str) -> Iterator[PlanCandidate]:
@@ -73,41 +96,3 @@ def _preferred(found: Sequence[Attempt], optimize: str) -> Attempt:
     percent = NEAR_PERCENT if optimize == "size" else 0
     near = [attempt for attempt in cheap if attempt.peak_bytes * 100 <= smallest * (100 + percent)]
     return min(near, key=lambda attempt: (attempt.macs, attempt.peak_bytes, attempt.block_steps))
-
-
-def frontier(
-    planning: Planning, smallest: SmallestPlan, progress: Progress, stage: str
-) -> tuple[list[Attempt], list[Attempt]]:
-    """Attempts of which none needs fewer bytes and no more multiply-accumulates than another, the least work
-    first: with kernels as they are chosen for speed; and, of those with the kernels that need least bytes,
-    however slow, all that need fewer than any of the first for as much work. The last one is the `smallest`.
-    `progress` hears of each candidate, as a part of `stage`.
-
-    Raises DoesNotFit if none is within the limits, as `best_attempt` does.
-    """
-    fast = list(planned_as(points(planning), lambda each: each.reaching("replacing")))
-    freed = smallest.candidates
-    history, low_memory = History(), History()
-    for index, candidate in enumerate((*fast, *freed)):
-        progress(stage, index, len(fast) + len(freed))
-        (history if index < len(fast) else low_memory).add(candidate)
-    progress(stage, len(fast) + len(freed), len(fast) + len(freed))
-    if not history.found and not low_memory.found:
-        return [], [smallest.fitting()]
-    lowest = smallest.best_of(freed)
-    found = _undominated([planning.finished(point) for point in _undominated(history.found)])
-    others = [smallest.finished(point) for point in _undominated(low_memory.found)]
-    others = _undominated([*others, *([] if lowest is None else [lowest])])
-    return found, [other for other in others if not any(_is_no_worse(point, other) for point in found)]
-
-
-def _is_no_worse(point: Attempt, other: Attempt) -> bool:
-    return point.macs <= other.macs and point.peak_bytes <= other.peak_bytes
-
-
-def _undominated(attempts: Sequence[Attempt]) -> list[Attempt]:
-    points: list[Attempt] = []
-    for attempt in sorted(attempts, key=lambda attempt: (attempt.macs, attempt.peak_bytes)):
-        if not points or attempt.peak_bytes < points[-1].peak_bytes:
-            points.append(attempt)
-    return points

@@ -1,0 +1,243 @@
+"""The frontier of a function: ways to run it, from the fewest instructions to the fewest bytes.
+
+No limit decides which ways there are. A limit takes the first of them that fits, in the order of their
+instructions: a tighter one never leads to fewer, and none costs more than it must. The curve shows the same ways.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from codegen.ir import Function, Var
+from codegen.kernels.primfunc import PrimFunc
+from codegen.plan.place.budgets import Budgets, shortage, smallest_budgets
+from codegen.problem.problem import NO_LIMIT_BYTES, Pool, has_room, limited, overfull, peak_bytes
+from codegen.problem.shortage import DoesNotFit
+from codegen.progress import Progress
+from codegen.search.blocks.row_blocks import apply
+from codegen.search.blocks.tiling import Tiling
+from codegen.search.kernels.costs import assumed_instructions
+from codegen.search.kernels.in_place import replaced
+from codegen.search.memory import wider_turns
+from codegen.search.memory.attempt import Attempt, Planning
+
+MOST_STEPS = 1000
+"""Steps of all ways of one function that are looked at together: a count, so that answers repeat."""
+
+_AGAIN = 32
+"""Ways that are placed without limits, too, where the plan within them misses what the way's bound keeps."""
+
+_ASKED_STEPS = 1200
+"""Steps of all functions that are planned to find the smallest budgets, which ends that search."""
+_FEWEST_ASKED = 8
+"""Budgets that are tried however large the function is."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Way:
+    """Steps that compute a function, all chosen: kernels, blocks, views."""
+
+    planning: Planning
+    function: Function
+    prim_funcs: tuple[PrimFunc, ...]
+    instructions: int
+    """Predicted instructions of an inference; cycles where a memory model is named."""
+    bound_bytes: int
+    """All pools together need at least so many."""
+
+    def placed(self, pools: tuple[Pool, ...]) -> Attempt:
+        """Its plan in these pools. Raises DoesNotFit."""
+        planning = self.planning.in_pools(pools)
+        return planning.finished(planning.place(self.function, self.prim_funcs))
+
+    def placed_as_roomy(self, pools: tuple[Pool, ...]) -> Attempt:
+        """The plan without limits, which may keep them where the search within them missed it. Raises
+        DoesNotFit."""
+        attempt = self.placed(limited(pools, {pool.name: NO_LIMIT_BYTES for pool in pools}))
+        attempt = replace(attempt, problem=replace(attempt.problem, pools=pools))
+        if _is_over(attempt):
+            raise shortage(attempt.problem, attempt.plan)
+        return attempt
+
+
+def inference_instructions(prim_funcs: Sequence[PrimFunc]) -> int:
+    """Instructions of these steps, or cycles: predicted, or assumed for kernels without a prediction."""
+    return sum(assumed_instructions(prim) for prim in prim_funcs if prim.is_call)
+
+
+class Frontier:
+    """The ways of one function in any limits."""
+
+    def __init__(
+        self, plannings: Sequence[Planning], others: Callable[[], Iterable[tuple[Planning, Attempt]]]
+    ) -> None:
+        """`plannings` differ in the kernels of steps and of rows, the fastest first, the leanest last: of
+        these two some steps may run twice. `others`: plans that were found otherwise."""
+        self._plannings, self._others = tuple(plannings), others
+
+    @cached_property
+    def ways(self) -> tuple[Way, ...]:
+        """All ways, those of fewest instructions first."""
+        known = [_way(planning, attempt.function, attempt.prim_funcs) for planning, attempt in self._others()]
+        seen: set[tuple[object, ...]] = set()
+        for planning in self._plannings:
+            known += _ways(planning, seen)
+        for planning in (self._plannings[0], self._plannings[-1]):
+            for grouping in ("whole", "blocks"):
+                for again in planning.recomputing(grouping):
+                    known += _ways(again, seen)
+        return tuple(sorted(known, key=lambda way: (way.instructions, way.bound_bytes)))
+
+    def fitting(self, pools: tuple[Pool, ...]) -> Attempt:
+        """The way of fewest instructions that fits `pools`.
+
+        Raises DoesNotFit: the least plan found held against the limits, and the smallest ones that would do.
+        """
+        return self.fastest(pools) or self._least_within(pools)
+
+    def fastest(self, pools: tuple[Pool, ...]) -> Attempt | None:
+        """The way of fewest instructions that fits `pools`, of those that make memory cost least to access;
+        None if none fits."""
+        best: tuple[Way, Attempt] | None = None
+        left = _AGAIN
+        for way in self.ways:
+            if not has_room(pools, way.bound_bytes):
+                continue
+            try:
+                attempt = way.placed(pools)
+            except DoesNotFit:
+                left -= 1
+                if left < 0:
+                    continue
+                try:
+                    attempt = way.placed_as_roomy(pools)
+                except DoesNotFit:
+                    continue
+            if best is None or attempt.extra_cost < best[1].extra_cost:
+                best = way, attempt
+            if not attempt.extra_cost or way.planning.choices.clock.late():
+                break
+        return best and wider_turns.faster(best[0].planning.in_pools(pools), best[1])
+
+    def points(self, pools: tuple[Pool, ...], progress: Progress, stage: str) -> list[Attempt]:
+        """Plans of which each needs fewer bytes and more instructions than the one before it."""
+        found: list[Attempt] = []
+        for index, way in enumerate(self.ways):
+            progress(stage, index, len(self.ways))
+            if not has_room(pools, way.bound_bytes) or (found and way.bound_bytes >= found[-1].peak_bytes):
+                continue
+            try:
+                attempt = way.placed(pools)
+            except DoesNotFit:
+                continue
+            if not found or attempt.peak_bytes < found[-1].peak_bytes:
+                if found and inference_instructions(found[-1].prim_funcs) == way.instructions:
+                    found.pop()  # As much work for more bytes.
+                found.append(attempt)
+        return found or [self.fitting(pools)]
+
+    def _least_within(self, pools: tuple[Pool, ...]) -> Attempt:
+        """The least plan, which may fit where the search under limits missed it. Raises DoesNotFit as `fitting`."""
+        attempt, lifted = self._least(pools)
+        if not _is_over(attempt):
+            return attempt
+        attempt, budgets = self._smallest_budgets(pools, attempt, lifted)
+        if not _is_over(attempt):
+            return attempt
+        steps = [prim.let.where for prim in attempt.prim_funcs]
+        missed = shortage(attempt.problem, attempt.plan).with_steps(attempt.live.times, steps)
+        function = attempt.function
+        whole = {
+            "outputs": {result.name for result in function.results if isinstance(result, Var)},
+            "inputs": {param.name for param in function.params},
+        }
+        raise missed.with_whole(attempt.problem, whole).with_budgets(budgets)
+
+    def _least(self, pools: tuple[Pool, ...]) -> tuple[Attempt, frozenset[str]]:
+        """The plan of fewest bytes without the limits of pools that are short, and the names of these."""
+        lifted: frozenset[str] = frozenset()
+        by_bytes = sorted(self.ways, key=lambda way: (way.bound_bytes, way.instructions))
+        while True:
+            roomy, best = limited(pools, dict.fromkeys(lifted, NO_LIMIT_BYTES)), None
+            for way in by_bytes:
+                if best is not None and way.bound_bytes >= best.peak_bytes:
+                    break
+                try:
+                    attempt = way.placed(roomy)
+                except DoesNotFit as error:
+                    if best is None:
+                        lifted |= {item.pool.name for item in error.shortages}
+                        break
+                    continue
+                if best is None or attempt.peak_bytes < best.peak_bytes:
+                    best = attempt
+            if best is not None:
+                return replace(best, problem=replace(best.problem, pools=pools)), lifted
+
+    def _smallest_budgets(
+        self, pools: tuple[Pool, ...], attempt: Attempt, lifted: Collection[str]
+    ) -> tuple[Attempt, Mapping[str, int]]:
+        """The smallest budgets of the `lifted` pools together that a plan is found for, and that plan. Of a
+        large function fewer budgets are tried."""
+        left = max(_FEWEST_ASKED, _ASKED_STEPS // len(attempt.prim_funcs))
+
+        def ask(budgets: Budgets) -> Attempt | None:
+            nonlocal left
+            left -= 1
+            if left < 0 or self._plannings[0].choices.clock.late():
+                return None
+            found = self.fastest(limited(pools, budgets))
+            return found and replace(found, problem=replace(found.problem, pools=pools))
+
+        def taken(attempt: Attempt) -> Budgets:
+            return {name: peak_bytes(attempt.problem, attempt.plan, name) for name in lifted}
+
+        rest = [pool for pool in pools if pool.name not in lifted]
+        if not has_room(rest, 1) and len(lifted) == 1:
+            return attempt, taken(attempt)
+        short = [pool for pool in pools if pool.name in lifted]
+        return smallest_budgets(ask, taken, attempt, short, bisect=True) or (attempt, {})
+
+
+def _way(planning: Planning, function: Function, prim_funcs: Sequence[PrimFunc]) -> Way:
+    return Way(
+        planning=planning,
+        function=function,
+        prim_funcs=tuple(prim_funcs),
+        instructions=inference_instructions(prim_funcs),
+        bound_bytes=planning.bound_bytes(function, prim_funcs),
+    )
+
+
+def _ways(planning: Planning, seen: set[tuple[object, ...]]) -> Iterator[Way]:
+    """The ways of one function that were not `seen`, with views and without."""
+    least = planning.tiler().smallest(recompute=True)
+    for tiling in (*planning.choosing_tiler().from_fast_to_small(MOST_STEPS), least):
+        function, prims = _applied(planning, tiling)
+        key = tuple(map(_identity, prims))
+        if key in seen:
+            continue
+        seen.add(key)
+        yield _way(planning, function, prims)
+        views = planning.views(function, prims)
+        if views:
+            yield _way(planning, function, replaced(prims, views))
+
+
+def _identity(prim: PrimFunc) -> tuple[object, ...]:
+    """What tells a step from another way to run it."""
+    if prim.block is None:
+        return prim.name, prim.kernel, prim.in_place
+    stages = tuple((stage.name, stage.binding) for stage in prim.block.stages)
+    return prim.name, stages, prim.block.stripes, prim.workspaces
+
+
+def _applied(planning: Planning, tiling: Tiling) -> tuple[Function, tuple[PrimFunc, ...]]:
+    variant = planning.variant
+    prims = replaced(variant.prim_funcs, tiling.kernels)
+    return apply(variant.function, prims, variant.steps, tiling.segments)
+
+
+def _is_over(attempt: Attempt) -> bool:
+    """True if a pool has more bytes than its limit."""
+    return bool(overfull(attempt.problem, attempt.plan))
