@@ -263,13 +263,13 @@ class Run:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CurvePoint:
-    """A plan of the curve RAM against work."""
+    """A plan of the curve RAM against instructions; `extra_percent`: beyond the fewest."""
 
     peak_bytes: int
+    instructions: int
+    extra_percent: float
     macs_executed: int
     extra_macs: int
-    extra_percent: float
-    kernels: str
     proved_optimal: bool
     blocks: tuple[Mapping[str, Any], ...]
     again: tuple[str, ...]

@@ -152,8 +152,8 @@ def plan_files(verb: Verb) -> Verb:
         click.option(
             "--pareto",
             is_flag=True,
-            help="Not one plan but the curve of RAM against extra multiply-accumulates, with the kernels "
-            "that --optimize selects and with those that need fewest bytes.",
+            help="Not one plan but the curve of RAM against predicted instructions: the plans that a limit "
+            "(--pool) leads to, whatever --optimize is.",
         ),
     )
     for flag in reversed(flags):

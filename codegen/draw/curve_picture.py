@@ -153,7 +153,7 @@ def _labels(groups: Sequence[Sequence[_Dot]]) -> list[str]:
 
 
 def _figures(group: Sequence[_Dot]) -> str:
-    """The text of a label: `8,512 bytes, +0.0 %`; of several dots, from the top down, `28,044 and 27,749 bytes,
+    """Text of a label: `8,512 bytes, +0.0 %`; of several dots, from the top down, `28,044 and 27,749 bytes,
     +0.0 %`, with what they share said once."""
     extra = [f"+{dot.point.extra_percent:.1f} %" for dot in group]
     sizes = [f"{dot.point.peak_bytes:,}" for dot in group]

@@ -221,7 +221,7 @@ def _reads(prims: Sequence[PrimFunc], planned: BlockLayout, streamed: str | None
 
 
 def work(prims: Sequence[PrimFunc], costs: Sequence[int], planned: BlockLayout) -> int:
-    """Instructions or cycles of a block of steps that cost so much alone: in proportion to the pixels that are
+    """Instructions or cycles of a block, from those of its steps alone (`costs`): in proportion to the pixels
     computed, or to what the row kernel says of them."""
     total = 0
     steps = zip(prims, costs, strict=True)

@@ -19,7 +19,7 @@ from codegen.program.constants import ConstantLayout
 from codegen.program.interface import IoMode, Signature, StatePair
 from codegen.program.program import OrderCertificate, Program, Steps
 from codegen.progress import Progress
-from codegen.search.blocks.row_blocks import Segment, row_steps, row_choices
+from codegen.search.blocks.row_blocks import Segment, row_choices, row_steps
 from codegen.search.choices import Choices
 from codegen.search.devices.device_plan import plan_devices
 from codegen.search.devices.offers import Owners, board_offer, reading
@@ -139,8 +139,8 @@ def _is_as_good(other: Attempt, best: Attempt) -> bool:
 def curve(
     module: Module, board: Board, choices: Choices, *, name: str, progress: Progress
 ) -> tuple[Program, ...]:
-    """Programs of which each needs fewer bytes and more instructions than the one before it: those that limits
-    of these bytes lead to. Every one has passed the checkers.
+    """Programs of which each needs fewer bytes and more instructions than the one before it.
+    Limits of so many bytes lead to them. Every one has passed the checkers.
 
     Raises CodegenError as `search` does. `choices.optimize` decides nothing here.
     """
@@ -180,7 +180,7 @@ class _Ready:
         check_stream(self.planning, self.planning.variant.function, choices)
 
     def frontier(self) -> Frontier:
-        """The ways from the fewest instructions to the fewest bytes. `choices.optimize` decides none of them."""
+        """The ways from the fewest instructions to the fewest bytes, whatever `choices.optimize` is."""
         choices, function, binder = replace(self._choices, optimize="speed"), self._module.main, self._binder
         fast = self._planning(select(function, binder), choices, row_steps, binder)
         lean = self._planning(select_fewest_bytes(function, binder), choices, row_steps, binder)

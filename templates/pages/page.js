@@ -199,8 +199,7 @@
     const plans = rows.map((row) => ({
       row,
       peak: Number(row.dataset.peak),
-      macs: Number(row.dataset.macs),
-      lean: row.dataset.kernels !== "fast",
+      instructions: Number(row.dataset.instructions),
     }));
     const choose = () => {
       const budget = Number(slider.value);
@@ -208,7 +207,7 @@
       line.setAttribute("y1", y);
       line.setAttribute("y2", y);
       const best = plans.filter((plan) => plan.peak <= budget)
-        .sort((a, b) => a.lean - b.lean || a.macs - b.macs || a.peak - b.peak)[0];
+        .sort((a, b) => a.instructions - b.instructions || a.peak - b.peak)[0];
       const says = budget.toLocaleString("en-US");
       slider.setAttribute("aria-valuetext", `${says} bytes`);
       if (!best) {
@@ -223,8 +222,8 @@
       const heads = best.row.closest("table");
       const cell = (field) => cells[heads.querySelector(`th[data-field=${field}]`).cellIndex].textContent;
       output.textContent = `A budget of ${says} bytes chooses the plan of ${cell("peak_bytes")} bytes: `
-        + `${cell("macs_executed")} multiply-accumulates (+${cell("extra_percent")} %), `
-        + `${best.lean ? "lean" : "fast"} kernels; ${cells[cells.length - 1].textContent}.`;
+        + `${cell("instructions")} instructions (+${cell("extra_percent")} %); `
+        + `${cells[cells.length - 1].textContent}.`;
     };
     slider.addEventListener("input", choose);
     slider.addEventListener("change", choose);

@@ -1,4 +1,4 @@
-"""Chooses blocks: which runs of steps go row by row, in how many stripes of columns; and kernels of the others.
+"""Chooses blocks: which runs of steps go row by row, in how many stripes; and kernels of the other steps.
 
 A step (or block) needs the values that live through it, its arguments, its result and its own bytes. None of
 that depends on how other steps are grouped, so the grouping with the least largest need is found exactly by
@@ -154,11 +154,11 @@ class Tiler:
         return tuple(Need(start=unit.start, stop=unit.stop, bytes=unit.need_bytes) for unit in chosen)
 
     def within(self, most_bytes: int, *, recompute: bool) -> Tiling | None:
-        """The tiling of fewest extra multiply-accumulates in which no step needs more; None if there is none."""
+        """The tiling of least extra work in which no step needs more; None if there is none."""
         return self._cheapest(most_bytes, recompute, lambda unit: unit.extra_macs)
 
     def from_fast_to_small(self, most_steps: int) -> Iterator[Tiling]:
-        """Tilings of fewest instructions, each of a lower largest need than the one before, down to the least.
+        """Tilings of fewest instructions, each with a lower largest need than the one before it.
 
         `most_steps`: how many steps all of them may have together. Beyond, needs are left out.
         """

@@ -1,7 +1,7 @@
 """The frontier of a function: ways to run it, from the fewest instructions to the fewest bytes.
 
 No limit decides which ways there are. A limit takes the first of them that fits, in the order of their
-instructions: a tighter one never leads to fewer, and none costs more than it must. The curve shows the same ways.
+instructions: so a tighter limit never leads to a faster plan. The curve shows the same ways.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -137,7 +137,7 @@ class Frontier:
         return found or [self.fitting(pools)]
 
     def _least_within(self, pools: tuple[Pool, ...]) -> Attempt:
-        """The least plan, which may fit where the search under limits missed it. Raises DoesNotFit as `fitting`."""
+        """The plan of fewest bytes, if it fits after all. Raises DoesNotFit as `fitting` does."""
         attempt, lifted = self._least(pools)
         if not _is_over(attempt):
             return attempt

@@ -54,11 +54,11 @@ def step_columns(steps: Sequence[Step]) -> tuple[Column, ...]:
 
 
 def curve_columns() -> tuple[Column, ...]:
-    """Of the curve RAM against work."""
+    """Of the curve RAM against instructions."""
     return (
         Column(field="peak_bytes", title="RAM", told="bytes of all pools"),
+        Column(field="instructions", title="instructions", told="predicted, of an inference"),
+        Column(field="extra_percent", title="extra %", told="beyond the fewest instructions, in percent"),
         Column(field="macs_executed", title="MACs", told="multiply-accumulates that run"),
         Column(field="extra_macs", title="extra MACs", told="beyond the model's own"),
-        Column(field="extra_percent", title="extra %", told="beyond the model's own, in percent"),
-        Column(field="kernels", title="kernels", is_number=False, told="lean: fewer bytes, slower"),
     )

@@ -1,4 +1,4 @@
-"""The curve RAM against work: a dot a plan, and which plan each budget chooses."""
+"""The curve RAM against instructions: a dot a plan, and which plan each budget chooses."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,11 +22,11 @@ class Dot:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CurveChart:
-    """Dots by falling RAM, the step lines through those of each sort of kernels, axes."""
+    """Dots by falling RAM, the step line through them, axes."""
 
     dots: tuple[Dot, ...]
-    lines: tuple[tuple[str, str], ...]
-    """(kernels, path)."""
+    path: str
+    """The step line through the dots."""
     x_ticks: tuple[LevelLine, ...]
     y_ticks: tuple[LevelLine, ...]
     least: int
@@ -50,10 +50,9 @@ def curve_chart(points: Sequence[CurvePoint]) -> CurveChart | None:
         Dot(x=x(point.extra_percent), y=y(point.peak_bytes), index=index, point=point)
         for index, point in enumerate(points)
     )
-    sorts = dict.fromkeys(point.kernels for point in points)
     return CurveChart(
         dots=dots,
-        lines=tuple((sort, _path([dot for dot in dots if dot.point.kernels == sort])) for sort in sorts),
+        path=_path(dots),
         x_ticks=tuple(LevelLine(at=x(tick), text=f"+{tick:g} %") for tick in round_ticks(widest)),
         y_ticks=tuple(LevelLine(at=y(bytes_), text=short_bytes(bytes_)) for bytes_ in byte_ticks(fullest)),
         least=min(point.peak_bytes for point in points),
@@ -86,12 +85,9 @@ def _layers(ops: Sequence[str]) -> str:
 
 
 def chosen(points: Sequence[CurvePoint], budget_bytes: int) -> int | None:
-    """Index of the plan that a budget chooses: of those that fit, fast kernels before lean ones, then the
-    least work, then the fewest bytes; None where none fits. The page's slider does the same."""
+    """Index of the plan that a budget chooses: of those that fit the fewest instructions, then the fewest
+    bytes; None where none fits. The page's slider does the same."""
     fitting = [index for index, point in enumerate(points) if point.peak_bytes <= budget_bytes]
-
-    def rank(index: int) -> tuple[bool, int, int]:
-        point = points[index]
-        return point.kernels != "fast", point.macs_executed, point.peak_bytes
-
-    return min(fitting, key=rank, default=None)
+    return min(
+        fitting, key=lambda index: (points[index].instructions, points[index].peak_bytes), default=None
+    )

@@ -230,10 +230,11 @@ def test_blocks_of_lean_kernels_are_tried_where_a_limit_is_missed() -> None:
 
 
 def test_a_point_of_the_curve_is_what_a_limit_of_its_bytes_gives() -> None:
-    """The curve counted multiply-accumulates: a plan nine times slower was shown as +0 %."""
+    """The curve counted multiply-accumulates: a plan nine times slower was shown as +0 %. `speed` alone needs
+    more than any point here: the others' own plans keep the larger limits."""
     board = boards.load_board("lm3s6965evb")
     module = prepared(model_path(RESNET), Options(board="host")).module
-    choices = Choices(planner="optimal")
+    choices = Choices(planner="optimal", optimize="speed")
     points = curve(module, board, choices, name="model", progress=_quiet)
     for point in points[:: len(points) // 3]:
         limited = replace(choices, pool_limits={"sram": _peak(point)})
@@ -255,7 +256,7 @@ def test_a_curve_within_a_limit_names_a_budget_where_nothing_fits() -> None:
     assert caught.value.shortages[0].budget_bytes == 8_064
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("optimize", ["balanced", "size"])
 def test_instructions_never_rise_with_a_limit(seed: int, optimize: Optimize) -> None:
     """One byte below the plan of kws cost nine times the instructions."""

@@ -14,7 +14,7 @@ from codegen.ir.evaluate import evaluate
 from codegen.lifetimes import replay
 from codegen.plan import validate
 from codegen.plan.place import planners
-from codegen.problem.problem import Pool
+from codegen.problem.problem import Pool, limited
 from codegen.problem.shortage import DoesNotFit
 from codegen.program.interface import Edge
 from codegen.program.program import Program, Steps
@@ -23,7 +23,7 @@ from codegen.search.blocks.row_blocks import row_steps
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.selection import select
 from codegen.search.memory.attempt import Attempt, Grouping, Planning
-from codegen.search.memory.candidates import within
+from codegen.search.memory.frontier import Frontier
 from codegen.search.steps.recompute import Need, Variant, variants
 from codegen.search.steps.schedule import schedule
 from codegen.settings import Optimize
@@ -173,8 +173,9 @@ def test_blocks_are_found_once_for_all_limits() -> None:
     function and its variants: a network of 70 steps that fitted nowhere took minutes to say so."""
     module = random_chain(3, 12, joins=True)
     first = planning(first_variant(module), module)
-    once = calls(lambda: list(within(first.limited({POOL.name: 100}))))
-    again = calls(lambda: list(within(first.limited({POOL.name: 90}))))
+    frontier = Frontier([first], list)
+    once = calls(lambda: frontier.fastest(limited(first.pools, {POOL.name: 100})))
+    again = calls(lambda: frontier.fastest(limited(first.pools, {POOL.name: 90})))
     assert again < once / 10, (once, again)
 
 

@@ -59,13 +59,13 @@ def test_a_treemap_fills_its_room_in_proportion(seed: int) -> None:
         assert wide < 1e-6 or high < 1e-6
 
 
-def _point(peak_bytes: int, macs: int, kernels: str) -> CurvePoint:
+def _point(peak_bytes: int, instructions: int) -> CurvePoint:
     return CurvePoint(
         peak_bytes=peak_bytes,
-        macs_executed=macs,
-        extra_macs=0,
+        instructions=instructions,
         extra_percent=0.0,
-        kernels=kernels,
+        macs_executed=10,
+        extra_macs=0,
         proved_optimal=True,
         blocks=(),
         again=(),
@@ -92,8 +92,8 @@ def test_a_heading_of_the_treemap_is_there_only_where_it_fits(document: dict[str
             assert not tile.label or 6.8 * len(tile.label) + 4 * wide <= tile.rect.width - 8
 
 
-def test_a_budget_chooses_fast_kernels_while_they_fit_then_the_least_work() -> None:
-    points = [_point(90, 10, "fast"), _point(70, 12, "fast"), _point(60, 10, "lean"), _point(40, 15, "lean")]
+def test_a_budget_chooses_the_fewest_instructions_that_fit() -> None:
+    points = [_point(90, 10), _point(70, 12), _point(60, 20), _point(40, 35)]
     assert [chosen(points, budget) for budget in (100, 90, 89, 70, 69, 60, 59, 40, 39)] == [
         *(0, 0, 1, 1, 2, 2, 3, 3, None),
     ]
