@@ -58,7 +58,7 @@ def search(
     choices = _on_clock(choices)
 
     def searched(costs: CycleCosts | None) -> Program:
-        binder = _binder(module, board, costs, choices.optimize).without(excluded)
+        binder = binder_of(module.arrays, board.target, costs, choices.optimize).without(excluded)
         return _searched(module, board, choices, name, binder, blocks)
 
     if choices.memory is None:
@@ -148,7 +148,9 @@ def curve(
     costs = None
     if choices.memory is not None:
         costs = CycleCosts(core=board.target.cpu, memory=choices.memory, is_staged=True)
-    ready = _Ready(module, board, choices, name, _binder(module, board, costs, choices.optimize))
+    ready = _Ready(
+        module, board, choices, name, binder_of(module.arrays, board.target, costs, choices.optimize)
+    )
     points = ready.frontier().points(ready.planning.pools, progress, f"plan {name}, ways weighed:")
     return tuple(ready.program(attempt, within_peaks=True) for attempt in points)
 
@@ -281,10 +283,6 @@ class _Ready:
         program = with_staging(program, choices.stage, may_raise=raised, may_stay=choices.alone)
         check(program)
         return program
-
-
-def _binder(module: Module, board: Board, costs: CycleCosts | None, optimize: str) -> Binder:
-    return binder_of(module.arrays, board.target, costs, optimize)
 
 
 def _states(function: Function, choices: Choices, name: str) -> tuple[StatePair, ...]:

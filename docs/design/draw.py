@@ -162,12 +162,12 @@ def blocks() -> str:
 
 def curve() -> str:
     """Draw peaks against work: the points of `codegen plan --pareto`."""
-    points = sorted(plan("--pareto")["pareto"], key=lambda point: point["macs_executed"])
-    work, peaks = [point["macs_executed"] for point in points], [point["peak_bytes"] for point in points]
+    points = plan("--pareto")["pareto"][:-1]  # The last one is far to the right.
+    work, peaks = [point["instructions"] for point in points], [point["peak_bytes"] for point in points]
     span = work[-1] - work[0]
     places = [
-        (90 + 420 * (macs - work[0]) / span, 230 - 180 * peak / max(peaks))
-        for macs, peak in zip(work, peaks, strict=True)
+        (90 + 420 * (count - work[0]) / span, 230 - 180 * peak / max(peaks))
+        for count, peak in zip(work, peaks, strict=True)
     ]
     parts: list[str] = []
     for (x1, y1), (x2, y2) in pairwise(places):
@@ -180,9 +180,9 @@ def curve() -> str:
         parts.append(f'<circle cx="{x:g}" cy="{y:g}" r="5" fill="#5b7ba8"/>')
         parts.append(_text(x + 9, y - 8, words, 12, text_anchor="start"))
     parts += [_line(70, 230, 560, 230, arrow=True), _line(70, 230, 70, 26, arrow=True)]
-    parts.append(_text(315, 256, "multiply-accumulates, from the model's own upwards", 12, fill=FAINT))
+    parts.append(_text(315, 256, "instructions, from the fewest upwards", 12, fill=FAINT))
     parts.append(_text(62, 40, "peak", 12, text_anchor="end", fill=FAINT))
-    return _document(760, 268, "Peak against work: every plan that no other one beats in both", parts)
+    return _document(760, 268, "Peak against instructions: plans that no other one beats in both", parts)
 
 
 PICTURES = (lifetimes, placement, sharing, blocks, curve)

@@ -34,7 +34,7 @@ _FEWEST_ASKED = 8
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Way:
+class ChosenSteps:
     """Steps that compute a function, all chosen: kernels, blocks, views."""
 
     planning: Planning
@@ -76,7 +76,7 @@ class Frontier:
         self._plannings, self._others = tuple(plannings), others
 
     @cached_property
-    def ways(self) -> tuple[Way, ...]:
+    def ways(self) -> tuple[ChosenSteps, ...]:
         """All ways, those of fewest instructions first."""
         known = [_way(planning, attempt.function, attempt.prim_funcs) for planning, attempt in self._others()]
         seen: set[tuple[object, ...]] = set()
@@ -98,7 +98,7 @@ class Frontier:
     def fastest(self, pools: tuple[Pool, ...]) -> Attempt | None:
         """The way of fewest instructions that fits `pools`, of those that make memory cost least to access;
         None if none fits."""
-        best: tuple[Way, Attempt] | None = None
+        best: tuple[ChosenSteps, Attempt] | None = None
         left = _AGAIN
         for way in self.ways:
             if not has_room(pools, way.bound_bytes):
@@ -199,8 +199,8 @@ class Frontier:
         return smallest_budgets(ask, taken, attempt, short, bisect=True) or (attempt, {})
 
 
-def _way(planning: Planning, function: Function, prim_funcs: Sequence[PrimFunc]) -> Way:
-    return Way(
+def _way(planning: Planning, function: Function, prim_funcs: Sequence[PrimFunc]) -> ChosenSteps:
+    return ChosenSteps(
         planning=planning,
         function=function,
         prim_funcs=tuple(prim_funcs),
@@ -209,7 +209,7 @@ def _way(planning: Planning, function: Function, prim_funcs: Sequence[PrimFunc])
     )
 
 
-def _ways(planning: Planning, seen: set[tuple[object, ...]]) -> Iterator[Way]:
+def _ways(planning: Planning, seen: set[tuple[object, ...]]) -> Iterator[ChosenSteps]:
     """The ways of one function that were not `seen`, with views and without."""
     least = planning.tiler().smallest(recompute=True)
     for tiling in (*planning.choosing_tiler().from_fast_to_small(MOST_STEPS), least):

@@ -40,7 +40,7 @@ def _plan(key: str, **options: Any) -> Program:
     return plan_model(model_path(key), HOST, replace(Options(board="host"), **options)).program
 
 
-def _peak(program: Program) -> int:
+def peak_bytes(program: Program) -> int:
     return sum(program.memory.peaks.values())
 
 
@@ -52,24 +52,24 @@ def _instructions(program: Program) -> int:
     return inference_instructions(program.steps.prim_funcs)
 
 
-def _quiet(stage: str, done: int = 0, total: int | None = None) -> None:
+def quiet(stage: str, done: int = 0, total: int | None = None) -> None:
     assert stage and total is not None and 0 <= done <= total
 
 
 def _chain_curve(seed: int) -> tuple[Program, ...]:
     module = random_chain(seed, 3 + seed % 5)
-    return curve(module, HOST, Choices(planner="optimal"), name="model", progress=_quiet)
+    return curve(module, HOST, Choices(planner="optimal"), name="model", progress=quiet)
 
 
 def test_size_pays_no_more_than_its_share() -> None:
     own = _macs(_plan(RESNET, optimize="speed"))
     small = _plan(RESNET, optimize="size")
     assert own < _macs(small) <= own * (100 + EXTRA_PERCENT) / 100
-    assert _peak(small) < _peak(_plan(RESNET))
+    assert peak_bytes(small) < peak_bytes(_plan(RESNET))
     # A hard limit that demands more gets it.
-    tight = _plan(RESNET, optimize="size", pool_limits={"sram": _peak(small) - 1000})
+    tight = _plan(RESNET, optimize="size", pool_limits={"sram": peak_bytes(small) - 1000})
     assert _macs(tight) > own * (100 + EXTRA_PERCENT) / 100
-    assert _peak(tight) <= _peak(small) - 1000
+    assert peak_bytes(tight) <= peak_bytes(small) - 1000
 
 
 @pytest.mark.parametrize("seed", range(24))
@@ -81,8 +81,8 @@ def test_blocks_are_taken_only_for_what_whole_values_do_not_reach(seed: int, opt
     taken = search(module, HOST, choices, name="model")
     whole = search(module, HOST, choices, name="model", blocks=())
     has_blocks = any(prim.block is not None for prim in taken.steps.prim_funcs)
-    assert _peak(taken) <= _peak(whole) * (100 + NEAR_PERCENT) / 100
-    assert has_blocks == (_peak(taken) < _peak(whole) or _macs(taken) < _macs(whole))
+    assert peak_bytes(taken) <= peak_bytes(whole) * (100 + NEAR_PERCENT) / 100
+    assert has_blocks == (peak_bytes(taken) < peak_bytes(whole) or _macs(taken) < _macs(whole))
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -93,31 +93,29 @@ def test_size_is_near_the_least_of_all_that_its_share_pays_for(seed: int) -> Non
     own = _macs(search(module, HOST, Choices(planner="optimal", optimize="speed"), name="model"))
     taken = search(module, HOST, Choices(planner="optimal", optimize="size"), name="model")
     assert _macs(taken) * 100 <= own * (100 + EXTRA_PERCENT)
-    least = min(_peak(point) for point in points if _macs(point) * 100 <= own * (100 + EXTRA_PERCENT))
+    least = min(peak_bytes(point) for point in points if _macs(point) * 100 <= own * (100 + EXTRA_PERCENT))
     # Needs that the tiler counts leave out alignment: one step of it, and the percent that may be given away.
-    assert _peak(taken) <= least * (100 + NEAR_PERCENT) / 100 + HOST.buffer_alignment_bytes
+    assert peak_bytes(taken) <= least * (100 + NEAR_PERCENT) / 100 + HOST.buffer_alignment_bytes
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_a_curve_has_no_dominated_point(seed: int) -> None:
     points = _chain_curve(seed)
-    peaks, counts = [_peak(point) for point in points], [_instructions(point) for point in points]
+    peaks, counts = [peak_bytes(point) for point in points], [_instructions(point) for point in points]
     assert peaks == sorted(set(peaks), reverse=True)
     assert counts == sorted(set(counts))
     # Each `--optimize` finds nothing below it.
     module = random_chain(seed, 3 + seed % 5)
     for optimize in ("speed", "balanced", "size"):
         plan = search(module, HOST, Choices(planner="optimal", optimize=optimize), name="model")
-        fitting = [count for peak, count in zip(peaks, counts, strict=True) if peak <= _peak(plan)]
+        fitting = [count for peak, count in zip(peaks, counts, strict=True) if peak <= peak_bytes(plan)]
         assert min(fitting) <= _instructions(plan)
 
 
 def test_a_curve_of_a_real_model_repeats() -> None:
     module = prepared(model_path(RESNET), Options(board="")).module
-    points = [
-        curve(module, HOST, Choices(planner="optimal"), name="model", progress=_quiet) for _ in range(2)
-    ]
-    figures = [[(_peak(point), _instructions(point)) for point in each] for each in points]
+    points = [curve(module, HOST, Choices(planner="optimal"), name="model", progress=quiet) for _ in range(2)]
+    figures = [[(peak_bytes(point), _instructions(point)) for point in each] for each in points]
     assert figures[0] == figures[1]
     assert len(figures[0]) >= 4
     assert figures[0][-1][0] < 14_000 < figures[0][0][0]
@@ -126,10 +124,10 @@ def test_a_curve_of_a_real_model_repeats() -> None:
 def test_a_limit_takes_slow_kernels_that_the_goal_would_not() -> None:
     """kws in 8,192 bytes takes depthwise kernels that replace their argument, even for `speed`."""
     free = _plan(KWS, optimize="speed")
-    assert _peak(free) > 8_192
+    assert peak_bytes(free) > 8_192
     assert all(prim.in_place is None for prim in free.steps.prim_funcs)
     tight = _plan(KWS, optimize="speed", pool_limits={"sram": 8_192})
-    assert _peak(tight) <= 8_192
+    assert peak_bytes(tight) <= 8_192
     assert any(prim.in_place is not None for prim in tight.steps.prim_funcs)
 
 
@@ -147,7 +145,7 @@ def test_what_does_not_fit_is_told_to_the_byte() -> None:
     assert short.step is not None
     # The same plan, made with that budget: these are the buffers alive in its peak step.
     program = _plan(RESNET, pool_limits={"sram": short.needed_bytes})
-    assert _peak(program) == short.needed_bytes
+    assert peak_bytes(program) == short.needed_bytes
     assert short.alive == alive_at(program.memory.problem, program.memory.plan, "sram", short.time)
     (step,) = [i for i, (start, stop) in enumerate(program.steps.times) if start <= short.time < stop]
     assert short.step == program.steps.prim_funcs[step].let.where
@@ -171,7 +169,7 @@ def test_what_does_not_fit_is_told_to_the_byte() -> None:
 def test_the_smallest_budget_is_accepted_and_none_below(key: str, optimize: str) -> None:
     budget = _missed(key, HOST, pool_limits={"sram": 500}, optimize=optimize).shortages[0].budget_bytes
     assert budget is not None
-    assert _peak(_plan(key, optimize=optimize, pool_limits={"sram": budget})) <= budget
+    assert peak_bytes(_plan(key, optimize=optimize, pool_limits={"sram": budget})) <= budget
     less = _missed(key, HOST, pool_limits={"sram": budget - 1}, optimize=optimize)
     assert less.shortages[0].missing_bytes == 1
     assert less.shortages[0].budget_bytes == budget
@@ -187,7 +185,7 @@ def test_smallest_budgets_of_random_networks_are_accepted(seed: int, planner: st
     budget = caught.value.shortages[0].budget_bytes
     assert budget is not None
     found = search(module, HOST, replace(made, pool_limits={"sram": budget}), name="model")
-    assert _peak(found) <= budget
+    assert peak_bytes(found) <= budget
 
 
 def test_a_budget_of_one_of_two_pools_is_accepted_too() -> None:
@@ -223,63 +221,10 @@ def test_blocks_of_lean_kernels_are_tried_where_a_limit_is_missed() -> None:
     module = prepared(model_path(RESNET), Options(board="host")).module
     choices = Choices(planner="optimal", pool_limits={"sram": 13_500})
     program = search(module, board, choices, name="model")
-    assert _peak(program) <= 13_500
+    assert peak_bytes(program) <= 13_500
     blocks = [prim.block for prim in program.steps.prim_funcs if prim.block is not None]
     assert blocks
     assert not any(stage.kernel.workspace for block in blocks for stage in block.stages if stage.kernel)
-
-
-def test_a_point_of_the_curve_is_what_a_limit_of_its_bytes_gives() -> None:
-    """The curve counted multiply-accumulates: a plan nine times slower was shown as +0 %. `speed` alone needs
-    more than any point here: the others' own plans keep the larger limits."""
-    board = boards.load_board("lm3s6965evb")
-    module = prepared(model_path(RESNET), Options(board="host")).module
-    choices = Choices(planner="optimal", optimize="speed")
-    points = curve(module, board, choices, name="model", progress=_quiet)
-    for point in points[:: len(points) // 3]:
-        limited = replace(choices, pool_limits={"sram": _peak(point)})
-        program = search(module, board, limited, name="model")
-        assert _peak(program) <= _peak(point)
-        assert _instructions(program) <= _instructions(point)
-
-
-def test_a_curve_within_a_limit_names_a_budget_where_nothing_fits() -> None:
-    board = boards.load_board("lm3s6965evb")
-    module = prepared(model_path(KWS), Options(board="host")).module
-    for optimize in ("balanced", "size"):
-        made = Choices(planner="optimal", optimize=optimize, pool_limits={"sram": 8_100})
-        points = curve(module, board, made, name="model", progress=_quiet)
-        assert [_peak(point) for point in points] == [8_064]
-    with pytest.raises(DoesNotFit) as caught:
-        made = Choices(planner="optimal", pool_limits={"sram": 8_000})
-        curve(module, board, made, name="model", progress=_quiet)
-    assert caught.value.shortages[0].budget_bytes == 8_064
-
-
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("optimize", ["balanced", "size"])
-def test_instructions_never_rise_with_a_limit(seed: int, optimize: Optimize) -> None:
-    """One byte below the plan of kws cost nine times the instructions."""
-    module = random_chain(seed, 3 + seed % 5)
-    board = boards.load_board("mps2-an386")
-    choices = Choices(planner="optimal", optimize=optimize, pool_limits={"psram": 0})
-    unlimited = search(module, board, choices, name="model")
-    points = curve(module, board, choices, name="model", progress=_quiet)
-    limits = sorted({_peak(point) for point in points} | {_peak(unlimited) - 1, _peak(unlimited)})
-    counts: list[int] = []
-    for limit in limits:
-        tight = replace(choices, pool_limits={"psram": 0, "sram": limit})
-        try:
-            counts.append(_instructions(search(module, board, tight, name="model")))
-        except DoesNotFit:
-            assert limit < min(_peak(point) for point in points)
-    below = [count for limit, count in zip(limits, counts, strict=False) if limit < _peak(unlimited)]
-    assert below == sorted(below, reverse=True)
-    # A limit that the plan keeps changes nothing.
-    kept = replace(choices, pool_limits={"psram": 0, "sram": _peak(unlimited)})
-    again = search(module, board, kept, name="model")
-    kernels = [[(prim.name, prim.kernel) for prim in each.steps.prim_funcs] for each in (again, unlimited)]
-    assert kernels[0] == kernels[1] and again.memory.plan.placements == unlimited.memory.plan.placements
 
 
 def test_a_streamed_input_that_does_not_fit_is_an_error_with_a_budget() -> None:
@@ -287,10 +232,10 @@ def test_a_streamed_input_that_does_not_fit_is_an_error_with_a_budget() -> None:
     error = _missed(KWS, HOST, stream_input=True, pool_limits={"sram": 7_000})
     budget = error.shortages[0].budget_bytes
     assert budget is not None
-    assert _peak(_plan(KWS, stream_input=True, pool_limits={"sram": budget})) <= budget
+    assert peak_bytes(_plan(KWS, stream_input=True, pool_limits={"sram": budget})) <= budget
     module = prepared(model_path(KWS), Options(board="host")).module
     made = Choices(planner="optimal", stream_input=True)
-    assert curve(module, HOST, made, name="model", progress=_quiet)
+    assert curve(module, HOST, made, name="model", progress=quiet)
 
 
 def test_no_limit_is_offered_that_the_board_cannot_grant() -> None:
@@ -318,7 +263,7 @@ def test_the_smallest_budget_is_the_end_of_the_curve_whatever_was_asked_for(keep
     module = prepared(model_path(RESNET), Options(board=board.name, keep_inputs=keep_inputs)).module
     choices = Choices(planner="optimal", keep_inputs=keep_inputs, pool_limits={"psram": 0}, emulated=False)
     found = curve(module, board, choices, name="model", progress=_quiet_smallest)
-    least = min(_peak(point) for point in found)
+    least = min(peak_bytes(point) for point in found)
     assert least <= 12_608
     # Each level with a limit far below or just below, the other one where `keep_inputs` is the other.
     for number, optimize in enumerate(("speed", "balanced", "size")):
@@ -327,7 +272,7 @@ def test_the_smallest_budget_is_the_end_of_the_curve_whatever_was_asked_for(keep
         error = _missed(RESNET, board, optimize=optimize, keep_inputs=keep_inputs, pool_limits=limits)
         assert [item.budget_bytes for item in error.shortages] == [least], (optimize, limit)
         kept = replace(choices, optimize=optimize, pool_limits={"psram": 0, "sram": least})
-        assert _peak(search(module, board, kept, name="model")) == least
+        assert peak_bytes(search(module, board, kept, name="model")) == least
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -337,7 +282,7 @@ def test_the_curve_of_a_random_network_ends_where_e401_says(seed: int) -> None:
         beside = {} if board is HOST else {"psram": 0}
         made = Choices(planner="optimal", emulated=False, pool_limits=beside)
         found = curve(module, board, made, name="model", progress=_quiet_smallest)
-        least = min(_peak(point) for point in found)
+        least = min(peak_bytes(point) for point in found)
         for optimize in ("speed", "size"):
             tight = replace(made, optimize=optimize, pool_limits={**beside, "sram": least - 1})
             with pytest.raises(DoesNotFit) as caught:
