@@ -26,7 +26,8 @@ def joined(sources: Sources) -> Sources:
     files = dict(sources.files)
     for whole, parts in (("joined.c", code), ("firmware/joined_bench.c", bench)):
         texts = [_named_apart(files.pop(path), model) for path, model in parts.items()]
-        files[whole] = "\n".join([texts[0], *(_REQUIRED.sub("", text) for text in texts[1:])])
+        others = (f"#undef CG_MODEL\n{_REQUIRED.sub('', text)}" for text in texts[1:])
+        files[whole] = "\n".join([texts[0], *others])
     rest = [path for path in sources.c_files if path not in code and path not in bench]
     return replace(
         sources,

@@ -8,11 +8,11 @@ from math import hypot
 from codegen.draw.chart_axes import ChartAxis, ticks
 
 _WIDTH, _HEIGHT = 720, 420
-"""Of the chart, in pixels."""
+"""Size of the chart in pixels."""
 _LEFT, _RIGHT, _TOP, _BOTTOM = 84, 150, 72, 64
 _FONT = 11
 _COLOUR = "#c0392b"
-"""Of points and their line."""
+"""Colour of points and their line."""
 _ROW = 15
 """Pixels between two labels that would touch."""
 _RADIUS = 4

@@ -102,7 +102,7 @@ def _searched(
 def _best(
     module: Module, board: Board, choices: Choices, name: str, binder: Binder
 ) -> "tuple[_Ready, Attempt]":
-    """What `--optimize` asks for, of kernels that `binder` has; where that misses a limit, what fits."""
+    """The plan that `--optimize` asks for, or, where that misses a limit, the fastest that keeps it."""
     ready, asked = _asked(module, board, choices, name, binder)
     return ready, within_limits(ready.planning, asked, ready.frontier)
 
@@ -110,7 +110,7 @@ def _best(
 def _asked(
     module: Module, board: Board, choices: Choices, name: str, binder: Binder
 ) -> "tuple[_Ready, Attempt | None]":
-    """What `--optimize` asks for without a limit; None if that fits no plan of the board."""
+    """The plan that `--optimize` asks for without a limit; None if the board has no room for it."""
     optimize = choices.optimize
     ready = _Ready(module, board, choices, name, binder)
     best = unlimited_attempt(without_limits(ready.planning), optimize)

@@ -216,7 +216,7 @@ class Tiler:
                 covers.lower(max(self._known(unit).need_bytes for unit in chosen))
 
     def _known(self, unit: Unit) -> Unit:
-        """What is known of a unit by now."""
+        """The unit as far as it is known by now."""
         return unit if unit.segment is None else self._blocks[unit.start, unit.stop, unit.segment.stripes]
 
     def _simulated(self, unit: Unit) -> Unit:
@@ -251,7 +251,7 @@ class Tiler:
         return unit
 
     def _exact(self, start: int, stop: int, stripes: int) -> Unit:
-        """What a block needs, simulated once."""
+        """The block with its exact need, simulated once."""
         known = self._blocks.get((start, stop, stripes))
         if known is None or not known.is_exact:
             known = self._blocks[start, stop, stripes] = self._block_unit(start, stop, stripes)

@@ -77,12 +77,12 @@ class Attempt:
 
 @dataclass(kw_only=True, slots=True)
 class _Found:
-    """What is the same for a function whatever the limits are."""
+    """Answers about a function that no limit changes."""
 
     plannings: dict[Grouping, tuple["Planning", ...]] = field(
         default_factory=dict[Grouping, tuple["Planning", ...]]
     )
-    """Of its variants, in whatever limits: those who ask set theirs."""
+    """By grouping its variants; whoever asks sets the limits."""
     tiler: Tiler | None = None
 
 
@@ -100,9 +100,9 @@ class Planning:
     planner: Planner
     choices: Choices
     costs: BlockCosts = field(default_factory=BlockCosts)
-    """What blocks need, for this function and its variants."""
+    """Needs of blocks, for this function and its variants."""
     found: _Found = field(default_factory=_Found)
-    """What was looked for already; no limit decides it."""
+    """Answers so far."""
 
     @property
     def edge(self) -> Edge:
@@ -116,12 +116,12 @@ class Planning:
 
     @property
     def is_hopeless(self) -> bool:
-        """Whether it is known without a search that nothing fits."""
+        """True if it is known without a search that nothing fits."""
         return not has_room(self.pools, self.tiler().least_bytes)
 
     @property
     def has_blocks(self) -> bool:
-        """Whether steps may run together."""
+        """True if steps may run together."""
         return self.choices.blocks
 
     @property
@@ -135,15 +135,15 @@ class Planning:
         return self.variant.extra_macs
 
     def limited(self, limits: Mapping[str, int]) -> "Planning":
-        """The same with other limits in bytes, by pool."""
+        """Plan within other limits in bytes, by pool."""
         return replace(self, pools=limited(self.pools, limits))
 
     def with_rows(self, steps: tuple[PrimFunc | None, ...]) -> "Planning":
-        """The same with other row kernels."""
+        """Give the steps of blocks other row kernels."""
         return replace(self, variant=replace(self.variant, steps=steps), costs=BlockCosts(), found=_Found())
 
     def in_pools(self, pools: tuple[Pool, ...]) -> "Planning":
-        """The same in other pools."""
+        """Plan in other pools."""
         return replace(self, pools=pools)
 
     def recomputing(self, grouping: Grouping) -> Iterator["Planning"]:
@@ -165,7 +165,7 @@ class Planning:
         return variants(self.variant, profile, once=once, effort=_EFFORT[grouping], clock=clock)
 
     def _of(self, variant: Variant) -> "Planning":
-        """The same of another function, whose variants are others."""
+        """Plan another function, whose variants are others."""
         return replace(self, variant=variant, found=_Found())
 
     def needs(self, grouping: Grouping, most_bytes: int | None = None) -> tuple[Need, ...]:
@@ -351,7 +351,7 @@ class Planning:
         )
 
     def bound_bytes(self, function: Function, prims: Sequence[PrimFunc]) -> int:
-        """What these steps need at least: of all pools together, the sum of their peaks."""
+        """Lower bound of the bytes that these steps need of all pools together."""
         live = self._live(function, self._restricted(function, prims))
         return lower_bound(live.problem(self.pools)).bytes
 

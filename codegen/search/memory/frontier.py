@@ -225,7 +225,7 @@ def _ways(planning: Planning, seen: set[tuple[object, ...]]) -> Iterator[ChosenS
 
 
 def _identity(prim: PrimFunc) -> tuple[object, ...]:
-    """What tells a step from another way to run it."""
+    """Facts that tell a step from another way to run it."""
     if prim.block is None:
         return prim.name, prim.kernel, prim.in_place
     stages = tuple((stage.name, stage.binding) for stage in prim.block.stages)

@@ -267,7 +267,7 @@ def test_the_slider_chooses_as_the_curve_says(started: Browser) -> None:
         )
         index = chosen(points, budget)
         assert said[0] == ("" if index is None else str(index))
-        assert ("no plan fits" if index is None else f"{points[index].macs_executed:,}") in said[1]
+        assert ("no plan fits" if index is None else f"{points[index].instructions:,}") in said[1]
     started.value("document.getElementById('budget0').focus()")
     started.press("Home", 36)
     assert "no plan fits" in started.value("document.getElementById('chosen0').textContent")
