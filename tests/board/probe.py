@@ -208,8 +208,8 @@ def firmware(folder: Path, board: Board, *, address: int, pool: str | None = Non
     name = pool or board.data_region.lower()
     text = SOURCE.replace("POOL", name).replace("ADDRESS", f"{address:#x}u")
     text = text.replace("DIGEST", ", ".join(map(str, DIGEST)))
-    files = {"probe.c": text, "product.c": PRODUCT, **firmware_files(board, ())}
-    files |= firmware_headers(files.values()) | included_headers(files.values())
+    code = {"probe.c": text, "product.c": PRODUCT, **firmware_files(board, ())}
+    files = {**code, **firmware_headers(code.values()), **included_headers(code.values())}
     for path, content in files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(content)

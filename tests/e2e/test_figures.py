@@ -30,6 +30,7 @@ from codegen.driver.run import execute
 from codegen.errors import CodegenError
 from codegen.ir import FlashCache
 from codegen.program.image import Trace
+from codegen.targets.arm import timing as arm_timing
 from codegen.toolchain import cycles
 from tests.checkout import ROOT
 
@@ -42,12 +43,12 @@ def test_counted_executions_are_the_instructions_measured(
     case = pattern_case([tensor.type for tensor in built.models[0].program.signature.inputs], 0)
     trace = execute(built, [case], trace=Trace.RESULTS).result.trace
 
-    def count(run: list[cycles.Executed], timing: cycles.Timing) -> int:
+    def count(run: list[cycles.Executed], timing: object) -> int:
         del timing
         return sum(each.executions for each in run)
 
     estimate = estimate_cycles(built, case)
-    monkeypatch.setattr(cycles, "cycles", count)
+    monkeypatch.setattr(arm_timing, "cycles", count)
     counted = estimate_cycles(built, case).cycles
     counter = built.board.counter
     assert counter is not None
@@ -94,14 +95,14 @@ def _runs(
     """What ran in each step, and waited for a flash of one wait state without caches."""
     runs: list[tuple[cycles.Executed, ...]] = []
 
-    def keep(run: list[cycles.Executed], timing: cycles.Timing) -> int:
+    def keep(run: list[cycles.Executed], timing: object) -> int:
         del timing
         runs.append(tuple(run))
         return 0
 
     case = pattern_case([tensor.type for tensor in built.models[0].program.signature.inputs], 0)
     part = replace(load_memory_model("stm32l4r5"), instruction_cache=None, data_cache=None)
-    monkeypatch.setattr(cycles, "cycles", keep)
+    monkeypatch.setattr(arm_timing, "cycles", keep)
     estimate_cycles(built, case, memory=replace(part, wait_states=1, read_bytes=read_bytes))
     return tuple(runs)
 

@@ -144,6 +144,7 @@ def _trials(op: str, dtype: DType, seed: int, on: Mapping[Kernel, Sequence[str]]
             yield Trial(
                 board=board,
                 kernel=kernel.name,
+                kind=op,
                 dtype=dtype,
                 seed=seed,
                 layer=drawn,

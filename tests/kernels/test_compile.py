@@ -59,7 +59,7 @@ def _undefined(objects: Sequence[Path]) -> set[str]:
     # b, B, d, D, C: bytes in .bss or .data, that is state
     assert [name for kind, name in symbols if kind in "bBdDC"] == []
     # A kernel that goes back to front is built on the one that goes front to back.
-    own = {name for kind, name in symbols if kind == "T"}
+    own = {name for kind, name in symbols if kind in "TW"}
     return {name for kind, name in symbols if kind == "U"} - own
 
 

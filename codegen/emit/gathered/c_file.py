@@ -123,7 +123,7 @@ def gather(
 ) -> Gathered:
     """What the models of text `caller`, which know `headers`, need of `kernels`, sources.
 
-    `elsewhere`: names that files in assembly have.
+    `elsewhere`: names that files in assembly have. A kernel in C that only they call is still the linker's.
     """
     known = runtime.headers
     chapters = [chapter(known, runtime.gaps, text) for text in kernels]
@@ -143,12 +143,13 @@ def gather(
     renamed = {macro.body.strip() for name in external for macro in defined.get(name, ())}
     names = {name for each in chapters for part in each.paragraphs for name in part.names - part.local}
     external |= {name for name in names if name.islower()}
+    called_back = {name for name in external & elsewhere if re.search(rf"\b{name}\([^;{{}}]*\)\s*{{", code)}
     taken = Counter(public.names | private.names)
     return Gathered(
         header=public,
         source=private,
         chapters=tuple(_apart(each, taken, defined) for each in chapters),
-        functions=tuple(sorted((external & used - elsewhere) | renamed)),
+        functions=tuple(sorted((external & used - elsewhere) | renamed | called_back)),
         system=tuple(sorted({name for each in chapters for name in each.system} | set(private.system))),
     )
 

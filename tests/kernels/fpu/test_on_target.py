@@ -175,8 +175,9 @@ def test_predictions_hold(board_name: str, tmp_path: Path) -> None:
 
     def options(stride: int = 1, pad: int = 0, dilation: int = 1, active: Activation = RELU) -> ConvAttrs:
         around = Padding2D(top=pad, bottom=pad, left=pad, right=pad)
-        steps = {"stride": (stride, stride), "dilation": (dilation, dilation)}
-        return ConvAttrs(padding=around, activation=active, **steps)
+        return ConvAttrs(
+            stride=(stride, stride), dilation=(dilation, dilation), padding=around, activation=active
+        )
 
     layers = [
         convolution(rng, (1, 12, 12, 32), (1, 1), 32, options()),

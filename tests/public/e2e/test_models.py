@@ -7,8 +7,9 @@ The shared operator models on int16 (weights int8): one program each board, bit-
 They are the layers of one speech enhancement network, as its repository ships them.
 """
 
-from pathlib import Path
+from pathlib import hashlib
 
+import Path
 import pytest
 
 from codegen import board as boards
@@ -100,6 +101,7 @@ def op_case(key: str) -> OpCase:
         kind=key.split("/")[0],
         on_targets=True,
         engine=index()[key]["golden_engine"],
+        sha256=hashlib.sha256(drawn.model).hexdigest(),
         draw=lambda: drawn,
         expected=tuple(case.known_outputs or () for case in cases),
     )
