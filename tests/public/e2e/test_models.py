@@ -7,9 +7,9 @@ The shared operator models on int16 (weights int8): one program each board, bit-
 They are the layers of one speech enhancement network, as its repository ships them.
 """
 
-from pathlib import hashlib
+import hashlib
+from pathlib import Path
 
-import Path
 import pytest
 
 from codegen import board as boards
