@@ -27,9 +27,16 @@ def within_limits(planning: Planning, asked: Attempt | None, frontier: Callable[
     Raises DoesNotFit as `Frontier.fitting` does.
     """
     kept = asked and _kept(planning, asked)
-    if asked is None or kept is None or kept.extra_cost > asked.extra_cost:
-        return frontier().fitting(planning.pools)
-    return kept
+    if asked is not None and kept is not None and kept.extra_cost <= asked.extra_cost:
+        return kept
+    ways = frontier()
+    fastest = ways.fastest(planning.pools)
+    if len(planning.pools) > 1 and (fastest is None or fastest.extra_cost):
+        # Where memories are small or dear, blocks that are chosen for these pools may be better.
+        chosen = unlimited_attempt(planning, planning.choices.optimize)
+        plans = [plan for plan in (fastest, chosen) if plan is not None]
+        fastest = min(plans, key=lambda plan: plan.extra_cost, default=None)
+    return fastest or ways.fitting(planning.pools)
 
 
 def without_limits(planning: Planning) -> Planning:
