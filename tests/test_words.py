@@ -7,9 +7,9 @@ from pathlib import Path
 
 from tests.checkout import ROOT
 
-MOST_RIDDLES = 1090
+MOST_RIDDLES = 1_013
 """Notes of `codegen/` that begin with a word that hides their subject. Lower it when a room is rewritten."""
-MOST_FILLERS = 1830
+MOST_FILLERS = 1_769
 """Names bound in `codegen/` that say nothing of their value."""
 
 CLEAN = (

@@ -9,7 +9,7 @@ from codegen.program.program import Program
 from codegen.settings import StageMode
 
 LEAST_PERCENT = 1
-"""Of what reads of constants cost without copies, `auto` copies only where it saves at least so much."""
+"""`--stage auto` copies only where that saves at least so many percent of what reads of constants cost."""
 
 
 def with_staging(program: Program, mode: StageMode, *, may_raise: bool, may_stay: bool) -> Program:
@@ -19,14 +19,14 @@ def with_staging(program: Program, mode: StageMode, *, may_raise: bool, may_stay
     plan leaves free below its peaks, as `balanced` and `size` put RAM first. `may_stay`: nothing else runs in
     these pools, so that copies made at start-up last.
     """
-    found = _candidates(program)
+    possible = _candidates(program)
 
     may_last = may_stay and mode == "auto"
     none: Mapping[str, int] = {}
     limits = _limits(program, may_raise=may_raise) if mode != "off" else none
-    choice = _choice(program, found, limits, may_stay=may_last)
+    choice = _choice(program, possible, limits, may_stay=may_last)
     if mode == "auto" and not _pays(choice.costs):
-        choice = _choice(program, found, none, may_stay=may_last)
+        choice = _choice(program, possible, none, may_stay=may_last)
     staged = (*program.constants.staged, *choice.staged)
     return replace(
         program,
@@ -36,7 +36,7 @@ def with_staging(program: Program, mode: StageMode, *, may_raise: bool, may_stay
 
 
 def misses_start_up(program: Program, *, may_raise: bool) -> bool:
-    """Whether copies at start-up would pay in `program`, which was finished without any."""
+    """True if copies at start-up would pay in `program`, which was finished without any."""
     if any(copy.copied_at is not None for copy in program.constants.copied):
         return True
     limits = _limits(program, may_raise=may_raise)
@@ -47,27 +47,27 @@ def misses_start_up(program: Program, *, may_raise: bool) -> bool:
 def _candidates(program: Program) -> list[Candidate]:
     """Linked constants that may be copied: what is decoded, or copied, is in a pool already."""
     reads = {
-        (prim.name, each.role): 1.0 if each.reads is None else each.reads
+        (prim.name, constant.role): 1.0 if constant.reads is None else constant.reads
         for prim in program.steps.prim_funcs
-        for each in prim.constants
+        for constant in prim.constants
     }
     steps = {prim.name: step for step, prim in enumerate(program.steps.prim_funcs)}
-    found = candidates(
+    possible = candidates(
         program.constants.pools, steps, reads, minimum_alignment=program.board.buffer_alignment_bytes
     )
     staged = {copy.user for copy in program.constants.staged}
-    return [each for each in found if each.part.user not in staged]
+    return [constant for constant in possible if constant.part.user not in staged]
 
 
 def _choice(
-    program: Program, found: Sequence[Candidate], limits: Mapping[str, int], *, may_stay: bool
+    program: Program, possible: Sequence[Candidate], limits: Mapping[str, int], *, may_stay: bool
 ) -> Staging:
     memory = program.memory
-    return choose(found, memory.problem, memory.plan, program.steps.times, limits, may_stay=may_stay)
+    return choose(possible, memory.problem, memory.plan, program.steps.times, limits, may_stay=may_stay)
 
 
 def _pays(costs: ConstantCosts) -> bool:
-    """Whether copies save enough of what reads of constants cost to be worth their code and headers."""
+    """True if copies save enough reading cost of constants to be worth their code and headers."""
     return 100 * (costs.linked - costs.chosen) >= LEAST_PERCENT * costs.linked
 
 

@@ -27,18 +27,18 @@ def read_report(path: Path) -> dict[str, object]:
         raise CodegenError(Message(code="E237", where=str(file), text="is a model, no report", help=help_))
     try:
         document: Any = msgspec.json.decode(read_text(file, _MOST_BYTES))
-        for each in (report := typed(document)).models or (report,):
-            _check_whole(each)
+        for model in (report := typed(document)).models or (report,):
+            _check_whole(model)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise _no_report(file, f"is no report of codegen: {reason}") from error
-    found = cast("dict[str, object]", document)
-    if found.get("schema") != SCHEMA or not ("plan" in found or "models" in found):
+    fields = cast("dict[str, object]", document)
+    if fields.get("schema") != SCHEMA or not ("plan" in fields or "models" in fields):
         text = "is no report of a plan, a build or a run"
-        if "pareto" in found:
+        if "pareto" in fields:
             text = "is a curve of --pareto, no report"
         raise _no_report(file, text)
-    return found
+    return fields
 
 
 def _check_whole(report: Report) -> None:

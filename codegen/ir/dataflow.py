@@ -1,4 +1,4 @@
-"""What is known of values before anything runs: bounds of elements, and which channels follow from which.
+"""Facts about values before anything runs: bounds of elements, and which channels follow from which.
 
 A channel is an index of a value's last axis.
 """
@@ -26,7 +26,7 @@ class Range:
 
     @property
     def exact(self) -> bool:
-        """Whether every element is known."""
+        """True if every element is known."""
         return bool(np.array_equal(self.low, self.high))
 
     @property
@@ -54,7 +54,7 @@ class ChannelLink:
 
 
 Links = tuple[ChannelLink, ...] | None
-"""Of all arguments of a step; None where it needs and gives all channels."""
+"""Channel links of all arguments of a step; None where it reads and writes all channels."""
 
 
 def same_channels(args: Sequence[TensorType | None], result: TensorType) -> Links:

@@ -47,8 +47,8 @@ def varying_in(value: object) -> Iterator[Varying]:
     if varies(value):
         yield value
     elif isinstance(value, tuple):
-        for each in cast("tuple[object, ...]", value):
-            yield from varying_in(each)
+        for part in cast("tuple[object, ...]", value):
+            yield from varying_in(part)
 
 
 def said(number: Number) -> str:

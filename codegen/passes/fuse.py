@@ -112,7 +112,7 @@ def _transposed_first(function: Function) -> Function:
 
 
 def _moves_freely(pad: Let, transpose: Let) -> bool:
-    """Whether the two may change places."""
+    """True if the PAD and the TRANSPOSE may change places."""
     free = pad.var.device.is_free and transpose.var.device.is_free
     return isinstance(pad.call.attrs, PadAttrs) and free and pad.var.type.dtype is transpose.var.type.dtype
 

@@ -33,7 +33,7 @@ from codegen.search.kernels.selection import select, select_fewest_bytes, sparin
 from codegen.search.memory import wider_turns
 from codegen.search.memory.attempt import Attempt, Planning
 from codegen.search.memory.frontier import Frontier
-from codegen.search.memory.goal import unlimited_attempt, within_limits, without_limits
+from codegen.search.memory.goal import objective_attempt, within_limits, without_limits
 from codegen.search.states import check_apart, check_memories, in_memories, io_tensors, of_file, paired
 from codegen.search.steps.recompute import Variant
 from codegen.search.steps.schedule import schedule
@@ -113,7 +113,7 @@ def _asked(
     """The plan that `--optimize` asks for without a limit; None if the board has no room for it."""
     optimize = choices.optimize
     ready = _Ready(module, board, choices, name, binder)
-    best = unlimited_attempt(without_limits(ready.planning), optimize)
+    best = objective_attempt(without_limits(ready.planning), optimize)
     if best is None:
         return ready, None
     limit, used_bytes = code_limit(optimize, len(module.main.body)), used_code_bytes(best.prim_funcs)
@@ -121,7 +121,7 @@ def _asked(
     if limit is not None and used_bytes > limit and brought_bytes and not choices.clock.late():
         # Kernels that save RAM brought code of their own: the others get what is left.
         tighter = _Ready(module, board, choices, name, binder, spare_bytes=brought_bytes)
-        other = unlimited_attempt(without_limits(tighter.planning), optimize)
+        other = objective_attempt(without_limits(tighter.planning), optimize)
         if other and _is_as_good(other, best) and used_code_bytes(other.prim_funcs) < used_bytes:
             return tighter, other
     return ready, best

@@ -80,7 +80,7 @@ class CompilerFacts:
     """GCC for a family's cores, and how it is asked."""
 
     prefix: str
-    """Of its programs: `<prefix>gcc`, `<prefix>objcopy`."""
+    """Prefix of the toolchain's programs: `<prefix>gcc`, `<prefix>objcopy`."""
     install: str
     """The command that installs compiler and C library."""
     library: str = ""
@@ -116,7 +116,7 @@ class ImageFacts:
     """Linked files of a family."""
 
     machine: str
-    """As pyelftools calls it."""
+    """Name of the ELF machine in pyelftools."""
     bits: int = 32
     address_mask: int = ~0
     """Bits of a function's symbol that are its address."""
@@ -147,7 +147,7 @@ class FirmwareFacts:
     interrupts: int
     """Interrupts that a core can have: a UART's number is below."""
     template_values: Callable[[Board], Mapping[str, object]] = no_values
-    """What the templates of the family ask beside what those of all families do."""
+    """Values that only the templates of this family ask for."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -209,9 +209,9 @@ class CoreFamily:
 
     name: str
     title: str
-    """What people call boards with such a core."""
+    """Common name of boards with such a core."""
     cpu_prefix: str = ""
-    """What lists of cores leave out of their names."""
+    """Prefix of cpu names that lists of cores leave out."""
     architectures: tuple[Architecture, ...]
     features: frozenset[str] = frozenset()
     """Extensions that a board file may name for a core."""

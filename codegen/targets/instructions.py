@@ -35,7 +35,7 @@ class Executed:
     executions: int
     taken: int = 0
     waits: Waits = field(default_factory=lambda: Waits(code=0, data=0))
-    """Of all its executions for the flash, where one was modelled."""
+    """Cycles that all executions waited for the flash, where one was modelled."""
 
 
 class Disassembly(Protocol):

@@ -173,7 +173,7 @@ def _families(findings: Iterable[Finding]) -> list[str]:
 
 
 def _title(family: str) -> str:
-    """What people call the boards of the core family of this name."""
+    """Common name of the boards of a core family."""
     return next((each.title for each in core_families() if each.name == family), family)
 
 

@@ -52,11 +52,11 @@ class SizeText:
         return self._named.get(number) or in_c(number, self)
 
     def name(self, size: str) -> str:
-        """What C calls a size."""
+        """Name of a size in C."""
         return self._all[size]
 
     def table(self, values: Sequence[int]) -> str:
-        """What C calls a table of these values."""
+        """Name in C of a table of these values."""
         return self._tables.setdefault(tuple(values), f"{self._prefix}_sizes_table{len(self._tables)}")
 
     def declarations(self, texts: Iterable[str]) -> list[str]:

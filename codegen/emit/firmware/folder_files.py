@@ -1,4 +1,4 @@
-"""What surrounds the models in an emitted folder: a board's test firmware, build files.
+"""Files around the models in an emitted folder: a board's test firmware, build files.
 
 Memory of the data region, from its start: the model's stack, the link's stack, data, bss, then the
 pools between bytes that belong to nobody, then free memory (the link keeps inputs there).
@@ -47,7 +47,7 @@ LICENCE_FILE = "LICENSE"
 
 
 def emitted_name(path: PurePath) -> str:
-    """Where a file of runtime_c, `path` below it, lies in an emitted folder: kernels of all instruction sets
+    """Path of a file of runtime_c, `path` below it, in an emitted folder: kernels of all instruction sets
     in one, headers in one, what is for the core family alone in `core`."""
     kind = path.parts[0]
     if kind == "targets":

@@ -46,7 +46,7 @@ def _defines(text: str) -> Iterator[tuple[str, str]]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _AssemblyPart:
-    """What a file says between two includes."""
+    """Text of a file between two includes."""
 
     file: str
     text: str
@@ -57,7 +57,7 @@ class _AssemblyPart:
 
     @property
     def names(self) -> Mapping[str, str]:
-        """What it defines, each with the line that undoes it; none for a symbol, which can be set again."""
+        """Names that it defines, with the line that undoes each; none for symbols: they can be set again."""
         code = self.code
         return {
             **{name: f"    .purgem {name}" for name in _MACRO.findall(code)},
@@ -74,14 +74,14 @@ class _AssemblyPart:
 
 
 def _segments(
-    includes: Mapping[str, str], conditions: set[str], name: str, text: str, given: Mapping[str, str]
+    includes: Mapping[str, str], conditions: set[str], name: str, text: str, macros: Mapping[str, str]
 ) -> Iterator[_AssemblyPart]:
-    """The segments of a file and of what it includes, in order. `given`: macros that are defined."""
-    body = decided(_LICENCE.sub("", text), conditions, given)
-    own = {macro for macro, _ in _defines(body)}
-    put_in = {macro: value for macro, value in given.items() if macro not in own and value}
+    """The segments of a file and of what it includes, in order. `macros`: macros that are defined."""
+    body = decided(_LICENCE.sub("", text), conditions, macros)
+    redefined = {macro for macro, _ in _defines(body)}
+    put_in = {macro: value for macro, value in macros.items() if macro not in redefined and value}
     body = _WORD.sub(lambda word: put_in.get(word[0], word[0]), body)
-    defined = dict(given)
+    defined = dict(macros)
     lines: list[str] = []
     for line in body.splitlines():
         include, define = _INCLUDE.match(line), DEFINE.match(line)
@@ -99,11 +99,11 @@ def _segments(
 
 @dataclass(kw_only=True, slots=True)
 class _File:
-    """What was written so far."""
+    """The gathered file as far as it is written."""
 
     texts: list[str] = field(default_factory=list[str])
     owners: dict[str, _AssemblyPart] = field(default_factory=dict[str, _AssemblyPart])
-    """What is defined now -> where."""
+    """Name that is defined now -> part that defined it."""
     labels: dict[str, int] = field(default_factory=dict[str, int])
 
     def write_section(self, segments: Sequence[_AssemblyPart]) -> None:

@@ -98,8 +98,8 @@ def _pasted(code: str, known: Macros) -> Iterator[str]:
         for match in re.finditer(rf"\b{name}\b\(?", code):
             values = arguments(code, match.end()) if match[0].endswith("(") else []
             for macro in forms:
-                given = dict(zip(macro.parameters, values, strict=False))
-                body = re.sub(r"\w+", lambda word, given=given: given.get(word[0], word[0]), macro.body)
+                bound = dict(zip(macro.parameters, values, strict=False))
+                body = re.sub(r"\w+", lambda word, bound=bound: bound.get(word[0], word[0]), macro.body)
                 body = re.sub(r"\s*##\s*", "", body)
                 yield from _WORD.findall(body)
                 yield from _pasted(body, {other: known[other] for other in known if other != name})
@@ -121,16 +121,16 @@ class Gathered:
 def gather(
     runtime: Runtime, caller: str, headers: Iterable[str], kernels: Iterable[str], elsewhere: Set[str]
 ) -> Gathered:
-    """What the models of text `caller`, which know `headers`, need of `kernels`, sources.
+    """Gather what models need of the sources `kernels`; `caller`: the models' text, with `headers`.
 
     `elsewhere`: names that files in assembly have. A kernel in C that only they call is still the linker's.
     """
     known = runtime.headers
     chapters = [chapter(known, runtime.gaps, text) for text in kernels]
-    included = {name for each in chapters for name in each.headers}
+    included = {name for section in chapters for name in section.headers}
     called = {word for word in _WORD.findall(bare(caller)) if is_prefixed(word)}
     public = shared(known, headers, called)
-    code = "\n".join(each.code for each in chapters)
+    code = "\n".join(section.code for section in chapters)
     every = {
         name: forms
         for header in in_order(known, included)
@@ -141,32 +141,32 @@ def gather(
     defined = {**public.macros, **private.macros}
     external = public.functions | private.functions
     renamed = {macro.body.strip() for name in external for macro in defined.get(name, ())}
-    names = {name for each in chapters for part in each.paragraphs for name in part.names - part.local}
+    names = {name for section in chapters for part in section.paragraphs for name in part.names - part.local}
     external |= {name for name in names if name.islower()}
     called_back = {name for name in external & elsewhere if re.search(rf"\b{name}\([^;{{}}]*\)\s*{{", code)}
     taken = Counter(public.names | private.names)
     return Gathered(
         header=public,
         source=private,
-        chapters=tuple(_apart(each, taken, defined) for each in chapters),
+        chapters=tuple(_apart(section, taken, defined) for section in chapters),
         functions=tuple(sorted((external & used - elsewhere) | renamed | called_back)),
-        system=tuple(sorted({name for each in chapters for name in each.system} | set(private.system))),
+        system=tuple(sorted({name for section in chapters for name in section.system} | set(private.system))),
     )
 
 
 def _apart(chapter: Chapter, taken: Counter[str], known: Macros) -> str:
     """The text of a chapter: names that are `taken` told apart, its macros undone at the end."""
     code = chapter.code
-    own = macros(code)
+    chapter_macros = macros(code)
     names = {name for part in chapter.paragraphs for name in part.local}
-    every = {**known, **own}
+    every = {**known, **chapter_macros}
     names |= {
         static
         for name in _used(code, every)
         for macro in every[name]
         for static in statics_of(name, macro, code)
     }
-    names -= set(own)
+    names -= set(chapter_macros)
     renamed = [(name, f"{name}_{taken[name] + 1}") for name in sorted(names) if taken[name]]
     taken.update(names)
     lines = [chapter.title] if chapter.title else []
@@ -175,7 +175,7 @@ def _apart(chapter: Chapter, taken: Counter[str], known: Macros) -> str:
         rows = (f"#define {name:<{width}} {other}" for name, other in renamed)
         lines.append("\n".join(["/* Names that a chapter above has too. */", *rows]))
     lines += [part.text for part in chapter.paragraphs]
-    undone = sorted({name for name, _ in renamed} | set(own))
+    undone = sorted({name for name, _ in renamed} | set(chapter_macros))
     lines += ["\n".join(f"#undef {name}" for name in undone)] if undone else []
     return "\n\n".join(lines)
 

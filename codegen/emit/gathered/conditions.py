@@ -7,14 +7,14 @@ DEFINE = re.compile(r"\s*#\s*define\s+(\w+)[ \t]*(.*)")
 _CONDITION = re.compile(r"\s*#\s*(?:el)?if(n?def\s+|\s+defined\()(\w+)\)?\s*$")
 
 
-def decided(text: str, decidable: Set[str], given: Iterable[str] = ()) -> str:
+def decided(text: str, decidable: Set[str], known: Iterable[str] = ()) -> str:
     """The text without the arms that do not hold of conditions on macros in `decidable`; others stay.
 
-    A macro is defined if it is `given`, or from its `#define` in the text on.
+    A macro is defined if it is `known`, or from its `#define` in the text on.
     """
     lines: list[str] = []
     open_: list[tuple[bool, bool] | None] = []  # holds, and whether an arm held; None for one that stays
-    defined = set(given)
+    defined = set(known)
     for line in text.splitlines():
         word = line.strip()
         condition = _CONDITION.match(line)

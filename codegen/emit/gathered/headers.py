@@ -22,7 +22,7 @@ class Header:
     system: tuple[str, ...]
     once: tuple[Paragraph, ...]
     in_chapters: tuple[Paragraph | str, ...]
-    """What depends on macros of the source, and names without the runtime's prefix; in front of what follows
+    """Parts that depend on macros of the source, and names without the prefix; in front of what follows
     them, names of headers that it includes."""
 
 
@@ -87,7 +87,7 @@ def runtime_of(texts: Mapping[str, str], sources: Iterable[str]) -> Runtime:
 
 
 def in_order(headers: Headers, names: Iterable[str]) -> Sequence[str]:
-    """Those headers and all that they include, what is included first."""
+    """List these headers and all that they include; included ones come first."""
     ordered: dict[str, None] = {}
 
     def visit(name: str) -> None:
@@ -112,15 +112,15 @@ class Declaration:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Shared:
-    """What stands before chapters: parts of headers, in order, headings with them."""
+    """Text before the chapters: parts of headers, in order, with their headings."""
 
     texts: tuple[str, ...]
     titles: frozenset[str]
-    """What headers say of themselves."""
+    """First comments of the headers."""
     names: frozenset[str]
     """All that it defines."""
     functions: frozenset[str]
-    """Of these: what a linker knows."""
+    """Names among them that a linker knows."""
     macros: Macros
     system: tuple[str, ...]
 

@@ -19,10 +19,10 @@ from codegen.emit.gathered.runtime_files import (
 from codegen.program.program import Program
 
 PUBLIC_HEADER = "cg_runtime.h"
-"""What models' headers include."""
+"""The one header of the runtime that models' headers include."""
 _USER_HEADER = "cg_user_kernel.h"
 _OF_SIZES = " cg_larger cg_round_up"
-"""What formulas of sizes call, in the test firmware too."""
+"""Functions that formulas of sizes call, in the test firmware too."""
 _REMARK = re.compile(r'/\*.*?\*/|@ [^\n]*|"[^"\n]*"', re.DOTALL)
 _FILE = re.compile(r"(?:\b[\w/]+/)?\b(\w+(?:\{[\d,]+\}\w+)?)\.(?:h|inc|c|S)\b")
 

@@ -46,7 +46,7 @@ class Paragraph:
     words: frozenset[str]
     """Identifiers outside of comments and strings, `names` among them."""
     local: frozenset[str]
-    """Of `names` those that no linker sees and no macro is: static, or types."""
+    """Static names and types among `names`: no linker sees them, and they are no macros."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -100,19 +100,19 @@ def bare(text: str) -> str:
 
 def macros(text: str) -> Mapping[str, Sequence[Macro]]:
     """The #defines of a text without comments, by name: several where arms of an #if differ."""
-    found: dict[str, list[Macro]] = {}
+    forms: dict[str, list[Macro]] = {}
     for name, parameters, body in _MACRO.findall(text):
         macro = Macro(parameters=tuple(_WORD.findall(parameters)), body=body.replace("\\\n", " "))
-        found.setdefault(name, []).append(macro)
-    return found
+        forms.setdefault(name, []).append(macro)
+    return forms
 
 
 def statics_of(name: str, macro: Macro, code: str) -> set[str]:
     """Static functions that uses of a macro in `code` define."""
     names = _STATIC_IN_MACRO.findall(macro.body)
     calls = [arguments(code, match.end()) for match in re.finditer(rf"\b{name}\(", code)] if names else []
-    given = [dict(zip(macro.parameters, values, strict=False)) for values in calls]
-    return {str(values.get(static, static)) for values in given for static in names}
+    bindings = [dict(zip(macro.parameters, values, strict=False)) for values in calls]
+    return {str(values.get(static, static)) for values in bindings for static in names}
 
 
 def arguments(code: str, start: int) -> list[str]:
@@ -155,7 +155,7 @@ def bare_lines(text: str) -> list[str]:
 
 
 def _is_open(lines: Sequence[str]) -> bool:
-    """Whether a comment or a macro goes on behind these lines."""
+    """True if a comment or a macro goes on behind these lines."""
     text = "\n".join(lines)
     return text.count("/*") > text.count("*/") or text.endswith("\\")
 

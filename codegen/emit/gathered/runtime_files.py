@@ -24,13 +24,13 @@ BUILD_MARK, RUNTIME_MARK = "@BUILD@", "@RUNTIME@"
 CORE1_HEADER, CORE1_SOURCE = "cg_core1.h", "support/core1.c"
 _SIZES_SOURCE = "support/sizes.c"
 _INTERFACE_HEADERS = ("cg_busy.h", "cg_constants.h", "cg_sizes.h")
-"""What a model's source may call beside kernels."""
+"""Headers of functions that a model's source may call beside kernels."""
 _DIGITS = 12
 """Hexadecimal digits of a hash in a name."""
 _FOLDERS = ("include", "kernels", "support")
 """Below runtime_c: what products are made of."""
 _SUFFIXES = (".S", ".c", ".h", ".inc")
-"""Of the files that products are made of: what an editor leaves beside them is no part of any."""
+"""Suffixes of files that products are made of; an editor may leave others beside them."""
 _INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
 Digest = Callable[[Iterable[tuple[str, str]]], bytes]

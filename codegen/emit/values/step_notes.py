@@ -39,7 +39,7 @@ class StepNote:
 
 
 def step_note(places: Places, names: Mapping[str, str], prim: PrimFunc, *, is_silent: bool) -> StepNote:
-    """What a comment says of a step; `names`: of values in C."""
+    """Comment of a step in C; `names`: those of values in C."""
     program, result = places.program, prim.let.var
     args = [arg for arg in prim.let.call.args if isinstance(arg, Var)]
     place = places.value(result.name)

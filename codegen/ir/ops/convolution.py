@@ -44,7 +44,7 @@ class _Weighted(WeightedOp):
     def value_range(
         self, attrs: Attrs, ranges: Sequence[Range], args: Types, result: TensorType
     ) -> Range | None:
-        """Of int8 with known weights, by the least and the largest sums."""
+        """Range of int8 results with known weights, by the smallest and the largest sums."""
         image, weights = operand(args, 0, "image"), operand(args, 1, "weights")
         is_int8 = {image.dtype, weights.dtype, result.dtype} == {DType.INT8}
         if not is_int8 or weight_zero_point(weights) or not all(given.exact for given in ranges[1:]):
@@ -116,7 +116,7 @@ class DepthwiseConv2D(_Weighted):
         return (batch, *extents, outputs)
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
-        """As every layer; of int16 as TFLite has it, a bias has 64 bits: there is no other form."""
+        """Check a layer with weights; TFLite's int16 has a bias of 64 bits and no other form."""
         super().check(attrs, args, result)
         bias = optional(args, 2)
         if rounding_of(attrs) == TFLITE and result.dtype is DType.INT16 and bias is not None:
@@ -170,7 +170,7 @@ class FullyConnected(_Weighted):
         return image.reshape(-1, operand(args, 1, "weights").shape[1])
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
-        """As every layer; the one scale of a bias is the product of those of image and weights.
+        """Check a layer with weights; the one scale of a bias is the product of those of image and weights.
 
         Per channel with `keep_num_dims` and more than 2 dimensions as tflite-micro has it: TFLite 2.14 takes
         the second extent for the number of channels there and leaves part of the result unwritten.

@@ -41,7 +41,7 @@ _PairTypes = tuple[TensorType, TensorType]
 
 
 class _Binary(BroadcastShape):
-    """What the three share: `real` of two numbers, in the arithmetic of the type and the rounding."""
+    """Base of ADD, SUB and MUL: `real` of two numbers, in the arithmetic of the type and the rounding."""
 
     attrs_type = BinaryAttrs
     real: np.ufunc
@@ -94,7 +94,7 @@ class _Binary(BroadcastShape):
         return same_channels(args, result)
 
     def _may_wrap(self, args: Types, result: TensorType) -> bool:
-        """Whether TFLite's 32 bits may be too few for int8."""
+        """True if TFLite's 32 bits may be too few for int8."""
         del args, result
         return False
 

@@ -118,7 +118,7 @@ class DynamicUpdateSlice(Op):
         need_count(args, 3, 3)
         shape, part = operand(args, 0, "value").shape, operand(args, 1, "part").shape
         starts = operand(args, 2, "starts").shape
-        fits = len(part) == len(shape) and all(own <= whole for own, whole in zip(part, shape, strict=True))
+        fits = len(part) == len(shape) and all(size <= room for size, room in zip(part, shape, strict=True))
         if not shape or not fits or starts != (len(shape),):
             raise ValueError(
                 f"a part {list(part)} at starts {list(starts)} does not fit a value {list(shape)}"
@@ -136,11 +136,11 @@ class DynamicUpdateSlice(Op):
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Source: reference_ops::DynamicUpdateSlice."""
         del attrs, args, result
-        found, part = present(values, 0, "value").copy(), present(values, 1, "part")
-        room = np.array(found.shape) - np.array(part.shape)
+        updated, part = present(values, 0, "value").copy(), present(values, 1, "part")
+        room = np.array(updated.shape) - np.array(part.shape)
         starts = np.clip(present(values, 2, "starts").astype(np.int64), 0, room).tolist()
-        found[tuple(slice(at, at + n) for at, n in zip(starts, part.shape, strict=True))] = part
-        return found
+        updated[tuple(slice(at, at + n) for at, n in zip(starts, part.shape, strict=True))] = part
+        return updated
 
 
 OPERATORS: tuple[Op, ...] = (Gather(), GatherNd(), DynamicUpdateSlice())

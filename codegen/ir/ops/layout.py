@@ -299,7 +299,7 @@ class BroadcastTo(MovingOp):
 
 
 RESHAPE = Reshape()
-"""What passes make of steps that only rename bytes."""
+"""Operator that passes put in place of steps that only rename bytes."""
 
 OPERATORS: tuple[Op, ...] = (
     Concatenation(),

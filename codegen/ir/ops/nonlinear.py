@@ -152,7 +152,7 @@ class Pointwise(_Unary):
     def value_range(
         self, attrs: Attrs, ranges: Sequence[Range], args: Types, result: TensorType
     ) -> Range | None:
-        """Of int8 by the table of all results."""
+        """Range of int8 results, by the table of all results."""
         argument = operand(args, 0, "argument")
         if argument.dtype is not DType.INT8 or DType.INT8 not in self.integers:
             return None

@@ -133,7 +133,7 @@ class AveragePool2D(_PoolOperator):
     short = "avgpool"
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
-        """As every pool; as ONNX rounds it int8 or int16, of any scales: one factor says what a sum is."""
+        """Check a pool. With ONNX's rounding int8 and int16 may have any scales: one factor converts sums."""
         rounding = rounding_of(attrs)
         if not isinstance(rounding, OnnxRounding):
             super().check(attrs, args, result)

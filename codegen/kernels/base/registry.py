@@ -17,7 +17,7 @@ class Kernel(ABC):
     op: str
     """Name of the operator it implements."""
     rounding: type[Rounding] = TfliteRounding
-    """Of the layers that it runs."""
+    """Rounding of the layers that it runs."""
     is_in_place: bool = False
     """Its PrimFuncs replace an argument (`PrimFunc.in_place`): an alternative where that argument dies,
     never a step's only kernel."""

@@ -171,12 +171,12 @@ class WeightedOperator(ABC):
 
     @property
     def rounds_even(self) -> bool:
-        """Whether its layers are `WeightedLayer.rounds_even`."""
+        """True if it runs layers that round halves to even (`WeightedLayer.rounds_even`)."""
         return self.rounding is OnnxRounding
 
     @property
     def prefix(self) -> str:
-        """Of the names of kernels that round as it does."""
+        """Prefix of the names of kernels that round as the layer does."""
         return "qlinear_" if self.rounds_even else ""
 
     @property

@@ -126,6 +126,6 @@ def lowest(
 
 
 def needed_bytes(prim: PrimFunc, flash_worth: int) -> tuple[int, bool, float]:
-    """What a kernel works in; then whether its result may overlap its argument on one side only; its cost."""
+    """Order of kernels by need: bytes of workspace, overlap on one side only, cost."""
     one_sided = all(rule.above is None for rule in prim.sharing)
     return sum(space.size_bytes for space in prim.workspaces), one_sided, cost(prim, flash_worth)

@@ -121,20 +121,20 @@ class Frontier:
 
     def points(self, pools: tuple[Pool, ...], progress: Progress, stage: str) -> list[Attempt]:
         """Plans of which each needs fewer bytes and more instructions than the one before it."""
-        found: list[Attempt] = []
+        plans: list[Attempt] = []
         for index, way in enumerate(self.ways):
             progress(stage, index, len(self.ways))
-            if not has_room(pools, way.bound_bytes) or (found and way.bound_bytes >= found[-1].peak_bytes):
+            if not has_room(pools, way.bound_bytes) or (plans and way.bound_bytes >= plans[-1].peak_bytes):
                 continue
             try:
                 attempt = way.placed(pools)
             except DoesNotFit:
                 continue
-            if not found or attempt.peak_bytes < found[-1].peak_bytes:
-                if found and inference_instructions(found[-1].prim_funcs) == way.instructions:
-                    found.pop()  # As much work for more bytes.
-                found.append(attempt)
-        return found or [self.fitting(pools)]
+            if not plans or attempt.peak_bytes < plans[-1].peak_bytes:
+                if plans and inference_instructions(plans[-1].prim_funcs) == way.instructions:
+                    plans.pop()  # As much work for more bytes.
+                plans.append(attempt)
+        return plans or [self.fitting(pools)]
 
     def _least_within(self, pools: tuple[Pool, ...]) -> Attempt:
         """The plan of fewest bytes, if it fits after all. Raises DoesNotFit as `fitting` does."""
@@ -186,8 +186,8 @@ class Frontier:
             left -= 1
             if left < 0 or self._plannings[0].choices.clock.late():
                 return None
-            found = self.fastest(limited(pools, budgets))
-            return found and replace(found, problem=replace(found.problem, pools=pools))
+            plan = self.fastest(limited(pools, budgets))
+            return plan and replace(plan, problem=replace(plan.problem, pools=pools))
 
         def taken(attempt: Attempt) -> Budgets:
             return {name: peak_bytes(attempt.problem, attempt.plan, name) for name in lifted}

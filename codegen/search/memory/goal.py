@@ -33,7 +33,7 @@ def within_limits(planning: Planning, asked: Attempt | None, frontier: Callable[
     fastest = ways.fastest(planning.pools)
     if len(planning.pools) > 1 and (fastest is None or fastest.extra_cost):
         # Where memories are small or dear, blocks that are chosen for these pools may be better.
-        chosen = unlimited_attempt(planning, planning.choices.optimize)
+        chosen = objective_attempt(planning, planning.choices.optimize)
         plans = [plan for plan in (fastest, chosen) if plan is not None]
         fastest = min(plans, key=lambda plan: plan.extra_cost, default=None)
     return fastest or ways.fitting(planning.pools)
@@ -45,7 +45,7 @@ def without_limits(planning: Planning) -> Planning:
     return planning.limited(rooms)
 
 
-def unlimited_attempt(planning: Planning, optimize: str) -> Attempt | None:
+def objective_attempt(planning: Planning, optimize: str) -> Attempt | None:
     """The plan that `optimize` asks for; None if none of those that it looks at fits.
 
     speed: values in memory whole. balanced: the least peak without an extra multiply-accumulate. size: the

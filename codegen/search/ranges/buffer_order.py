@@ -107,8 +107,8 @@ Distances = Mapping[Pair, tuple[Formula, Whole]]
 
 
 def least_distances(order: Orientation, members: Sequence[Member], names: NamedSizes) -> Distances:
-    """Of every two buffers in conflict, in this order. Where no formula gives a distance, one gives a little
-    more: the two lie apart all the more."""
+    """Least distances of every two buffers in conflict, in this order. Where no formula gives a
+    distance, one gives a little more: the two lie apart all the more."""
     known = [distances(each.problem) for each in members]
     formulas: dict[Pair, tuple[Formula, Whole]] = {}
     for high in order.order:

@@ -62,7 +62,7 @@ def _level_flags(target: Target, level: str) -> Words:
 
 
 def _template_values(board: Board) -> Mapping[str, object]:
-    bare = next(each for each in ARCHITECTURES if each.name == "Armv6-M")
+    bare = next(architecture for architecture in ARCHITECTURES if architecture.name == "Armv6-M")
     return {
         "systick": board.counter is not None and board.counter.driver == "systick",
         # Vector table offset, fault status registers and faults that can be configured.

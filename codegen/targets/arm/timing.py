@@ -30,7 +30,7 @@ class Timing:
     list_base: int = 1
     """LDM, STM, PUSH, POP, LDRD, STRD: this and one cycle a register."""
     refill: int = 1
-    """What a taken direct branch costs beyond its own cycle."""
+    """Extra cycles of a taken direct branch: the pipeline refills."""
     call_refill: int = 2
     """BL, BX, POP {pc} and other indirect branches: as `refill`."""
     multiply: int = 1
@@ -81,19 +81,19 @@ def cycles(run: Sequence[Executed], timing: Timing) -> float:
     total = 0.0
     before: Executed | None = None
     paired = False
-    for each in run:
-        if not each.executions:
+    for op in run:
+        if not op.executions:
             before, paired = None, False
             continue
-        one = _alone(each.instruction, before.instruction if before else None, timing) * each.executions
-        if timing.dual_issue and before and not paired and _together(before.instruction, each.instruction):
-            shared = min(before.executions - before.taken, each.executions)
+        one = _alone(op.instruction, before.instruction if before else None, timing) * op.executions
+        if timing.dual_issue and before and not paired and _together(before.instruction, op.instruction):
+            shared = min(before.executions - before.taken, op.executions)
             one -= shared
             paired = True
         else:
             paired = False
-        total += one + _refill(each, timing) * each.taken
-        before = each
+        total += one + _refill(op, timing) * op.taken
+        before = op
     return total
 
 
@@ -145,13 +145,13 @@ def _unit(instruction: Instruction | None) -> str:
     return "multiply" if name.startswith(("vml", "vmul", "vqdm", "vqrdm", "vrml")) else "arithmetic"
 
 
-def _refill(each: Executed, timing: Timing) -> int:
+def _refill(op: Executed, timing: Timing) -> int:
     """Cycles beyond its own that a branch costs when it is taken."""
-    return timing.refill if _DIRECT.match(each.instruction.mnemonic) else timing.call_refill
+    return timing.refill if _DIRECT.match(op.instruction.mnemonic) else timing.call_refill
 
 
 def _together(first: Instruction, second: Instruction) -> bool:
-    """Whether a dual-issue core starts both at once."""
+    """True if a dual-issue core starts both at once."""
     names = (_plain(first.mnemonic), _plain(second.mnemonic))
     slow = (_LIST, _DIVIDE, _PAIR, _FLOAT_DIVIDE)
     if any(pattern.match(name) for pattern in slow for name in names):

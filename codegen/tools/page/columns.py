@@ -54,7 +54,7 @@ def step_columns(steps: Sequence[Step]) -> tuple[Column, ...]:
 
 
 def curve_columns() -> tuple[Column, ...]:
-    """Of the curve RAM against instructions."""
+    """Columns of the table of the curve RAM against instructions."""
     return (
         Column(field="peak_bytes", title="RAM", told="bytes of all pools"),
         Column(field="instructions", title="instructions", told="predicted, of an inference"),

@@ -47,14 +47,14 @@ def finish_report(work: ReportWork) -> tuple[Mapping[str, object], str]:
 def _excerpts(document: Mapping[str, object], folder: Path) -> "dict[str, dict[int, Excerpt]]":
     """The C of the steps of each model, where <model>.c lies in `folder`."""
     report = typed(document)
-    names = [each.model.name for each in (report.models or (report,)) if each.model]
+    names = [model.model.name for model in (report.models or (report,)) if model.model]
     files = ((name, folder / f"{name}.c") for name in names)
     return {name: _steps(file) for name, file in files if file.is_file()}
 
 
 def _steps(file: Path) -> "dict[int, Excerpt]":
     lines = file.read_text(encoding="utf-8").splitlines()
-    starts = [(index, int(found["step"])) for index, line in enumerate(lines) if (found := _STEP.match(line))]
+    starts = [(index, int(match["step"])) for index, line in enumerate(lines) if (match := _STEP.match(line))]
     from codegen.tools.page.page import Excerpt
 
     excerpts: dict[int, Excerpt] = {}

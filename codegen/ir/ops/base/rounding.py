@@ -24,10 +24,10 @@ class TfliteRounding(Rounding):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OnnxRounding(Rounding):
-    """As onnxruntime: by float32, halves to even."""
+    """Rounding of onnxruntime: in float32, halves to even."""
 
     scales: tuple[float, ...] = ()
-    """Of a layer with weights: float32, from a sum to units of the result, one a result channel."""
+    """Factors in float32 from a sum to units of the result, one a result channel, of layers with weights."""
 
     def of_channels(self, kept: Iterable[int]) -> "OnnxRounding":
         """With the scales of these channels."""
@@ -36,15 +36,15 @@ class OnnxRounding(Rounding):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HybridRounding(Rounding):
-    """Of dynamic range: a float32 image is quantised while the model runs, results are float32."""
+    """Rounding of dynamic range: a float32 image is quantised at run time, results are float32."""
 
     asymmetric: bool
-    """Whether the quantised image has a zero point."""
+    """True if the quantised image has a zero point."""
 
 
 TFLITE = TfliteRounding()
 ONNX = OnnxRounding()
-"""Of operators whose scales are those of their types."""
+"""ONNX's rounding of operators whose scales are those of their types."""
 
 
 ROUNDINGS: Mapping[str, type[Rounding]] = MappingProxyType(

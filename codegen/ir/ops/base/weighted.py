@@ -1,4 +1,4 @@
-"""What a rule of rounding asks of an operator with weights."""
+"""Operators with weights, and the rules of rounding that they share."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ class WeightedOp(Op):
     weights_axis = 0
     """Axis of the weights along which result channels lie."""
     scales_channels_first = False
-    """Whether a hybrid sum takes its channel's scale before the image's."""
+    """True if a hybrid sum takes its channel's scale before the image's."""
 
     def multipliers(self, args: Types) -> Multipliers:
         """TFLite's rule of its multipliers."""
@@ -38,7 +38,7 @@ class WeightedOp(Op):
 
 
 class WeightedRule:
-    """What one kind of rounding permits and computes, whichever operator with weights it is."""
+    """One kind of rounding for all operators with weights: types it permits, results it computes."""
 
     @abstractmethod
     def check(self, op: WeightedOp, attrs: Attrs, args: Types, result: TensorType) -> None:

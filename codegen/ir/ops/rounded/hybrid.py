@@ -50,11 +50,11 @@ class Hybrid(WeightedRule):
 
 
 def is_asymmetric(attrs: Attrs) -> bool:
-    """Whether the quantised image gets a zero point."""
+    """True if the quantised image gets a zero point."""
     rounding = rounding_of(attrs)
     return isinstance(rounding, HybridRounding) and rounding.asymmetric
 
 
 def is_scaled_by_channel_first(op: WeightedOp, args: Types) -> bool:
-    """Whether a sum takes the channel's scale, then the image's; else their product."""
+    """True if a sum takes the channel's scale, then the image's; else their product."""
     return op.scales_channels_first and len(weight_scales(operand(args, 1, "weights"))) > 1

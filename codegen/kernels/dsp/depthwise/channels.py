@@ -57,7 +57,7 @@ def lines_reason(let: Let, name: str) -> str | None:
 
 
 def has_int4(let: Let) -> bool:
-    """Whether a nibble holds each of its weights."""
+    """True if a nibble holds each of its weights."""
     return arg_type(let, 1).dtype is DType.INT4
 
 
