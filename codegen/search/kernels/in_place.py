@@ -55,12 +55,10 @@ P = TypeVar("P", bound=PlannedSteps)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Planner(Generic[P]):
-    """`plan` plans PrimFuncs (raises DoesNotFit); `bound_bytes` is a lower bound of what that needs, and
-    `may_fit` whether all pools together have so many."""
+    """`plan` plans PrimFuncs (raises DoesNotFit); `bound_bytes` is a lower bound of what that needs."""
 
     plan: Callable[[Sequence[PrimFunc]], P]
     bound_bytes: Callable[[Sequence[PrimFunc]], int]
-    may_fit: Callable[[Sequence[PrimFunc]], bool]
     clock: Clock = field(default_factory=Clock)
 
     def fitting(self, prim_funcs: Sequence[PrimFunc]) -> P | DoesNotFit:

@@ -269,7 +269,6 @@ class Planning:
         return in_place.Planner(
             plan=lambda prims: self.place(function, prims),
             bound_bytes=lambda prims: self.bound_bytes(function, prims),
-            may_fit=lambda prims: has_room(self.pools, self.bound_bytes(function, prims)),
             clock=self.choices.clock,
         )
 

@@ -279,9 +279,7 @@ def _plans_made(helpful: int | None) -> tuple[int, int]:
         made.append(_Fake(prim_funcs=tuple(chosen), peak_bytes=90 if lower else 100))
         return made[-1]
 
-    planner: in_place.Planner[_Fake] = in_place.Planner(
-        plan=plan, bound_bytes=lambda _: 80, may_fit=lambda _: True
-    )
+    planner: in_place.Planner[_Fake] = in_place.Planner(plan=plan, bound_bytes=lambda _: 80)
     best = view_choice.choose(prims, others, planner, eager=False)
     return len(made), best.peak_bytes
 
