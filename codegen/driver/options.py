@@ -39,10 +39,17 @@ class Options(SearchOptions):
     pools: tuple[DeclaredPool, ...] = ()
     """Parts of the board's memories that are pools of their own."""
     interface: Interface = field(default_factory=Interface)
-    io_types: Literal["file", "int8"] = field(
+    io_types: Literal["file", "int8", "uint8"] = field(
         default="file",
         metadata=flagged(
-            CODE, "int8: expose float inputs and outputs at the model's edge as their int8 values."
+            CODE,
+            "int8, uint8: expose float inputs and outputs at the model's edge as their integers.",
+        ),
+    )
+    layout: Literal["file", "nhwc", "nchw"] = field(
+        default="file",
+        metadata=flagged(
+            CODE, "Axes of images at the model's edge: channels last (nhwc), channels first (nchw)."
         ),
     )
     reduce: bool = field(

@@ -13,7 +13,7 @@ from codegen.driver.inputs.planned import macs_of
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message
 from codegen.importers.limits import byte_limits
-from codegen.ir import Module
+from codegen.ir import DType, Module
 from codegen.ir.formulas import named
 from codegen.ir.rules import Place
 from codegen.progress import silent
@@ -24,7 +24,7 @@ def pipeline(
     options: Options, tell: Callable[[passes.Reduction], None] | None = None
 ) -> tuple[passes.Pass, ...]:
     """The passes between import and search, in order; `tell` hears what the reduction took out."""
-    edges = (passes.IoTypesInt8(),) if options.io_types == "int8" else ()
+    edges = () if options.io_types == "file" else (passes.IoTypes(dtype=DType(options.io_types)),)
     last = (passes.Reduce(tell=tell),) if options.reduce else ()
     return (
         passes.FoldConstants(),
@@ -32,6 +32,8 @@ def pipeline(
         passes.FuseActivations(),
         passes.FoldPad(),
         passes.RemoveDead(),
+        passes.EdgeLayouts(layout=options.layout, streams=options.stream_input),
+        passes.SmallerMoves(),
         passes.ShiftWindows(),
         passes.Legalise(),
         *last,
@@ -77,7 +79,7 @@ def prepared(
         kernels=options.kernels,
         limits=limits,
         dims=dims,
-        has_int8_edges=options.io_types == "int8",
+        has_other_edges=options.io_types != "file" or options.layout != "file" or options.stream_input,
     )
     sizes = None if dims is None or not dims.are_ranges else sizes_of(path, options, dims)
     if sizes is None:

@@ -2,19 +2,22 @@
 
 from codegen.passes.averages import LowerAverages
 from codegen.passes.device_places import Placed, place_edges, place_values
+from codegen.passes.edge_layouts import EdgeLayouts, turned_edges
 from codegen.passes.fold import FoldConstants, RemoveDead
 from codegen.passes.fuse import FoldPad, FuseActivations
-from codegen.passes.io_types import IoTypesInt8
+from codegen.passes.io_types import IoTypes
 from codegen.passes.legalise import Legalise
 from codegen.passes.pipeline import Pass, run_passes
 from codegen.passes.reduce import Reduce, Reduction, Removal
 from codegen.passes.shifted_windows import ShiftWindows
+from codegen.passes.smaller_moves import SmallerMoves
 
 __all__ = [
+    "EdgeLayouts",
     "FoldConstants",
     "FoldPad",
     "FuseActivations",
-    "IoTypesInt8",
+    "IoTypes",
     "Legalise",
     "LowerAverages",
     "Pass",
@@ -24,7 +27,9 @@ __all__ = [
     "Removal",
     "RemoveDead",
     "ShiftWindows",
+    "SmallerMoves",
     "place_edges",
     "place_values",
     "run_passes",
+    "turned_edges",
 ]

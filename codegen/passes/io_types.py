@@ -1,58 +1,103 @@
-"""`--io-types int8`: float inputs and outputs that only meet a conversion to or from int8 become int8.
+"""`--io-types int8|uint8`: inputs and outputs that only meet a conversion become integers of 8 bits.
 
 A conversion takes one element at a time, so it may stand on either side of a TRANSPOSE or a RESHAPE. Edges
-that stay float32 are named in the module's notes, with the reason.
+that stay as they are have a line in the module's notes, with the reason. Networks hold int8: an edge of uint8
+is one QUANTIZE more, which turns the sign bit.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from codegen.ir import Arg, DType, Function, Let, Module, Quantization, Var
-from codegen.ir.ops import ReshapeAttrs, TransposeAttrs
-from codegen.ir.ops.conversions import Dequantize, Quantize
+from codegen.ir import Call, DType, Function, Let, Module, Quantization, TensorType, Var
+from codegen.ir.ops import Pointwise, ReshapeAttrs, RoundedAttrs, TransposeAttrs
+from codegen.ir.ops.conversions import QUANTIZE, Dequantize, Quantize
+from codegen.passes.edges import edge_name, new_name, outer_params, outer_results, rewritten, with_notes
 from codegen.passes.pipeline import rewrite_results, substitute_let, with_function
 
 _MOVES = TransposeAttrs | ReshapeAttrs
-_NOTHING = "--io-types int8 changes nothing: no input or output of the model is float32"
+_SIGN_BIT = 128
+"""uint8 of the meaning of int8: number and zero point are so much more."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class IoTypesInt8:
+class IoTypes:
     """Take the conversion at the model's edge out of the model; the caller quantises instead."""
 
-    name: str = "io_types_int8"
+    dtype: DType = DType.INT8
+    """int8 or uint8."""
+    name: str = "io_types"
 
     def run(self, module: Module) -> Module:
-        """Rewrite parameters, then results. Edges that do not qualify stay float32 and are noted, as do those
-        whose device is not that of the value at their other side."""
+        """Rewrite parameters, then results. Edges that do not qualify stay and are noted, as do those whose
+        device is not that of the value at their other side."""
         notes: list[str] = []
         function = module.main
-        if not any(edge.type.dtype is DType.FLOAT32 for edge in (*function.params, *function.results)):
-            notes = [_NOTHING]
-        exposed = _int8_results(_int8_params(function, notes), notes)
-        module = with_function(module, exposed)
-        told = "\n".join([*module.metadata.get("notes", "").splitlines(), *notes])
-        return replace(module, metadata={**module.metadata, "notes": told}) if notes else module
+        edges = [edge for _, edge in (*outer_params(function), *outer_results(function))]
+        if not any(self._turns(edge) for edge in edges):
+            notes = [f"--io-types {self.dtype.value} changes nothing: {_none_of(self.dtype)}"]
+        function = self._params(function, notes)
+        function = self._results(function, notes)
+        if self.dtype is DType.UINT8:
+            function = _unsigned_results(_unsigned_params(function))
+        return with_notes(with_function(module, function), notes)
+
+    def _turns(self, edge: Var) -> bool:
+        """True if the option is about an edge of this type."""
+        return edge.type.dtype in (DType.FLOAT32, _other_sign(self.dtype))
+
+    def _note(self, kind: str, edge: Var, reason: str) -> str:
+        stays = f"stays {edge.type.dtype.value}"
+        return f"--io-types {self.dtype.value}: {kind} {edge_name(edge)} {stays}: {reason}"
+
+    def _params(self, function: Function, notes: list[str]) -> Function:
+        """Let the parameters have the type behind their QUANTIZE, which goes."""
+        uses = function.uses()
+        retyped: dict[str, Var] = {}
+        quantised: dict[str, Var] = {}
+        for _, param in outer_params(function):
+            if param.type.dtype is DType.INT8 or not self._turns(param):
+                continue
+            path = _path_to_quantize(function, param, uses)
+            if isinstance(path, str):
+                notes.append(self._note("input", param, path))
+                continue
+            *moves, last = path
+            for var in (param, *(let.var for let in moves)):
+                retyped[var.name] = _as_int8(var, last.var.type.quantization)
+            quantised[last.var.name] = list(retyped.values())[-1]
+        return rewritten(function, retyped, quantised)
+
+    def _results(self, function: Function, notes: list[str]) -> Function:
+        """Let the results be what is before their conversion, called as the results were."""
+        uses = function.uses()
+        by_name = {let.var.name: let for let in function.body}
+        retyped: dict[str, Var] = {}
+        stored: dict[str, Var] = {}
+        results = list(function.results)
+        for position, result in outer_results(function):
+            if result.type.dtype is DType.INT8 or not self._turns(result):
+                continue
+            path = _path_from_conversion(by_name, result, uses)
+            if isinstance(path, str):
+                notes.append(self._note("output", result, path))
+                continue
+            source, conversion, moves = path
+            if moves:
+                stored[conversion.var.name] = source
+                retyped |= {let.var.name: _as_int8(let.var, source.type.quantization) for let in moves}
+            else:
+                results[position] = source
+                if source.name in by_name and source not in function.results:
+                    retyped.setdefault(source.name, replace(source, origin=result.origin))
+        return rewritten(replace(function, results=tuple(results)), retyped, stored)
 
 
-def _int8_params(function: Function, notes: list[str]) -> Function:
-    """Let the parameters have the type behind their QUANTIZE, which goes."""
-    states = {state.param for state in function.states}
-    uses = function.uses()
-    retyped: dict[str, Var] = {}
-    quantised: dict[str, Var] = {}
-    for position, param in enumerate(function.params):
-        if position in states or param.type.dtype is not DType.FLOAT32:
-            continue
-        path = _path_to_quantize(function, param, uses)
-        if isinstance(path, str):
-            notes.append(_note("input", param, path))
-            continue
-        *moves, last = path
-        for var in (param, *(let.var for let in moves)):
-            retyped[var.name] = _as_int8(var, last.var.type.quantization)
-        quantised[last.var.name] = list(retyped.values())[-1]
-    return _rewritten(function, retyped, quantised)
+def _other_sign(dtype: DType) -> DType:
+    return DType.UINT8 if dtype is DType.INT8 else DType.INT8
+
+
+def _none_of(dtype: DType) -> str:
+    return f"no input or output of the model is float32 or {_other_sign(dtype).value}"
 
 
 def _path_to_quantize(
@@ -68,41 +113,15 @@ def _path_to_quantize(
             return "it is an output too"
         path.append(function.body[steps[0]])
     last = path[-1]
-    if not isinstance(last.call.op, Quantize) or last.var.type.dtype is not DType.INT8:
+    if not _is_conversion(last, Quantize, param.type, last.var.type):
         return f"{last.call.op.name} reads it, no conversion to int8"
     return _in_one_memory(path, param) or _of_one_scale(path, last.var) or tuple(path)
 
 
-def _int8_results(function: Function, notes: list[str]) -> Function:
-    """Let the results be what is before their DEQUANTIZE, called as the float results were."""
-    states = {state.result for state in function.states}
-    uses = function.uses()
-    by_name = {let.var.name: let for let in function.body}
-    retyped: dict[str, Var] = {}
-    stored: dict[str, Var] = {}
-    results = list(function.results)
-    for position, result in enumerate(function.results):
-        if position in states or not isinstance(result, Var) or result.type.dtype is not DType.FLOAT32:
-            continue
-        path = _path_from_dequantize(by_name, result, uses)
-        if isinstance(path, str):
-            notes.append(_note("output", result, path))
-            continue
-        source, dequantize, moves = path
-        if moves:
-            stored[dequantize.var.name] = source
-            retyped |= {let.var.name: _as_int8(let.var, source.type.quantization) for let in moves}
-        else:
-            results[position] = source
-            if source.name in by_name and source not in function.results:
-                retyped.setdefault(source.name, replace(source, origin=result.origin))
-    return _rewritten(replace(function, results=tuple(results)), retyped, stored)
-
-
-def _path_from_dequantize(
+def _path_from_conversion(
     by_name: Mapping[str, Let], result: Var, uses: Mapping[str, Sequence[int]]
 ) -> tuple[Var, Let, tuple[Let, ...]] | str:
-    """The int8 value behind `result`, its DEQUANTIZE, and the moves after that; else why there are none."""
+    """The int8 value behind `result`, its conversion, and the moves after that; else why there are none."""
     path: list[Let] = []
     name = result.name
     while name in by_name and (not path or isinstance(path[0].call.attrs, _MOVES)):
@@ -112,17 +131,22 @@ def _path_from_dequantize(
     if not path:
         return "it is an input too"
     source = path[0].call.args[0] if path[0].call.args else None
-    operator = path[0].call.op
-    if (
-        not isinstance(operator, Dequantize)
-        or not isinstance(source, Var)
-        or source.type.dtype is not DType.INT8
-    ):
-        return f"{operator.name} makes it, no conversion from int8"
-    dequantize, *moves = path
+    conversion, *moves = path
+    if not isinstance(source, Var) or not _is_conversion(conversion, Dequantize, result.type, source.type):
+        return f"{conversion.call.op.name} makes it, no conversion from int8"
     if moves and any(len(uses[let.var.name]) != 1 for let in path):
         return "other steps or outputs read its floats too"
-    return _in_one_memory(path, source) or _of_one_scale(path, source) or (source, dequantize, tuple(moves))
+    return _in_one_memory(path, source) or _of_one_scale(path, source) or (source, conversion, tuple(moves))
+
+
+def _is_conversion(let: Let, of_floats: type[Pointwise], edge: TensorType, held: TensorType) -> bool:
+    """True if `let` converts between `edge` and the int8 `held`: floats by an operator `of_floats`, uint8 by
+    a QUANTIZE that keeps what the numbers mean."""
+    if held.dtype is not DType.INT8:
+        return False
+    if edge.dtype is DType.FLOAT32:
+        return isinstance(let.call.op, of_floats)
+    return isinstance(let.call.op, Quantize) and edge.quantization == _unsigned_meaning(held)
 
 
 def _in_one_memory(path: Sequence[Let], edge: Var) -> str:
@@ -142,17 +166,47 @@ def _as_int8(var: Var, quantization: Quantization | None) -> Var:
     return replace(var, type=replace(var.type, dtype=DType.INT8, quantization=quantization))
 
 
-def _note(kind: str, edge: Var, reason: str) -> str:
-    return f"--io-types int8: {kind} {edge.origin or edge.name} stays float32: {reason}"
+def _unsigned_meaning(type_: TensorType) -> Quantization | None:
+    """The meaning of int8 as uint8 has it; None where there is none to keep."""
+    meaning = type_.quantization
+    if type_.dtype is not DType.INT8 or meaning is None or meaning.axis is not None:
+        return None
+    return replace(meaning, zero_points=(type_.zero_point + _SIGN_BIT,))
 
 
-def _rewritten(function: Function, retyped: Mapping[str, Var], stored: Mapping[str, Var]) -> Function:
-    """The function with variables of other types, and `stored` values in place of those that they replace."""
-    values: dict[str, Arg] = {**retyped, **{name: retyped.get(arg.name, arg) for name, arg in stored.items()}}
-    body = tuple(
-        substitute_let(replace(let, var=retyped.get(let.var.name, let.var)), values)
-        for let in function.body
-        if let.var.name not in stored
-    )
-    params = tuple(retyped.get(param.name, param) for param in function.params)
-    return replace(function, params=params, body=body, results=rewrite_results(function, values))
+def _unsigned(var: Var) -> Var | None:
+    """An int8 edge as the uint8 of the same meaning; None if it has no meaning to keep."""
+    meaning = _unsigned_meaning(var.type)
+    return meaning and replace(var, type=replace(var.type, dtype=DType.UINT8, quantization=meaning))
+
+
+def _turned(name: str, argument: Var, result: Var) -> Let:
+    call = Call(op=QUANTIZE, args=(argument,), attrs=RoundedAttrs())
+    return Let(var=replace(result, name=name), call=call)
+
+
+def _unsigned_params(function: Function) -> Function:
+    """Let int8 parameters be uint8, of which a step makes int8."""
+    for position, param in outer_params(function):
+        outer = _unsigned(param)
+        if outer is None:
+            continue
+        step = _turned(new_name(function, QUANTIZE.short), outer, param)
+        held = {param.name: step.var}
+        body = (step, *(substitute_let(let, held) for let in function.body))
+        params = (*function.params[:position], outer, *function.params[position + 1 :])
+        results = rewrite_results(function, held)
+        function = replace(function, params=params, body=body, results=results)
+    return function
+
+
+def _unsigned_results(function: Function) -> Function:
+    """Let int8 results be uint8, made by a last step."""
+    for position, result in outer_results(function):
+        outer = _unsigned(result)
+        if outer is None:
+            continue
+        step = _turned(new_name(function, QUANTIZE.short), result, outer)
+        results = (*function.results[:position], step.var, *function.results[position + 1 :])
+        function = replace(function, body=(*function.body, step), results=results)
+    return function

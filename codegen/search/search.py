@@ -362,9 +362,8 @@ _WHOLE = "leave out --stream-input: the input then lies in RAM whole"
 
 
 _KINDS = (
-    "an image of int8 or float32 that convolutions or pools read first can be streamed; a float image that "
-    "the model quantises first can with --io-types int8; one in NCHW (ONNX) of several channels cannot: it "
-    "comes plane by plane; export the model with a Transpose from NHWC first"
+    "an image of int8, uint8 or float32 that convolutions or pools read first can be streamed, converted "
+    "before or not"
 )
 
 

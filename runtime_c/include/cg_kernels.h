@@ -490,22 +490,25 @@ typedef struct {
 void cg_softmax_f32(const cg_softmax_params_f32 *params, const cg_f32 *input, cg_f32 *output);
 
 typedef struct {
-    int32_t count;
     float scale;
     int32_t zero;
 } cg_quantize_params;
 
 /* round(x / scale) + zero, halves away from zero, clamped; NaN gives -128. In place (the result
  * may start up to 3 bytes above the argument: it is a quarter as long). */
-void cg_quantize_f32_s8(const cg_quantize_params *params, const cg_f32 *input, int8_t *output);
+void cg_quantize_f32_s8(const cg_quantize_params *params, const cg_f32 *input, int8_t *output,
+                        int32_t count);
 
 /* scale * (x - zero). The result may start 3 * (count - 1) bytes or more below the argument. */
-void cg_dequantize_s8_f32(const cg_quantize_params *params, const int8_t *input, cg_f32 *output);
+void cg_dequantize_s8_f32(const cg_quantize_params *params, const int8_t *input, cg_f32 *output,
+                          int32_t count);
 
 /* As cg_quantize_f32_s8, of zero point 0; NaN gives the least. In place. */
-void cg_quantize_f32_s32(const cg_quantize_params *params, const cg_f32 *input, cg_s32 *output);
+void cg_quantize_f32_s32(const cg_quantize_params *params, const cg_f32 *input, cg_s32 *output,
+                         int32_t count);
 /* scale * x. In place. */
-void cg_dequantize_s32_f32(const cg_quantize_params *params, const cg_s32 *input, cg_f32 *output);
+void cg_dequantize_s32_f32(const cg_quantize_params *params, const cg_s32 *input, cg_f32 *output,
+                           int32_t count);
 
 /* QUANTIZE between integers: in_zero and out_zero are 0 for 16 bits and more. */
 typedef struct {

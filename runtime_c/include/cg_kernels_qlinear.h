@@ -31,7 +31,7 @@ void cg_qlinear_fully_connected_s8(const cg_fc_params *params, const cg_conv_wei
 
 /* float32 to int8: the quotient by the scale, halves to even. Overlap as cg_quantize_f32_s8. */
 void cg_quantize_linear_f32_s8(const cg_quantize_params *params, const cg_f32 *input,
-                               int8_t *output);
+                               int8_t *output, int32_t count);
 
 typedef struct {
     cg_broadcast shape;

@@ -61,7 +61,7 @@ void cg_qlinear_fully_connected_s16w16(const cg_fc_params *params,
 
 /* float32 to int16: the quotient by the scale, halves to even. Overlap as cg_quantize_f32_s16. */
 void cg_quantize_linear_f32_s16(const cg_quantize_params *params, const cg_f32 *input,
-                                cg_s16 *output);
+                                cg_s16 *output, int32_t count);
 
 /* In place of an argument that is not broadcast. */
 void cg_qlinear_add_s16(const cg_qlinear_pair_params *params, const cg_s16 *lhs, const cg_s16 *rhs,

@@ -129,10 +129,12 @@ void cg_requantize_s16_s32(const cg_requantize_params *params, const cg_s16 *inp
 
 /* round(x / scale), halves away from zero, clamped; NaN gives -32768. In place (the result may
  * start up to 2 bytes above the argument: it is half as long). */
-void cg_quantize_f32_s16(const cg_quantize_params *params, const cg_f32 *input, cg_s16 *output);
+void cg_quantize_f32_s16(const cg_quantize_params *params, const cg_f32 *input, cg_s16 *output,
+                         int32_t count);
 
 /* scale * x. The result may start 2 * (count - 1) bytes or more below the argument. */
-void cg_dequantize_s16_f32(const cg_quantize_params *params, const cg_s16 *input, cg_f32 *output);
+void cg_dequantize_s16_f32(const cg_quantize_params *params, const cg_s16 *input, cg_f32 *output,
+                           int32_t count);
 
 #ifdef __cplusplus
 }

@@ -1,17 +1,18 @@
 """`--io-types int8`: float edges that only meet conversions become int8; others are told."""
 
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
+import codegen
 from codegen.driver.inputs.cases import Case
 from codegen.driver.inputs.files import example_model
 from codegen.driver.options import Options
 from codegen.driver.planning import plan_only
 from codegen.driver.references import numpy_outputs
-from codegen.errors import CodegenError
 from codegen.program.program import Program
 from tests.cli.test_verbs import call
 from tests.importers.onnx.models import model, node
@@ -72,7 +73,11 @@ def test_int8_edges_of_nchw_images(is_flat: bool, tmp_path: Path) -> None:
     assert (image.field, image.type.shape) == ("image", (1, 2, 4, 5))
     assert (logits.field, logits.type.shape) == ("logits", (1, 40) if is_flat else (1, 2, 4, 5))
     assert (logits.type.scale, logits.type.zero_point) == (SCALE, ZERO)
-    assert not program.notes
+    edges = ["input image"] if is_flat else ["input image", "output logits"]
+    text = (
+        "has its channels first, as in the file: --layout nhwc saves the step that turns it, and a copy of 40"
+    )
+    assert list(program.notes) == [f"{edge} {text} bytes" for edge in edges]
     planned = plan_only(tmp_path / "net.onnx", Options(board="host", io_types="int8"))
     data = np.random.default_rng(1).integers(-128, 128, image.type.shape).astype(np.int8)
     [found] = numpy_outputs(planned, Case(name="a", inputs=(data,)))
@@ -117,22 +122,49 @@ def test_edges_that_stay_float_are_told(
 
 def test_a_model_without_float_edges_is_told() -> None:
     [note] = plan_only(example_model(), Options(board="host", io_types="int8")).program.notes
-    assert note == "--io-types int8 changes nothing: no input or output of the model is float32"
+    assert note == "--io-types int8 changes nothing: no input or output of the model is float32 or uint8"
 
 
-def test_planes_cannot_be_streamed_and_the_advice_holds(tmp_path: Path) -> None:
-    """`--stream-input` advised `--io-types int8` for an NCHW image, which changes nothing there."""
-    made = qdq_conv()
+def test_planes_are_streamed_by_pixels(tmp_path: Path) -> None:
+    """`--stream-input` was refused for an NCHW image, and advised `--io-types int8`, which changes nothing
+    there; of floats it was refused as well."""
     path = tmp_path / "net.onnx"
-    path.write_bytes(made.SerializeToString())
-    options = Options(board="host", io_types="int8", stream_input=True)
-    with pytest.raises(
-        CodegenError, match=r"E217(.|\n)*plane by plane; export the model with a Transpose from"
-    ):
-        plan_only(path, options)
-    made.graph.node.insert(0, helper.make_node("Transpose", ["nhwc"], ["image"], perm=[0, 3, 1, 2]))
-    del made.graph.input[:]
-    made.graph.input.append(helper.make_tensor_value_info("nhwc", TensorProto.FLOAT, [1, 4, 5, 2]))
-    path.write_bytes(made.SerializeToString())
-    [image] = plan_only(path, options).program.signature.inputs
-    assert (image.field, image.type.dtype.value, image.type.shape) == ("nhwc", "int8", (1, 4, 5, 2))
+    path.write_bytes(qdq_conv().SerializeToString())
+    edges: dict[Literal["file", "int8", "uint8"], str] = {"int8": "int8", "uint8": "uint8", "file": "float32"}
+    for io_types, dtype in edges.items():
+        program = plan_only(path, Options(board="host", io_types=io_types, stream_input=True)).program
+        [image] = program.signature.inputs
+        assert (image.field, image.type.dtype.value, image.type.shape) == ("image", dtype, (1, 4, 5, 2))
+        assert program.notes[0] == "--stream-input: rows of image have their channels last"
+
+
+@pytest.mark.parametrize("layout", ["file", "nhwc"])
+@pytest.mark.parametrize("is_flat", [False, True])
+def test_uint8_edges(layout: Literal["file", "nhwc"], is_flat: bool, tmp_path: Path) -> None:
+    """Cameras give uint8: the same meaning, 128 more."""
+    path = tmp_path / "net.onnx"
+    path.write_bytes(qdq_conv(is_flat=is_flat).SerializeToString())
+    planned = plan_only(path, Options(board="host", io_types="uint8", layout=layout))
+    [image], [logits] = planned.program.signature.inputs, planned.program.signature.outputs
+    shape = (1, 2, 4, 5) if layout == "file" else (1, 4, 5, 2)
+    for edge in (image, logits):
+        assert (edge.type.dtype.value, edge.type.scale, edge.type.zero_point) == ("uint8", SCALE, ZERO + 128)
+    assert image.type.shape == shape and logits.type.shape == ((1, 40) if is_flat else shape)
+    data = np.random.default_rng(1).integers(0, 256, shape).astype(np.uint8)
+    [found] = numpy_outputs(planned, Case(name="a", inputs=(data,)))
+    expected = data.transpose(0, 3, 1, 2).ravel() if is_flat and layout == "nhwc" else data.ravel()
+    assert np.array_equal(found.ravel(), expected)
+
+
+@pytest.mark.parametrize("io_types", ["file", "int8", "uint8"])
+@pytest.mark.parametrize("layout", ["file", "nhwc"])
+def test_every_edge_runs_and_is_as_onnxruntime_has_it(
+    io_types: Literal["file", "int8", "uint8"], layout: Literal["file", "nhwc"], tmp_path: Path
+) -> None:
+    """The engine takes the file's floats in the file's layout, and gives such."""
+    path = tmp_path / "net.onnx"
+    path.write_bytes(qdq_conv().SerializeToString())
+    report = codegen.run(path, codegen.Options(board="host", io_types=io_types, layout=layout))
+    assert report.run is not None and report.run.reference is not None
+    assert all(output.matches for output in report.run.outputs)
+    assert str(report.run.reference["engine"]).startswith("onnxruntime")

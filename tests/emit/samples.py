@@ -287,9 +287,9 @@ def mixed(name: str = "mixed", *, io: IoMode = IoMode.CALLER, board: ir.Board = 
     quantise = _prim(
         quantize3,
         "quantize_f32_s8",
-        *(StructArg(suffix="params"), ValueArg(index=0), ResultArg()),
+        *(StructArg(suffix="params"), ValueArg(index=0), ResultArg(), LiteralArg(value=6)),
         argument_alignment=4,
-        structs=_params("cg_quantize_params", ("count", 6), ("scale", 0.5), ("zero", -3)),
+        structs=_params("cg_quantize_params", ("scale", 0.5), ("zero", -3)),
     )
     tenth = LinkedConstant(role="rhs", data=np.array([0.1], np.float32), alignment=4)
     prims = (

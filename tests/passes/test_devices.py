@@ -14,7 +14,7 @@ from tests.search.chains import random_chain
 
 ALL: tuple[passes.Pass, ...] = (
     passes.FoldConstants(),
-    passes.IoTypesInt8(),
+    passes.IoTypes(),
     passes.FoldPad(),
     passes.FuseActivations(),
     passes.RemoveDead(),
@@ -97,9 +97,7 @@ def test_devices_and_results_stay(seed: int) -> None:
         for one, two in zip(before.main.results, module.main.results, strict=True):
             assert isinstance(one, Var) and isinstance(two, Var)
             assert one.device.is_free or two.device == one.device, each.name
-        if before.main.params[0].type == module.main.params[0].type and not isinstance(
-            each, passes.IoTypesInt8
-        ):
+        if before.main.params[0].type == module.main.params[0].type and not isinstance(each, passes.IoTypes):
             for one, two in zip(_run(before, inputs), _run(module, inputs), strict=True):
                 assert np.array_equal(one, two), each.name
 

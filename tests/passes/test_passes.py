@@ -33,7 +33,7 @@ from codegen.passes import (
     FoldConstants,
     FoldPad,
     FuseActivations,
-    IoTypesInt8,
+    IoTypes,
     Legalise,
     Pass,
     Reduce,
@@ -195,7 +195,7 @@ def test_float_edges_become_int8() -> None:
     quantised = builder.call(OPS["QUANTIZE"], [x], RoundedAttrs(), ints)
     relu = builder.call(OPS["RELU"], [quantised], Attrs(), ints)
     module = builder.build([builder.call(OPS["DEQUANTIZE"], [relu], Attrs(), floats)])
-    exposed = run_passes(module, (IoTypesInt8(), RemoveDead()))
+    exposed = run_passes(module, (IoTypes(), RemoveDead()))
     assert [let.call.op.name for let in exposed.main.body] == ["RELU"]
     assert [param.type for param in exposed.main.params] == [ints]
     (result,) = exposed.main.results
@@ -209,7 +209,7 @@ def test_float_input_with_a_second_reader_stays_float() -> None:
     x = builder.param("x", floats)
     quantised = builder.call(OPS["QUANTIZE"], [x], RoundedAttrs(), ints)
     module = builder.build([quantised, x])
-    exposed = run_passes(module, (IoTypesInt8(),))
+    exposed = run_passes(module, (IoTypes(),))
     assert exposed.main == module.main
     assert exposed.metadata["notes"].splitlines() == [
         "--io-types int8: input x stays float32: 2 steps and outputs read it",

@@ -21,8 +21,8 @@ class ModelFile:
     dims: Dims | None = None
     extents: importers.Extents = field(default_factory=lambda: NO_EXTENTS)
     """Extents of graph inputs, where they are others than the file's."""
-    has_int8_edges: bool = False
-    """`--io-types int8`: inputs and outputs may have other types than the file's."""
+    has_other_edges: bool = False
+    """True if inputs and outputs may have other types or layouts than the file's."""
 
     def data(self) -> bytes:
         """The file's bytes, constants beside it brought in. Raises CodegenError as `importers.load` does."""

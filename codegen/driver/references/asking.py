@@ -20,7 +20,8 @@ from codegen.engines import (
     Ruling,
 )
 from codegen.errors import CodegenError, Message, listed
-from codegen.ir import TensorType
+from codegen.ir import DType, TensorType
+from codegen.passes import turned_edges
 from codegen.program.program import Program
 from codegen.settings import ReferenceChoice
 
@@ -147,10 +148,10 @@ def answer_of(engine: Engine, request: Request) -> EngineAnswer:
 
 
 def file_types(planned: Planned) -> tuple[tuple[TensorType, ...], tuple[TensorType, ...]]:
-    """Types of inputs and outputs as the file has them: `--io-types int8` makes other ones of them."""
+    """Types of inputs and outputs as the file has them; `--io-types` and `--layout` make other ones."""
     signature = planned.program.signature
     types = tuple(each.type for each in signature.inputs), tuple(each.type for each in signature.outputs)
-    if planned.file is None or not planned.file.has_int8_edges:
+    if planned.file is None or not planned.file.has_other_edges:
         return types
     main = planned.file.imported().module.main
     return tuple(param.type for param in main.params), tuple(result.type for result in main.results)
@@ -159,12 +160,21 @@ def file_types(planned: Planned) -> tuple[tuple[TensorType, ...], tuple[TensorTy
 def file_inputs(
     planned: Planned, case: Case, types: tuple[tuple[TensorType, ...], tuple[TensorType, ...]]
 ) -> Arrays:
-    """The inputs of a case as the file has them: int8 of `--io-types` are its floats again."""
-    tensors = planned.program.signature.inputs
-    return tuple(
-        np.array(data, order="C") if type_.dtype is tensor.type.dtype else _real(data, tensor.type)
-        for data, tensor, type_ in zip(case.inputs, tensors, types[0], strict=True)
-    )
+    """The inputs of a case as the file has them: its own types again, its own order of axes."""
+    tensors, turned = planned.program.signature.inputs, turned_edges(planned.program.metadata)
+    files: list[np.ndarray] = []
+    for place, (data, tensor, type_) in enumerate(zip(case.inputs, tensors, types[0], strict=True)):
+        order = turned.get(("input", place))
+        image = data if order is None else data.transpose(np.argsort(order))
+        files.append(np.array(_as_file(image, tensor.type, type_), order="C"))
+    return tuple(files)
+
+
+def _as_file(data: np.ndarray, type_: TensorType, wanted: TensorType) -> np.ndarray:
+    """Numbers of the program's type as those of the file's."""
+    if wanted.dtype is type_.dtype:
+        return data
+    return _real(data, type_) if wanted.dtype is DType.FLOAT32 else _integers(_real(data, type_), wanted)
 
 
 def _real(data: np.ndarray, type_: TensorType) -> np.ndarray:
@@ -230,7 +240,7 @@ def _as_ours(
     """
     program = planned.program
     hidden = variable_outputs(program)
-    types = file_types(planned)[1]
+    types, turned = file_types(planned)[1], turned_edges(program.metadata)
     cases: list[tuple[np.ndarray | None, ...]] = []
     for outputs in answer.outputs:
         if len(outputs) != len(types) - len(hidden):
@@ -242,7 +252,8 @@ def _as_ours(
             if data is not None and not _fits(data, type_, is_strict=is_strict):
                 text = f'output "{tensor.field}" as {data.dtype}{list(data.shape)}, the import as {type_}'
                 return ((), text) if is_strict else (None, text)
-            ours.append(None if data is None else _as_program(data, type_, tensor.type))
+            order = turned.get(("output", index))
+            ours.append(None if data is None else _as_program(data, type_, tensor.type, order))
         cases.append(tuple(ours))
     return tuple(cases), ""
 
@@ -253,7 +264,13 @@ def _fits(data: np.ndarray, type_: TensorType, *, is_strict: bool) -> bool:
     return same and data.dtype == type_.dtype.numpy
 
 
-def _as_program(data: np.ndarray, type_: TensorType, wanted: TensorType) -> np.ndarray:
-    """An output of the file as the program gives it: `--io-types int8` gives its integers."""
-    whole = data.reshape([int(extent) for extent in wanted.shape])
-    return whole if type_.dtype is wanted.dtype else _integers(whole, wanted)
+def _as_program(
+    data: np.ndarray, type_: TensorType, wanted: TensorType, order: tuple[int, ...] | None
+) -> np.ndarray:
+    """An output of the file as the program gives it: in the integers of `--io-types`, its axes in `order`."""
+    shape = type_.shape if order is not None else wanted.shape
+    image = data.reshape([int(extent) for extent in shape])
+    image = np.array(image if order is None else image.transpose(order), order="C")
+    if type_.dtype is wanted.dtype:
+        return image
+    return _integers(image if type_.dtype is DType.FLOAT32 else _real(image, type_), wanted)

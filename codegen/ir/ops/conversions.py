@@ -107,5 +107,7 @@ class Dequantize(Pointwise):
         return dequantize(values, args)
 
 
-OPERATORS: tuple[Op, ...] = (Quantize(), Dequantize())
+QUANTIZE, DEQUANTIZE = Quantize(), Dequantize()
+
+OPERATORS: tuple[Op, ...] = (QUANTIZE, DEQUANTIZE)
 """All of this family."""

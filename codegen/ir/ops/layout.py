@@ -298,14 +298,14 @@ class BroadcastTo(MovingOp):
         return np.ascontiguousarray(np.broadcast_to(present(values, 0, "argument"), result.shape))
 
 
-RESHAPE = Reshape()
-"""Operator that passes put in place of steps that only rename bytes."""
+RESHAPE, TRANSPOSE = Reshape(), Transpose()
+"""Operators that passes put in place of steps that rename bytes, and at edges of another layout."""
 
 OPERATORS: tuple[Op, ...] = (
     Concatenation(),
     Pad(),
     RESHAPE,
-    Transpose(),
+    TRANSPOSE,
     StridedSlice(),
     BroadcastTo(),
 )

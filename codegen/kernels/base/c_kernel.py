@@ -210,6 +210,18 @@ def row_kernel(let: Let, symbol: str, window: WindowShape | None = None) -> RowK
     return RowKernel(symbol=symbol, window=axes)
 
 
+_ELEMENTS_IN_ROWS = frozenset({DType.INT8, DType.UINT8, DType.FLOAT32})
+
+
+def element_rows(let: Let, symbol: str) -> RowKernel | None:
+    """`symbol` as the row kernel of a function of one image's elements, which may change their type."""
+    image = let.call.args[0]
+    if not isinstance(image, Var) or image.type.shape != let.var.type.shape or len(let.var.type.shape) != 4:
+        return None
+    types = {image.type.dtype, let.var.type.dtype}
+    return RowKernel(symbol=symbol) if types <= _ELEMENTS_IN_ROWS else None
+
+
 _AS_IN_FILE = "as in the file"
 
 

@@ -1,5 +1,7 @@
 """Portable kernels of one argument, by element or row: tables, activations, softmax, quantisation."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from codegen.ir import DType, Let, Var
@@ -18,6 +20,7 @@ from codegen.kernels.base.c_kernel import (
     Parts,
     PortableKernel,
     arg_type,
+    element_rows,
     row_kernel,
     value_argument,
 )
@@ -243,6 +246,7 @@ class TurnSign(PortableKernel):
             call_args=(value, RESULT, LiteralArg(value=let.var.type.elements)),
             constants=linked,
             sharing=in_place(let, 0),
+            rows=element_rows(let, self.symbol),
         )
 
 
@@ -278,7 +282,17 @@ class RescaleS16(_ParamsCall):
         )
 
 
-class QuantizeF32(_Converter):
+class _RealConverter(_Converter):
+    """Shared by conversions between integers and real numbers: the call (params, argument, result, count)."""
+
+    def parts(self, let: Let, constants: ConstantData) -> Parts:
+        """See `PortableKernel.parts`."""
+        whole = super().parts(let, constants)
+        count = LiteralArg(value=let.var.type.elements)
+        return replace(whole, call_args=(*whole.call_args, count), rows=element_rows(let, self.symbol))
+
+
+class QuantizeF32(_RealConverter):
     """QUANTIZE from float32 to int8, int16 or int32."""
 
     op, argument = "QUANTIZE", DType.FLOAT32
@@ -289,11 +303,10 @@ class QuantizeF32(_Converter):
     def numbers(self, let: Let) -> CStruct:
         """See `_ParamsCall.numbers`."""
         result = let.var.type
-        fields = (("count", result.elements), ("scale", result.scale), ("zero", result.zero_point))
-        return params("cg_quantize_params", *fields)
+        return params("cg_quantize_params", ("scale", result.scale), ("zero", result.zero_point))
 
 
-class Dequantize(_Converter):
+class Dequantize(_RealConverter):
     """DEQUANTIZE from int8, int16 or int32 to float32."""
 
     op, result = "DEQUANTIZE", DType.FLOAT32
@@ -304,8 +317,7 @@ class Dequantize(_Converter):
     def numbers(self, let: Let) -> CStruct:
         """See `_ParamsCall.numbers`."""
         argument = arg_type(let, 0)
-        fields = (("count", argument.elements), ("scale", argument.scale), ("zero", argument.zero_point))
-        return params("cg_quantize_params", *fields)
+        return params("cg_quantize_params", ("scale", argument.scale), ("zero", argument.zero_point))
 
 
 _WITH_NUMBERS = (

@@ -5,9 +5,10 @@
 #include "cg_kernel_parts.h"
 
 /* In double, as TFLite: a float has no room for all of an int32. */
-void cg_dequantize_s32_f32(const cg_quantize_params *params, const cg_s32 *input, cg_f32 *output)
+void cg_dequantize_s32_f32(const cg_quantize_params *params, const cg_s32 *input, cg_f32 *output,
+                           int32_t count)
 {
-    for (int32_t i = 0; i < params->count; i++) {
+    for (int32_t i = 0; i < count; i++) {
         output[i] = (float)((double)params->scale * (double)input[i]);
     }
 }

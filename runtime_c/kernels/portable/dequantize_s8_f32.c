@@ -4,9 +4,10 @@
  */
 #include "cg_kernel_parts.h"
 
-void cg_dequantize_s8_f32(const cg_quantize_params *params, const int8_t *input, cg_f32 *output)
+void cg_dequantize_s8_f32(const cg_quantize_params *params, const int8_t *input, cg_f32 *output,
+                          int32_t count)
 {
-    for (int32_t i = 0; i < params->count; i++) {
+    for (int32_t i = 0; i < count; i++) {
         output[i] = params->scale * (float)(input[i] - params->zero);
     }
 }

@@ -4,10 +4,11 @@
  */
 #include "cg_kernel_parts.h"
 
-void cg_quantize_f32_s32(const cg_quantize_params *params, const cg_f32 *input, cg_s32 *output)
+void cg_quantize_f32_s32(const cg_quantize_params *params, const cg_f32 *input, cg_s32 *output,
+                         int32_t count)
 {
     const float limit = 2147483648.0f;
-    for (int32_t i = 0; i < params->count; i++) {
+    for (int32_t i = 0; i < count; i++) {
         const float scaled = input[i] / params->scale;
         int32_t stored = (scaled >= limit) ? CG_S32_MAX : CG_S32_MIN;
         if ((scaled > -limit) && (scaled < limit)) {

@@ -19,9 +19,10 @@ static int32_t round_to_s32(float x)
     return whole + ((rest >= 0.5f) ? 1 : 0) - ((rest <= -0.5f) ? 1 : 0);
 }
 
-void cg_quantize_f32_s8(const cg_quantize_params *params, const cg_f32 *input, int8_t *output)
+void cg_quantize_f32_s8(const cg_quantize_params *params, const cg_f32 *input, int8_t *output,
+                        int32_t count)
 {
-    for (int32_t i = 0; i < params->count; i++) {
+    for (int32_t i = 0; i < count; i++) {
         const int32_t stored = round_to_s32(input[i] / params->scale) + params->zero;
         output[i] = (int8_t)cg_clamp_s32(stored, -128, 127);
     }

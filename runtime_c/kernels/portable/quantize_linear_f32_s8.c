@@ -6,9 +6,9 @@
 #include "cg_round_even.h"
 
 void cg_quantize_linear_f32_s8(const cg_quantize_params *params, const cg_f32 *input,
-                               int8_t *output)
+                               int8_t *output, int32_t count)
 {
-    for (int32_t i = 0; i < params->count; i++) {
+    for (int32_t i = 0; i < count; i++) {
         const int32_t stored = cg_round_even(input[i] / params->scale) + params->zero;
         output[i] = (int8_t)cg_clamp_s32(stored, -128, 127);
     }

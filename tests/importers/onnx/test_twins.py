@@ -1,18 +1,23 @@
 """A `.tflite` and an `.onnx` of one network: they compute the same, and plan the same bytes."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import codegen
+from codegen.driver.inputs.cases import Case
+from codegen.driver.options import Options
+from codegen.driver.planning import plan_only
 from codegen.driver.preparing import pipeline
+from codegen.driver.references import numpy_outputs
 from codegen.importers import load
 from codegen.ir import Function, Let, Module
 from codegen.ir.evaluate import evaluate
 from codegen.ir.ops.base.weighted import WeightedOp
 from codegen.passes import run_passes
-from tests.importers.onnx.twins import NETWORKS, Network, padding, pruned
+from tests.importers.onnx.twins import NETWORKS, Network, exported, padding, pruned
 
 BOARDS = ("mps2-an386", "mps3-an547")
 MOST = 0.02
@@ -54,6 +59,28 @@ def test_both_plan_the_same_bytes(tmp_path: Path, network: Network, dtype: str) 
         plans = [codegen.plan(path, codegen.Options(board=board)).plan for path in paths]
         first, second = (plan.peak_bytes for plan in plans if plan is not None)
         assert abs(first - second) <= MOST * first, f"{board}: {first} and {second} bytes"
+
+
+def test_an_export_plans_and_computes_as_its_twins(tmp_path: Path, network: Network) -> None:
+    """Float edges in NCHW were four times the image, and its turn a second copy; `--io-types int8` kept the
+    turn. Streamed, such a file was refused."""
+    paths = _files(tmp_path, network, "int8")
+    outer = tmp_path / "c.onnx"
+    outer.write_bytes(exported(paths[1].read_bytes()))
+    edges: dict[str, Any] = {"io_types": "int8", "layout": "nhwc"}
+    for board, streams in (("mps2-an386", False), ("mps2-an386", True)):
+        twin = plan_only(paths[0], Options(board=board, stream_input=streams)).program
+        planned = plan_only(outer, Options(board=board, stream_input=streams, **edges))
+        bytes_, others = (sum(each.memory.peaks.values()) for each in (planned.program, twin))
+        assert abs(bytes_ - others) <= MOST * others, f"{board}: {bytes_} and {others} bytes"
+    [image], [scores] = planned.program.signature.inputs, planned.program.signature.outputs
+    assert (image.field, image.type.dtype.value, image.type.scale) == ("image", "int8", np.float32(0.03))
+    assert (scores.field, scores.type.dtype.value, scores.type.scale) == ("scores", "int8", np.float32(0.05))
+    given = np.random.default_rng(9).integers(-128, 128, image.type.shape).astype(np.int8)
+    [ours] = numpy_outputs(planned, Case(name="a", inputs=(given,)))
+    tflite, onnx = (load(path) for path in paths)
+    np.testing.assert_array_equal(ours, evaluate(onnx, onnx.main, [given])[0])
+    assert np.abs(ours.astype(int) - evaluate(tflite, tflite.main, [given])[0]).max() <= 3
 
 
 def test_both_lose_the_same_channels(tmp_path: Path) -> None:

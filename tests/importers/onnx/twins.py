@@ -304,6 +304,27 @@ def padding(dtype: str) -> tuple[bytes, bytes]:
     return twins.files(twins.classes(value, 4))
 
 
+def exported(data: bytes) -> bytes:
+    """An int8 `.onnx` of these with the edges that exporters write: float32, N, C, H, W, `scores`."""
+    made = onnx.load_from_string(data)
+    graph, scales = made.graph, ["image_s", "image_z"]
+    last = graph.node[-1]
+    nodes = [
+        helper.make_node("QuantizeLinear", ["image", *scales], ["image_q"]),
+        helper.make_node("DequantizeLinear", ["image_q", *scales], [graph.node[3].output[0]]),
+        *graph.node[4:-1],
+        helper.make_node("DequantizeLinear", list(last.input), ["scores"]),
+    ]
+    shape = [extent.dim_value for extent in graph.input[0].type.tensor_type.shape.dim]
+    count = graph.output[0].type.tensor_type.shape.dim[1].dim_value
+    del graph.node[:], graph.input[:], graph.output[:]
+    graph.node.extend(nodes)
+    planes = [shape[0], shape[3], shape[1], shape[2]]
+    graph.input.append(helper.make_tensor_value_info("image", onnx.TensorProto.FLOAT, planes))
+    graph.output.append(helper.make_tensor_value_info("scores", onnx.TensorProto.FLOAT, [1, count]))
+    return made.SerializeToString()
+
+
 Network = Callable[[str], tuple[bytes, bytes]]
 """(`.tflite`, `.onnx`) of an element type."""
 

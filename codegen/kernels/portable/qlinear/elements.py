@@ -8,6 +8,7 @@ from codegen.kernels.base.c_kernel import (
     Parts,
     PortableKernel,
     arg_type,
+    element_rows,
     pair_parts,
     row_kernel,
     value_argument,
@@ -40,6 +41,7 @@ class TableLookup(PortableKernel):
             call_args=(table, value, RESULT, LiteralArg(value=let.var.type.elements)),
             constants=(*table_linked, *linked),
             sharing=in_place(let, 0),
+            rows=element_rows(let, self.symbol),
         )
 
 

@@ -59,7 +59,6 @@ static const cg_binary_params_f32 scale2_params = {
 };
 
 static const cg_quantize_params quantize3_params = {
-    .count = 6,
     .scale = 0.5f,
     .zero = -3,
 };
@@ -97,7 +96,7 @@ cg_status mixed_run(const mixed_inputs *inputs, const mixed_outputs *outputs)
     /* 3: QUANTIZE scale2 2x3 -> quantize3 2x3; at outputs->double_ */
     int8_t *const quantize3 = outputs->double_;
     CG_STEP_BEGIN(3u);
-    cg_quantize_f32_s8(&quantize3_params, scale2, quantize3);
+    cg_quantize_f32_s8(&quantize3_params, scale2, quantize3, 6);
     CG_STEP_END(3u);
 
     return CG_OK;
