@@ -305,15 +305,15 @@ def _reading(call: Call, argument: Var) -> Call:
     return replace(call, args=(argument, *call.args[1:]))
 
 
-def _reshaped(function: Function, argument: Var, wanted: Var) -> Let:
-    """`argument` in the shape of `wanted`, under a name of its own."""
-    type_ = replace(argument.type, shape=wanted.type.shape)
-    var = replace(wanted, name=new_name(function, RESHAPE.short), type=type_)
+def _reshaped(function: Function, argument: Var, target: Var) -> Let:
+    """`argument` in the shape of `target`, under a name of its own."""
+    type_ = replace(argument.type, shape=target.type.shape)
+    var = replace(target, name=new_name(function, RESHAPE.short), type=type_)
     return Let(var=var, call=Call(op=RESHAPE, args=(argument,), attrs=ReshapeAttrs(shape=type_.shape)))
 
 
-def _transposed(function: Function, argument: Var, wanted: Var, order: Sequence[int]) -> Let:
-    """`argument` with its axes in another order, of the type of `wanted`, under a name of its own."""
-    var = replace(wanted, name=new_name(function, TRANSPOSE.short))
+def _transposed(function: Function, argument: Var, target: Var, order: Sequence[int]) -> Let:
+    """`argument` with its axes in another order, of the type of `target`, under a name of its own."""
+    var = replace(target, name=new_name(function, TRANSPOSE.short))
     attrs = TransposeAttrs(permutation=tuple(order))
     return Let(var=var, call=Call(op=TRANSPOSE, args=(argument,), attrs=attrs))

@@ -170,11 +170,12 @@ def file_inputs(
     return tuple(files)
 
 
-def _as_file(data: np.ndarray, type_: TensorType, wanted: TensorType) -> np.ndarray:
+def _as_file(data: np.ndarray, type_: TensorType, file_type: TensorType) -> np.ndarray:
     """Numbers of the program's type as those of the file's."""
-    if wanted.dtype is type_.dtype:
+    if file_type.dtype is type_.dtype:
         return data
-    return _real(data, type_) if wanted.dtype is DType.FLOAT32 else _integers(_real(data, type_), wanted)
+    real = _real(data, type_)
+    return real if file_type.dtype is DType.FLOAT32 else _integers(real, file_type)
 
 
 def _real(data: np.ndarray, type_: TensorType) -> np.ndarray:

@@ -286,7 +286,7 @@ class _RealConverter(_Converter):
     """Shared by conversions between integers and real numbers: the call (params, argument, result, count)."""
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """See `PortableKernel.parts`."""
+        """The call, also row by row."""
         whole = super().parts(let, constants)
         count = LiteralArg(value=let.var.type.elements)
         return replace(whole, call_args=(*whole.call_args, count), rows=element_rows(let, self.symbol))
