@@ -3,11 +3,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from tflite.IfOptions import IfOptions
-from tflite.WhileOptions import WhileOptions
 
 from codegen.errors import CodegenError
 from codegen.importers.graph_inputs import Extents
@@ -105,8 +102,8 @@ class LoopTranslation(Translation):
 
     def _parts_of(self, site: Site) -> tuple[Translated | None, ...]:
         """What a loop gives, for each output that anything reads."""
-        options: Any = site.options(WhileOptions)
-        numbers = int(options.CondSubgraphIndex()), int(options.BodySubgraphIndex())
+        options = site.options()
+        numbers = options.integer("cond_subgraph_index"), options.integer("body_subgraph_index")
         condition, body = (self._function(number) for number in numbers)
         firsts = [arg for arg in site.all_args() if arg is not None]
         _need_alike(site, firsts, condition, body)
@@ -119,8 +116,8 @@ class LoopTranslation(Translation):
     def _branches_of(self, site: Site) -> tuple[Translated | None, ...]:
         """What an IF gives: a loop of one iteration for each branch, of which one takes place. The second one
         begins with what the first one leaves."""
-        options: Any = site.options(IfOptions)
-        numbers = int(options.ThenSubgraphIndex()), int(options.ElseSubgraphIndex())
+        options = site.options()
+        numbers = options.integer("then_subgraph_index"), options.integer("else_subgraph_index")
         args = [arg for arg in site.all_args() if arg is not None]
         given = [number for number, index in enumerate(site.operator.outputs) if self._is_read(index)]
         firsts: list[Arg | InnerStep] = [self._any_value(site, args, number) for number in given]

@@ -6,17 +6,14 @@ reading and assigning are no steps. CALL_ONCE runs when the file is read: what i
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
-from tflite.CallOnceOptions import CallOnceOptions
-from tflite.VarHandleOptions import VarHandleOptions
 
 from codegen.importers.printable_names import printable
 from codegen.importers.reporting import AlreadyReported, Refused
 from codegen.importers.tflite.file.reader import FileModel, FileOperator
 from codegen.importers.tflite.operators.custom.streaming import MAX_STATES, STREAMING
-from codegen.importers.tflite.operators.site import options_of
+from codegen.importers.tflite.operators.stored_options import options_of
 from codegen.importers.tflite.operators.translators import ASSIGN, HANDLE, HOLDERS
 from codegen.importers.tflite.tensors import Tensors
 from codegen.ir import Arg, Constant, ConstRef, StateValue, TensorType, Var
@@ -27,8 +24,8 @@ _CONSTANTS = "convert the model so that variables begin with constants"
 
 def handle_name(operator: FileOperator) -> str:
     """The name of the variable that a VAR_HANDLE names."""
-    options: Any = options_of(operator, VarHandleOptions, required=False)
-    parts = [] if options is None else [options.Container(), options.SharedName()]
+    options = options_of(operator, required=False)
+    parts = options.text("container"), options.text("shared_name")
     texts = [printable(part.decode("utf-8", errors="replace")) for part in parts if part]
     return "/".join(texts) or f"variable{operator.index}"
 
@@ -91,8 +88,8 @@ class Variables:
         """Let variables begin with what a CALL_ONCE assigns; `subgraph`: the file's, by number."""
         if self._now:
             raise Refused("E301", "runs behind operators that read or assign variables", "let it run first")
-        options: Any = options_of(operator, CallOnceOptions)
-        self._firsts.update(_assigned(subgraph(int(options.InitSubgraphIndex()))))
+        options = options_of(operator)
+        self._firsts.update(_assigned(subgraph(options.integer("init_subgraph_index"))))
 
     def read(self, operator: FileOperator, type_: TensorType, identifier: Mapping[str, str]) -> Var | bytes:
         """What a READ_VARIABLE of this type gives: a value, or the bytes of one that is never assigned."""

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from codegen.importers.tflite.file.option_tables import BY_OPERATOR, OptionStorage
 from codegen.importers.tflite.writing.writer import ModelBuilder
-from codegen.importers.tflite.writing.writer_options import OPTIONS, OptionStorage
 from tests.importers.fuzz.mutations import OPTION_NUMBERS
 from tests.importers.samples import one_op
 
@@ -25,7 +25,7 @@ _LAYERS: dict[str, tuple[Shape, tuple[Any, ...]]] = {
 
 def option_files() -> Iterator[tuple[str, bytes]]:
     """Every integer field of every operator's options at 0, -1, 2^15 and 2^31 - 1."""
-    for op, table in OPTIONS.items():
+    for op, table in BY_OPERATOR.items():
         for field, option in table.fields.items():
             if option.kind not in (OptionStorage.INT, OptionStorage.INTS):
                 continue

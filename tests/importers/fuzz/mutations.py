@@ -88,7 +88,7 @@ def _index(rng: random.Random, count: int) -> bytes:
 def option_field(root: Node, rng: random.Random) -> None:
     """One field of one operator's options."""
     options = _operator(root, rng).node(4)
-    if options is None or options.layout is None:
+    if options is None or options.layout is None or not options.layout.fields:
         return
     number, (_, kind) = rng.choice(list(options.layout.fields.items()))
     if isinstance(kind, Scalar):

@@ -63,6 +63,18 @@ MirrorPadOptions mode:byte
 DepthToSpaceOptions block_size:int
 BatchMatMulOptions adj_x:bool adj_y:bool asymmetric_quantize_inputs:bool
 CumsumOptions exclusive:bool reverse:bool
+ArgMaxOptions output_type:byte
+ArgMinOptions output_type:byte
+SplitOptions num_splits:int
+SplitVOptions num_splits:int
+ShapeOptions out_type:byte
+CastOptions in_data_type:byte out_data_type:byte
+ExpandDimsOptions
+TransposeOptions
+PadOptions
+PadV2Options
+QuantizeOptions
+DequantizeOptions
 """
 
 OPTION_TABLES: Mapping[int, str] = {
@@ -100,6 +112,18 @@ OPTION_TABLES: Mapping[int, str] = {
     94: "DepthToSpaceOptions",
     101: "BatchMatMulOptions",
     102: "CumsumOptions",
+    22: "PadOptions",
+    26: "TransposeOptions",
+    35: "SplitOptions",
+    37: "CastOptions",
+    38: "DequantizeOptions",
+    40: "ArgMaxOptions",
+    43: "PadV2Options",
+    52: "ExpandDimsOptions",
+    55: "ShapeOptions",
+    57: "ArgMinOptions",
+    79: "SplitVOptions",
+    89: "QuantizeOptions",
 }
 """Those members of the union `BuiltinOptions` that the importer reads, by their number."""
 

@@ -14,7 +14,6 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from tflite.BuiltinOptions import BuiltinOptions
 from tflite.Model import Model
 
 from codegen import importers
@@ -30,6 +29,7 @@ from codegen.plan.place.hill_climb import hill_climb
 from codegen.plan.validate import violations
 from codegen.problem.problem import Limits, MemoryPlan, peak_bytes
 from tests.engines import TFLITE_MICRO, EngineError, Request, arena_head_bytes, available, evaluate
+from tests.importers.samples import schema_word
 from tests.networks import NAMES, drawn, model_path
 
 SIZES = {"Bool": 1, "Int8": 1, "Uint8": 1, "Int32": 4, "Uint32": 4, "Float32": 4, "Int64": 8, "Uint64": 8}
@@ -71,16 +71,9 @@ def _expected(field: flatbuffer.Field) -> str:
 def test_field_numbers_and_kinds(table: flatbuffer.SchemaTable) -> None:
     schema = getattr(importlib.import_module(f"tflite.{table.name}"), table.name)
     for number, (name, field) in table.fields.items():
-        accessor = "".join(part.capitalize() for part in name.split("_"))
-        source = inspect.getsource(getattr(schema, accessor))
+        source = inspect.getsource(getattr(schema, schema_word(name)))
         assert f"Offset({4 + 2 * number})" in source, name
         assert _kind(source) == _expected(field), name
-
-
-def test_numbers_of_the_options() -> None:
-    assert {number: getattr(BuiltinOptions, table.name) for number, table in flatbuffer.OPTIONS.items()} == {
-        number: number for number in flatbuffer.OPTIONS
-    }
 
 
 KERNEL = UserKernel(op="POW", symbol="power", source="power.c", text="")

@@ -14,7 +14,7 @@ import pytest
 import tflite
 
 from codegen.importers.printable_names import uncontrolled
-from codegen.importers.tflite.file import flatbuffer
+from codegen.importers.tflite.file import flatbuffer, option_tables
 from codegen.importers.tflite.file.reader import FileModel, FileOperator, FileTensor, read
 from codegen.importers.tflite.writing import writer_options
 from codegen.importers.tflite.writing.writer import ModelBuilder
@@ -88,7 +88,7 @@ def said(data: bytes) -> dict[str, Any]:
 
 def _option_values(operator: FileOperator) -> dict[str, Any]:
     """Options as the importer gets them: by the accessors of the schema package."""
-    table = writer_options.OPTIONS.get(operator.name)
+    table = option_tables.BY_OPERATOR.get(operator.name)
     if table is None or operator.options is None:
         return {}
     options = getattr(cast(Any, tflite), table.union)()
@@ -97,8 +97,9 @@ def _option_values(operator: FileOperator) -> dict[str, Any]:
     words = {
         kind: {code: word for word, code in codes.items()}
         for kind, codes in (
-            (writer_options.OptionStorage.PADDING, writer_options.PADDINGS),
-            (writer_options.OptionStorage.ACTIVATION, writer_options.ACTIVATIONS),
+            (option_tables.OptionStorage.PADDING, writer_options.PADDINGS),
+            (option_tables.OptionStorage.ACTIVATION, writer_options.ACTIVATIONS),
+            (option_tables.OptionStorage.TYPE, writer_options.TENSOR_TYPES),
         )
     }
     for option, field in table.fields.items():
@@ -110,7 +111,7 @@ def _option_values(operator: FileOperator) -> dict[str, Any]:
             value: Any = getattr(options, word)()
             value = (
                 value.decode()
-                if field.kind is writer_options.OptionStorage.TEXT and value is not None
+                if field.kind is option_tables.OptionStorage.TEXT and value is not None
                 else value
             )
             if value is not None:

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import tflite
 
+from codegen.importers.tflite.file.option_tables import BY_OPERATOR, OptionStorage
 from codegen.importers.tflite.writing.writer import ModelBuilder
-from codegen.importers.tflite.writing.writer_options import OPTIONS, OptionStorage, builtin_code
+from codegen.importers.tflite.writing.writer_options import builtin_code
 from tests.importers.samples import schema_word
 
 SCHEMA: Any = cast(Any, tflite)
@@ -69,15 +70,16 @@ def test_the_same_description_gives_the_same_bytes() -> None:
     assert model.build() == model.build() == conv_model().build()
 
 
-@pytest.mark.parametrize("name", sorted(OPTIONS))
+@pytest.mark.parametrize("name", sorted(BY_OPERATOR))
 def test_every_option_of_every_operator_lands_in_its_schema_field(name: str) -> None:
     """Distinct values in, read back by the schema's accessor of that name: field numbers and types fit."""
-    table = OPTIONS[name]
+    table = BY_OPERATOR[name]
     given: dict[str, Any] = {}
     expected: dict[str, Any] = {}
     for number, (option, field) in enumerate(table.fields.items()):
         values = {
             OptionStorage.INT: (number + 2, number + 2),
+            OptionStorage.BYTE: (number + 2, number + 2),
             OptionStorage.BOOL: (field.default == 0, field.default == 0),
             OptionStorage.FLOAT: (0.5 + number, 0.5 + number),
             OptionStorage.INTS: ((4, 5, 6), [4, 5, 6]),

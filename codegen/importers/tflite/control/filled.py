@@ -8,13 +8,11 @@ reads it.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from tflite.ConcatenationOptions import ConcatenationOptions
 
 from codegen.importers.tflite.file.reader import FileOperator, FileTensor
-from codegen.importers.tflite.operators.site import options_of
+from codegen.importers.tflite.operators.stored_options import options_of
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,8 +86,8 @@ def joins_rows(operator: FileOperator, rank: int) -> bool:
     """Whether an operator joins along the first axis and does nothing else."""
     if operator.name != "CONCATENATION" or not rank:
         return False
-    options: Any = options_of(operator, ConcatenationOptions)
-    return options is not None and options.Axis() in (0, -rank) and options.FusedActivationFunction() == 0
+    options = options_of(operator)
+    return options.integer("axis") in (0, -rank) and options.integer("activation") == 0
 
 
 def is_whole(piece: Rows, tensor: FileTensor) -> bool:

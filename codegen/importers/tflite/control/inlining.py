@@ -5,9 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from tflite.IfOptions import IfOptions
 from tflite.TensorType import TensorType as TypeCode
-from tflite.WhileOptions import WhileOptions
 
 from codegen.errors import CodegenError
 from codegen.importers.limits import MAX_OPERATORS, MAX_TENSORS
@@ -16,7 +14,7 @@ from codegen.importers.tflite.control import known
 from codegen.importers.tflite.control.filled import Filled, Rows, cut, cut_of, is_whole, joined, joins_rows
 from codegen.importers.tflite.control.trip_counts import FIXED, SMALLER, UNKNOWN_COUNT
 from codegen.importers.tflite.file.reader import FileModel, FileOperator, FileTensor
-from codegen.importers.tflite.operators.site import options_of
+from codegen.importers.tflite.operators.stored_options import options_of
 from codegen.importers.tflite.operators.translators import CONTROL_OPS, HOLDERS, STATE_OPS
 
 _MAX_DEPTH = 8
@@ -245,8 +243,8 @@ class _Inliner:
         return None if data is None or data.size != 1 else bool(data.reshape(-1)[0])
 
     def _if(self, operator: FileOperator, inputs: Sequence[int], depth: int) -> tuple[int, ...]:
-        options: Any = options_of(operator, IfOptions)
-        branches = int(options.ThenSubgraphIndex()), int(options.ElseSubgraphIndex())
+        options = options_of(operator)
+        branches = options.integer("then_subgraph_index"), options.integer("else_subgraph_index")
         if not inputs:
             raise Refused("E303", "has no condition")
         chosen = self._value(inputs[0])
@@ -366,18 +364,18 @@ class _Inliner:
         return result
 
     def _while(self, operator: FileOperator, inputs: Sequence[int], depth: int) -> tuple[int, ...]:
-        options: Any = options_of(operator, WhileOptions)
+        options = options_of(operator)
         carried = tuple(inputs)
         for _ in range(_MAX_TRIPS):
             mark = len(self._operators)
-            conditions = self._call(int(options.CondSubgraphIndex()), carried, depth)
+            conditions = self._call(options.integer("cond_subgraph_index"), carried, depth)
             self._drop(mark)
             goes_on = self._value(conditions[0]) if len(conditions) == 1 else None
             if goes_on is None:
                 raise _NotUnrolled("E301", UNKNOWN_COUNT, FIXED)
             if not goes_on:
                 return carried
-            carried = self._call(int(options.BodySubgraphIndex()), carried, depth)
+            carried = self._call(options.integer("body_subgraph_index"), carried, depth)
         raise _NotUnrolled("E305", f"makes more than {_MAX_TRIPS} iterations", SMALLER)
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from codegen.errors import CodegenError, Message
 from codegen.importers import limits
 from codegen.importers.limits import MAX_NAME_BYTES, MAX_NAMES_BYTES
+from codegen.importers.tflite.file.option_tables import BY_CODE, OptionStorage, OptionTable
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -79,73 +80,17 @@ def _numbers(name: str, *fields: tuple[str, Field]) -> SchemaTable:
     return SchemaTable(name=name, fields=dict(enumerate(fields)))
 
 
-_ACTIVATION = ("fused_activation_function", _BYTE)
-_WINDOW = (("padding", _BYTE), ("stride_w", _INT), ("stride_h", _INT))
-_BIAS_TYPE = ("quantized_bias_type", _BYTE)
-_DILATION = (("dilation_w_factor", _INT), ("dilation_h_factor", _INT))
-_CENTRES = (("align_corners", _BYTE), ("half_pixel_centers", _BYTE))
+def _options_table(table: OptionTable) -> SchemaTable:
+    fields: dict[int, tuple[str, Field]] = {}
+    for name, option in table.fields.items():
+        if option.size_bytes is not None:
+            fields[option.number] = (name, Scalar(size_bytes=option.size_bytes))
+        else:
+            fields[option.number] = (name, Text() if option.kind is OptionStorage.TEXT else _INTS)
+    return SchemaTable(name=table.union, fields=fields)
 
-OPTIONS: Mapping[int, SchemaTable] = {
-    1: _numbers("Conv2DOptions", *_WINDOW, _ACTIVATION, *_DILATION, _BIAS_TYPE),
-    2: _numbers("DepthwiseConv2DOptions", *_WINDOW, ("depth_multiplier", _INT), _ACTIVATION, *_DILATION),
-    5: _numbers("Pool2DOptions", *_WINDOW, ("filter_width", _INT), ("filter_height", _INT), _ACTIVATION),
-    6: _numbers("SVDFOptions", ("rank", _INT), _ACTIVATION, ("asymmetric_quantize_inputs", _BYTE)),
-    8: _numbers(
-        "FullyConnectedOptions",
-        _ACTIVATION,
-        ("weights_format", _BYTE),
-        ("keep_num_dims", _BYTE),
-        ("asymmetric_quantize_inputs", _BYTE),
-        _BIAS_TYPE,
-    ),
-    9: _numbers("SoftmaxOptions", ("beta", _INT)),
-    10: _numbers("ConcatenationOptions", ("axis", _INT), _ACTIVATION),
-    11: _numbers("AddOptions", _ACTIVATION, ("pot_scale_int16", _BYTE)),
-    12: _numbers("L2NormOptions", _ACTIVATION),
-    15: SchemaTable(
-        name="ResizeBilinearOptions", fields=dict(enumerate(_CENTRES, 2))
-    ),  # 0 and 1: older files
-    17: _numbers("ReshapeOptions", ("new_shape", _INTS)),
-    19: _numbers("SpaceToDepthOptions", ("block_size", _INT)),
-    21: _numbers("MulOptions", _ACTIVATION),
-    23: _numbers("GatherOptions", ("axis", _INT), ("batch_dims", _INT)),
-    27: _numbers("ReducerOptions", ("keep_dims", _BYTE)),
-    28: _numbers("SubOptions", _ACTIVATION, ("pot_scale_int16", _BYTE)),
-    29: _numbers("DivOptions", _ACTIVATION),
-    30: _numbers("SqueezeOptions", ("squeeze_dims", _INTS)),
-    32: _numbers(
-        "StridedSliceOptions",
-        ("begin_mask", _INT),
-        ("end_mask", _INT),
-        ("ellipsis_mask", _INT),
-        ("new_axis_mask", _INT),
-        ("shrink_axis_mask", _INT),
-        ("offset", _BYTE),
-    ),
-    49: _numbers("TransposeConvOptions", *_WINDOW, _ACTIVATION, _BIAS_TYPE),
-    59: _numbers("PackOptions", ("values_count", _INT), ("axis", _INT)),
-    64: _numbers("UnpackOptions", ("num", _INT), ("axis", _INT)),
-    71: _numbers(
-        "UnidirectionalSequenceLSTMOptions",
-        _ACTIVATION,
-        ("cell_clip", _INT),
-        ("proj_clip", _INT),
-        ("time_major", _BYTE),
-    ),
-    74: _numbers("ResizeNearestNeighborOptions", *_CENTRES),
-    75: _numbers("LeakyReluOptions", ("alpha", _INT)),
-    77: _numbers("MirrorPadOptions", ("mode", _BYTE)),
-    92: _numbers("IfOptions", ("then_subgraph_index", _INT), ("else_subgraph_index", _INT)),
-    93: _numbers("WhileOptions", ("cond_subgraph_index", _INT), ("body_subgraph_index", _INT)),
-    94: _numbers("DepthToSpaceOptions", ("block_size", _INT)),
-    101: _numbers(
-        "BatchMatMulOptions", ("adj_x", _BYTE), ("adj_y", _BYTE), ("asymmetric_quantize_inputs", _BYTE)
-    ),
-    102: _numbers("CumsumOptions", ("exclusive", _BYTE), ("reverse", _BYTE)),
-    103: _numbers("CallOnceOptions", ("init_subgraph_index", _INT)),
-    111: _numbers("VarHandleOptions", ("container", Text()), ("shared_name", Text())),
-    116: _numbers("GeluOptions", ("approximate", _BYTE)),
-}
+
+OPTIONS: Mapping[int, SchemaTable] = {code: _options_table(table) for code, table in BY_CODE.items()}
 """Option tables by their number in the union BuiltinOptions."""
 
 _OPERATOR_CODE = _numbers(

@@ -18,7 +18,8 @@ from tflite.Model import Model
 from codegen.errors import CodegenError, Message
 from codegen.importers import limits
 from codegen.importers.printable_names import printable, uncontrolled
-from codegen.importers.tflite.file.flatbuffer import OPERATOR_CODES, OPTIONS, model_table, verify
+from codegen.importers.tflite.file.flatbuffer import OPERATOR_CODES, model_table, verify
+from codegen.importers.tflite.file.option_tables import BY_CODE
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -205,7 +206,7 @@ class _SchemaReader:
             inputs=self._operand_list(operator.InputsLength(), operator.InputsAsNumpy),
             outputs=self._operand_list(operator.OutputsLength(), operator.OutputsAsNumpy),
             options_kind=kind,
-            options=operator.BuiltinOptions() if kind in OPTIONS else None,
+            options=operator.BuiltinOptions() if kind in BY_CODE else None,
             custom_options=custom_options,
             custom_option_bytes=option_bytes,
         )

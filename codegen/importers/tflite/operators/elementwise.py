@@ -2,16 +2,6 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
-
-from tflite.AddOptions import AddOptions
-from tflite.DivOptions import DivOptions
-from tflite.GeluOptions import GeluOptions
-from tflite.L2NormOptions import L2NormOptions
-from tflite.LeakyReluOptions import LeakyReluOptions
-from tflite.MulOptions import MulOptions
-from tflite.SoftmaxOptions import SoftmaxOptions
-from tflite.SubOptions import SubOptions
 
 from codegen.importers.reporting import Refused
 from codegen.importers.tflite.operators.site import InnerStep, Site, Translated
@@ -22,28 +12,21 @@ from codegen.ir.ops import (
     Attrs,
     BinaryAttrs,
     ConvertAttrs,
-    GeluAttrs,
-    LeakyReluAttrs,
     ReshapeAttrs,
     RoundedAttrs,
-    SoftmaxAttrs,
 )
 from codegen.ir.ops.elementwise import CASTS
 from codegen.ir.ops.layout import SAME_BITS
 
 
-def binary(kind: type[AddOptions | SubOptions | MulOptions | DivOptions]) -> Callable[[Site], Translated]:
-    """ADD, SUB, MUL, DIV: translator for the one whose options are `kind`."""
-
-    def translate(site: Site) -> Translated:
-        site.need_inputs(2, 2)
-        options: Any = site.fused_options(kind, required=False)
-        args = site.args(2)
-        if kind in (AddOptions, SubOptions) and (options is None or options.PotScaleInt16()):
-            _need_general_scales(site, [args[0].type, args[1].type, site.result])
-        return Translated(op=site.operator.name, args=args, attrs=site.activated(BinaryAttrs()))
-
-    return translate
+def binary(site: Site) -> Translated:
+    """ADD, SUB, MUL, DIV."""
+    site.need_inputs(2, 2)
+    options = site.fused_options(required=False)
+    args = site.args(2)
+    if site.operator.name in ("ADD", "SUB") and options.flag("pot_scale_int16"):
+        _need_general_scales(site, [args[0].type, args[1].type, site.result])
+    return Translated(op=site.operator.name, args=args, attrs=site.activated(BinaryAttrs()))
 
 
 def _need_general_scales(site: Site, types: Sequence[TensorType]) -> None:
@@ -88,7 +71,7 @@ def add_n(site: Site) -> Translated:
 def l2_normalization(site: Site) -> Translated:
     """L2_NORMALIZATION over the last axis."""
     site.need_inputs(1, 1)
-    site.fused_options(L2NormOptions, required=False)
+    site.fused_options(required=False)
     site.need_no_activation()
     return Translated(op="L2_NORMALIZATION", args=(site.arg(0),), attrs=Attrs())
 
@@ -104,10 +87,10 @@ def select(site: Site) -> Translated:
 
 
 def unary(site: Site) -> Translated:
-    """Operators with one operand whose options, if any, say nothing."""
+    """Operators with one operand whose options have the names of their attributes."""
     site.need_inputs(1, 1)
     name = site.operator.name
-    return Translated(op=name, args=(site.arg(0),), attrs=OPS[name].attrs_type())
+    return Translated(op=name, args=(site.arg(0),), attrs=site.attributes(OPS[name].attrs_type))
 
 
 def cast(site: Site) -> Translated:
@@ -134,33 +117,3 @@ def _cast_unsigned(site: Site, value: Arg) -> Translated:
     if not site.gives_unsigned:
         return converted
     return Translated(op="QUANTIZE", args=(converted.giving(as_in_file(site.result)),), attrs=RoundedAttrs())
-
-
-def softmax(site: Site) -> Translated:
-    """SOFTMAX over the last axis."""
-    site.need_inputs(1, 1)
-    options: Any = site.options(SoftmaxOptions)
-    attrs = SoftmaxAttrs(beta=_finite("beta", float(options.Beta())))
-    return Translated(op="SOFTMAX", args=(site.arg(0),), attrs=attrs)
-
-
-def gelu(site: Site) -> Translated:
-    """GELU."""
-    site.need_inputs(1, 1)
-    options: Any = site.options(GeluOptions, required=False)
-    attrs = GeluAttrs(approximate=options is not None and bool(options.Approximate()))
-    return Translated(op="GELU", args=(site.arg(0),), attrs=attrs)
-
-
-def leaky_relu(site: Site) -> Translated:
-    """LEAKY_RELU."""
-    site.need_inputs(1, 1)
-    options: Any = site.options(LeakyReluOptions)
-    attrs = LeakyReluAttrs(alpha=_finite("alpha", float(options.Alpha())))
-    return Translated(op="LEAKY_RELU", args=(site.arg(0),), attrs=attrs)
-
-
-def _finite(what: str, value: float) -> float:
-    if not math.isfinite(value):
-        raise Refused("E303", f"{what} is {value}")
-    return value

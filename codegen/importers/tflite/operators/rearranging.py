@@ -7,15 +7,8 @@ own, every element type, and where the plan can lay the parts side by side no co
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
-from tflite.DepthToSpaceOptions import DepthToSpaceOptions
-from tflite.GatherOptions import GatherOptions
 from tflite.MirrorPadMode import MirrorPadMode
-from tflite.MirrorPadOptions import MirrorPadOptions
-from tflite.PackOptions import PackOptions
-from tflite.SpaceToDepthOptions import SpaceToDepthOptions
-from tflite.UnpackOptions import UnpackOptions
 
 from codegen.importers.limits import MAX_RANK
 from codegen.importers.reporting import Refused
@@ -70,9 +63,9 @@ def pack(site: Site) -> Translated:
     values = site.args(len(site.operator.inputs))
     if not values or len({value.type for value in values}) != 1:
         raise Refused("E303", f"packs {len(values)} tensors, which have to be alike and at least one")
-    options: Any = site.options(PackOptions)
+    options = site.options()
     shape = values[0].type.shape
-    axis = axis_of(int(options.Axis()), len(shape) + 1)
+    axis = axis_of(options.integer("axis"), len(shape) + 1)
     wider = (*shape[:axis], 1, *shape[axis:])
     args = tuple(reshaped(value, wider) for value in values)
     return Translated(op="CONCATENATION", args=args, attrs=ConcatAttrs(axis=axis))
@@ -82,9 +75,9 @@ def unpack(site: Site) -> tuple[Translated, ...]:
     """UNPACK along an axis: a slice without this axis for each output."""
     site.need_inputs(1, 1)
     value, count = site.arg(0), len(site.operator.outputs)
-    options: Any = site.options(UnpackOptions)
+    options = site.options()
     shape = value.type.shape
-    axis = axis_of(int(options.Axis()), len(shape))
+    axis = axis_of(options.integer("axis"), len(shape))
     if shape[axis] != count:
         raise Refused("E303", f"axis {axis} has {shape[axis]} elements, not to be unpacked into {count}")
     counts = (*shape[:axis], 1, *shape[axis + 1 :])
@@ -136,8 +129,8 @@ def _image(site: Site, block: int) -> tuple[Arg, Shape]:
 
 def space_to_depth(site: Site) -> Translated:
     """SPACE_TO_DEPTH: the pixels of a block become channels."""
-    options: Any = site.options(SpaceToDepthOptions)
-    block = int(options.BlockSize())
+    options = site.options()
+    block = options.integer("block_size")
     value, (batch, rows, columns, channels) = _image(site, block)
     if rows % block or columns % block:
         raise Refused("E303", f"blocks of {block} do not fill {rows} x {columns} pixels")
@@ -148,8 +141,8 @@ def space_to_depth(site: Site) -> Translated:
 
 def depth_to_space(site: Site) -> Translated:
     """DEPTH_TO_SPACE: groups of channels become the pixels of a block."""
-    options: Any = site.options(DepthToSpaceOptions)
-    block = int(options.BlockSize())
+    options = site.options()
+    block = options.integer("block_size")
     value, (batch, rows, columns, channels) = _image(site, block)
     if channels % (block * block):
         raise Refused("E303", f"{channels} channels do not make blocks of {block} x {block} pixels")
@@ -214,8 +207,8 @@ def batch_to_space(site: Site) -> Translated:
 def mirror_pad(site: Site) -> Translated:
     """MIRROR_PAD, axis by axis: what lies in front and behind is a slice from back to front."""
     site.need_inputs(2, 2)
-    options: Any = site.options(MirrorPadOptions)
-    mode = int(options.Mode())
+    options = site.options()
+    mode = options.integer("mode")
     if mode not in (MirrorPadMode.REFLECT, MirrorPadMode.SYMMETRIC):
         raise Refused("E303", f"mode number {mode} does not exist")
     apart = 0 if mode == MirrorPadMode.SYMMETRIC else 1
@@ -296,9 +289,9 @@ def gather(site: Site) -> Translated:
     """GATHER along an axis."""
     site.need_inputs(2, 2)
     value, indices = site.args(2)
-    options: Any = site.options(GatherOptions, required=False)
-    axis = 0 if options is None else axis_of(int(options.Axis()), len(value.type.shape))
-    batch_axes = 0 if options is None else int(options.BatchDims())
+    options = site.options(required=False)
+    axis = axis_of(options.integer("axis"), len(value.type.shape))
+    batch_axes = options.integer("batch_dims")
     if batch_axes < 0:
         batch_axes += len(indices.type.shape)
     return Translated(op="GATHER", args=(value, indices), attrs=GatherAttrs(axis=axis, batch_axes=batch_axes))

@@ -2,11 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from tflite.ActivationFunctionType import ActivationFunctionType
-from tflite.UnidirectionalSequenceLSTMOptions import UnidirectionalSequenceLSTMOptions
 
 from codegen.importers.reporting import AlreadyReported, Refused
 from codegen.importers.tflite.operators.rearranging import reshaped, sliced
@@ -58,13 +56,13 @@ def first_state(hidden: TensorType) -> bytes:
 def lstm(site: Site, cell: TensorType) -> Translated:
     """The hidden states of all steps; `cell`: the type of the cell state."""
     site.need_inputs(_INPUTS, _INPUTS)
-    options: Any = site.options(UnidirectionalSequenceLSTMOptions)
+    options = site.options()
     for what, positions in _VARIANTS.items():
         if any(site.has(position) for position in positions):
             site.unsupported(f"has {what}, which is not supported", _ADVICE)
-    if options.FusedActivationFunction() != ActivationFunctionType.TANH:
+    if options.integer("activation") != ActivationFunctionType.TANH:
         site.unsupported("the cell gate's activation is not TANH", "train the layer with tanh")
-    if options.ProjClip() != 0:
+    if options.real("proj_clip") != 0:
         site.unsupported("clips a projection, which is not supported", _ADVICE)
     sequence, state = site.arg(0), site.arg(HIDDEN)
     assert isinstance(state, Var)
@@ -88,8 +86,8 @@ def lstm(site: Site, cell: TensorType) -> Translated:
         input_scales=() if is_float else tuple(each.type.scale for each in weights),
         recurrent_scales=() if is_float else tuple(each.type.scale for each in recurrent),
         cell_scale=1.0 if is_float else cell.scale,
-        cell_clip=float(options.CellClip()),
-        time_major=bool(options.TimeMajor()),
+        cell_clip=options.real("cell_clip"),
+        time_major=options.flag("time_major"),
     )
     held, count = state.type.elements, site.result.elements
     both = InnerStep(

@@ -7,18 +7,15 @@ kernels of CONV_2D, and no sum is kept in memory, as TFLite keeps one for each r
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from tflite.Padding import Padding
-from tflite.ResizeBilinearOptions import ResizeBilinearOptions
-from tflite.ResizeNearestNeighborOptions import ResizeNearestNeighborOptions
-from tflite.TransposeConvOptions import TransposeConvOptions
 
 from codegen.importers.limits import MAX_SIDE
 from codegen.importers.reporting import Refused
 from codegen.importers.tflite.operators.rearranging import reshaped, sliced, transposed
 from codegen.importers.tflite.operators.site import InnerStep, Site, Translated
+from codegen.importers.tflite.operators.stored_options import StoredOptions
 from codegen.importers.tflite.operators.windows import extents_of, positive, same_padding
 from codegen.ir import Arg, DType, TensorType
 from codegen.ir.ops import (
@@ -35,10 +32,9 @@ from codegen.ir.ops.base.taps import WindowAxis
 from codegen.ir.ops.base.weighted import weight_zero_point
 
 _Value = Arg | InnerStep
-_Kind = type[ResizeBilinearOptions | ResizeNearestNeighborOptions]
 
 
-def _resize(site: Site, kind: _Kind) -> tuple[Arg, ResizeAttrs]:
+def _resize(site: Site) -> tuple[Arg, ResizeAttrs]:
     site.need_inputs(2, 2)
     value, size = site.arg(0), site.numbers(1, "the new size")
     extents_of(value.type, "image")
@@ -47,15 +43,12 @@ def _resize(site: Site, kind: _Kind) -> tuple[Arg, ResizeAttrs]:
     positive((size[0], size[1]), "size")
     if max(size) > MAX_SIDE:
         raise Refused("E305", f"resizes to {size[0]:,} x {size[1]:,}, up to {MAX_SIDE:,} are imported")
-    options: Any = site.options(kind, required=False)
-    corners = options is not None and bool(options.AlignCorners())
-    centers = options is not None and bool(options.HalfPixelCenters())
-    return value, ResizeAttrs(size=(size[0], size[1]), align_corners=corners, half_pixel_centers=centers)
+    return value, site.attributes(ResizeAttrs, size=(size[0], size[1]))
 
 
 def resize_bilinear(site: Site) -> Translated:
     """RESIZE_BILINEAR to a constant size."""
-    value, attrs = _resize(site, ResizeBilinearOptions)
+    value, attrs = _resize(site)
     if attrs.align_corners and attrs.half_pixel_centers:
         raise Refused("E303", "has both align_corners and half_pixel_centers")
     return Translated(op="RESIZE_BILINEAR", args=(value,), attrs=attrs)
@@ -64,7 +57,7 @@ def resize_bilinear(site: Site) -> Translated:
 def resize_nearest(site: Site) -> Translated:
     """RESIZE_NEAREST_NEIGHBOR to a constant size: pixels are repeated, or every so many is taken, or they
     are gathered; the axis that shrinks most comes first."""
-    value, attrs = _resize(site, ResizeNearestNeighborOptions)
+    value, attrs = _resize(site)
     batch, height, width, channels = value.type.shape
     chosen = [_nearest(attrs, axis, extent) for axis, extent in enumerate((height, width))]
     times = [size // extent for size, extent in zip(attrs.size, (height, width), strict=True)]
@@ -177,7 +170,7 @@ MOST_PHASES = 64
 def transpose_conv(site: Site) -> Translated:
     """TRANSPOSE_CONV: weights OHWI. The shape of the result is a constant; where an exporter left it to the
     caller, the one that the file states holds, as in tflite-micro."""
-    options: Any = site.fused_options(TransposeConvOptions)
+    options = site.fused_options()
     image, weights, bias = site.weighted((2, 1, 3))
     if bias is not None and image.type.dtype is DType.INT16 and bias.type.dtype is not DType.INT64:
         site.unsupported(f"an int16 image with a bias of {bias.type.dtype.value}, supported is int64")
@@ -224,12 +217,12 @@ def _cropped(value: InnerStep, shape: Sequence[int]) -> InnerStep:
 
 
 def _transposed_axes(
-    options: Any, image: TensorType, weights: TensorType, result: tuple[int, int]
+    options: StoredOptions, image: TensorType, weights: TensorType, result: tuple[int, int]
 ) -> tuple[_TransposedAxis, _TransposedAxis]:
     """Rows and columns; SAME padding is that of a convolution of the result."""
     extents, window = extents_of(image, "image"), extents_of(weights, "weights")
-    stride = positive((int(options.StrideH()), int(options.StrideW())), "stride")
-    code = int(options.Padding())
+    stride = positive((options.integer("stride_h"), options.integer("stride_w")), "stride")
+    code = options.integer("padding")
     if code not in (Padding.VALID, Padding.SAME):
         raise Refused("E303", f"padding number {code} does not exist")
     pads = [

@@ -6,16 +6,8 @@ STRIDED_SLICE, SPLIT and SPLIT_V are all resolved to first index, step and count
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from tflite.BatchMatMulOptions import BatchMatMulOptions
-from tflite.ConcatenationOptions import ConcatenationOptions
-from tflite.CumsumOptions import CumsumOptions
-from tflite.ReducerOptions import ReducerOptions
-from tflite.ReshapeOptions import ReshapeOptions
-from tflite.SqueezeOptions import SqueezeOptions
-from tflite.StridedSliceOptions import StridedSliceOptions
 
 from codegen.importers.limits import MAX_PARTS, MAX_RANK
 from codegen.importers.reporting import Refused
@@ -40,12 +32,12 @@ from codegen.ir.ops.base.fixed_point import round_half_away_array
 
 def concatenation(site: Site) -> Translated:
     """CONCATENATION of all inputs."""
-    options: Any = site.fused_options(ConcatenationOptions)
+    options = site.fused_options()
     site.need_no_activation()
     args = site.args(len(site.operator.inputs))
     if not args:
         raise Refused("E303", "has no inputs")
-    axis = axis_of(int(options.Axis()), len(args[0].type.shape))
+    axis = axis_of(options.integer("axis"), len(args[0].type.shape))
     parts = tuple(
         _rescaled(site, arg) if site.is_unsigned(position) else arg for position, arg in enumerate(args)
     )
@@ -78,10 +70,10 @@ def mean(site: Site) -> Translated:
     """MEAN and other reductions over constant axes; of bools all is the smallest, any the largest."""
     site.need_inputs(2, 2)
     value = site.arg(0)
-    options: Any = site.options(ReducerOptions, required=False)
+    options = site.options(required=False)
     rank = len(value.type.shape)
     axes = tuple(sorted({axis_of(axis, rank) for axis in site.numbers(1, "the list of axes")}))
-    keep_dims = options is not None and bool(options.KeepDims())
+    keep_dims = options.flag("keep_dims")
     op = {"REDUCE_ALL": "REDUCE_MIN", "REDUCE_ANY": "REDUCE_MAX"}.get(site.operator.name, site.operator.name)
     return Translated(op=op, args=(value,), attrs=MeanAttrs(axes=axes, keep_dims=keep_dims))
 
@@ -105,24 +97,16 @@ def cumsum(site: Site) -> Translated:
     """CUMSUM along a constant axis."""
     site.need_inputs(2, 2)
     value, listed = site.arg(0), site.numbers(1, "the axis")
-    options: Any = site.options(CumsumOptions, required=False)
     if len(listed) != 1:
         raise Refused("E303", f"has {len(listed)} axes, needs one")
     axis = axis_of(listed[0], len(value.type.shape))
-    attrs = CumsumAttrs(axis=axis)
-    if options is not None:
-        attrs = CumsumAttrs(axis=axis, exclusive=bool(options.Exclusive()), reverse=bool(options.Reverse()))
-    return Translated(op="CUMSUM", args=(value,), attrs=attrs)
+    return Translated(op="CUMSUM", args=(value,), attrs=site.attributes(CumsumAttrs, axis=axis))
 
 
 def batch_matmul(site: Site) -> Translated:
     """BATCH_MATMUL, either argument transposed or not."""
     site.need_inputs(2, 2)
-    options: Any = site.options(BatchMatMulOptions, required=False)
-    attrs = BatchMatMulAttrs()
-    if options is not None:
-        attrs = BatchMatMulAttrs(adj_x=bool(options.AdjX()), adj_y=bool(options.AdjY()))
-    return Translated(op="BATCH_MATMUL", args=site.args(2), attrs=attrs)
+    return Translated(op="BATCH_MATMUL", args=site.args(2), attrs=site.attributes(BatchMatMulAttrs))
 
 
 def pad(site: Site) -> Translated:
@@ -176,10 +160,9 @@ def reshape(site: Site) -> Translated:
     if site.has(1):
         wanted = site.numbers(1, "the new shape")
     else:
-        options: Any = site.options(ReshapeOptions)
-        if options.NewShapeLength() > MAX_RANK:
-            raise Refused("E303", f"the new shape has {options.NewShapeLength()} dimensions")
-        wanted = tuple(int(options.NewShape(i)) for i in range(options.NewShapeLength()))
+        wanted = site.options().integers("new_shape")
+        if len(wanted) > MAX_RANK:
+            raise Refused("E303", f"the new shape has {len(wanted)} dimensions")
         wanted = () if wanted == (0,) else wanted  # how old files say scalar
     shape = _resolved(wanted, value.type.elements)
     return Translated(op="RESHAPE", args=(value,), attrs=ReshapeAttrs(shape=shape))
@@ -210,13 +193,10 @@ def squeeze(site: Site) -> Translated:
 
 
 def _listed_axes(site: Site, rank: int) -> tuple[int, ...]:
-    options: Any = site.options(SqueezeOptions, required=False)
-    if options is None:
-        return ()
-    count = int(options.SqueezeDimsLength())
-    if count > rank:
-        raise Refused("E303", f"lists {count} axes of {rank} dimensions")
-    return tuple(int(options.SqueezeDims(position)) for position in range(count))
+    axes = site.options(required=False).integers("squeeze_dims")
+    if len(axes) > rank:
+        raise Refused("E303", f"lists {len(axes)} axes of {rank} dimensions")
+    return axes
 
 
 def expand_dims(site: Site) -> Translated:
@@ -255,11 +235,11 @@ _Axis = tuple[int, int, int]
 def strided_slice(site: Site) -> Translated:
     """Source: StridedSliceStartForAxis, StridedSliceEndForAxis of TFLite's strided_slice_logic.h."""
     site.need_inputs(4, 4)
-    options: Any = site.options(StridedSliceOptions)
-    for mask, name in ((options.EllipsisMask(), "ellipsis_mask"), (options.NewAxisMask(), "new_axis_mask")):
-        if int(mask) != 0:
+    options = site.options()
+    for name in ("ellipsis_mask", "new_axis_mask"):
+        if options.integer(name) != 0:
             site.unsupported(f"option {name} is not supported", "slice every axis by begin, end and stride")
-    if bool(options.Offset()):
+    if options.flag("offset"):
         site.unsupported("option offset (ends counted from the begins) is not supported")
     value = site.arg(0)
     shape = value.type.shape
@@ -272,7 +252,7 @@ def strided_slice(site: Site) -> Translated:
             f"begin, end and strides have {len(begins)}, {len(ends)} and {len(strides)} numbers "
             f"for shape {list(shape)}",
         )
-    masks = int(options.BeginMask()), int(options.EndMask()), int(options.ShrinkAxisMask())
+    masks = options.integer("begin_mask"), options.integer("end_mask"), options.integer("shrink_axis_mask")
     axes: list[_Axis] = []
     kept: list[int] = []
     for axis, extent in enumerate(shape):

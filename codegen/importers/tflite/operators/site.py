@@ -9,23 +9,21 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from tflite.ActivationFunctionType import ActivationFunctionType
-from tflite.BuiltinOptions import BuiltinOptions
-from tflite.PackOptions import PackOptions
 
 from codegen.importers.limits import MAX_RANK
 from codegen.importers.reporting import AlreadyReported, ImportProblem, ImportReport, Refused
 from codegen.importers.tflite.file.reader import FileOperator
+from codegen.importers.tflite.operators.stored_options import StoredOptions, attributes_of, options_of
 from codegen.importers.tflite.operators.unsigned_weights import centred, with_rounded_product
 from codegen.importers.tflite.tensors import Tensors
 from codegen.ir import Arg, ConstRef, DType, Quantization, Source, TensorType, Var
 from codegen.ir.ops import ActivatedAttrs, Activation, Attrs
 from codegen.ir.ops.base.operands import broadcast
 
-_OPTION_NAMES = {code: name for name, code in vars(BuiltinOptions).items() if isinstance(code, int)}
 _ACTIVATIONS = {
     ActivationFunctionType.NONE: Activation.NONE,
     ActivationFunctionType.RELU: Activation.RELU,
@@ -36,7 +34,7 @@ _ACTIVATION_NAMES = {
     code: name for name, code in vars(ActivationFunctionType).items() if isinstance(code, int)
 }
 
-_Options = TypeVar("_Options")
+_Attrs = TypeVar("_Attrs", bound=Attrs)
 _Activated = TypeVar("_Activated", bound=ActivatedAttrs)
 
 
@@ -279,21 +277,24 @@ class Site:
         constant = self._values.tensors.make(data, quantization)
         return ConstRef(id=constant.id, type=constant.type)
 
-    def options(self, kind: type[_Options], *, required: bool = True) -> _Options | None:
-        """The operator's options as the schema's table `kind`; None if left out and not `required`."""
-        return options_of(self.operator, kind, required=required)
+    def options(self, *, required: bool = True) -> StoredOptions:
+        """The operator's options; where they are left out and not `required`, the schema's defaults."""
+        return options_of(self.operator, required=required)
 
-    def fused_options(self, kind: type[_Options], *, required: bool = True) -> _Options | None:
-        """See `options`; for `activated` their fused activation is read, an unsupported one is reported."""
-        found: Any = self.options(kind, required=required)
-        if found is not None:
-            code = int(found.FusedActivationFunction())
-            self._fused = _ACTIVATIONS.get(code, Activation.NONE)
-            if code in _ACTIVATION_NAMES and code not in _ACTIVATIONS:
-                self.unsupported(f"fused activation {_ACTIVATION_NAMES[code]} is not supported")
-            elif code not in _ACTIVATIONS:
-                self.complain("E303", f"fused activation number {code} does not exist")
-        return found
+    def fused_options(self, *, required: bool = True) -> StoredOptions:
+        """The same; for `activated` their fused activation is read, an unsupported one is reported."""
+        options = self.options(required=required)
+        code = options.integer("activation")
+        self._fused = _ACTIVATIONS.get(code, Activation.NONE)
+        if code in _ACTIVATION_NAMES and code not in _ACTIVATIONS:
+            self.unsupported(f"fused activation {_ACTIVATION_NAMES[code]} is not supported")
+        elif code not in _ACTIVATIONS:
+            self.complain("E303", f"fused activation number {code} does not exist")
+        return options
+
+    def attributes(self, kind: type[_Attrs], **known: object) -> _Attrs:
+        """Attributes of the IR: `known` ones, and those that an option of the same name says."""
+        return attributes_of(self.operator, kind, known)
 
     def activated(self, attrs: _Activated) -> _Activated:
         """`attrs` with the activation that `fused_options` have."""
@@ -303,21 +304,6 @@ class Site:
         """Report an activation that `fused_options` have."""
         if self._fused is not Activation.NONE:
             self.unsupported(f"an activation fused into {self.operator.name} is not supported")
-
-
-def options_of(operator: FileOperator, kind: type[_Options], *, required: bool = True) -> _Options | None:
-    """See `Site.options`."""
-    name = kind.__name__
-    found = _OPTION_NAMES.get(operator.options_kind, f"type {operator.options_kind}")
-    if operator.options_kind == 0 or (found == name and operator.options is None):
-        if required:
-            raise Refused("E303", f"has no options, needs {name}")
-        return None
-    if found != name or operator.options is None:
-        raise Refused("E303", f"has options of kind {found}, needs {name}")
-    options: Any = kind()
-    options.Init(operator.options.Bytes, operator.options.Pos)
-    return options
 
 
 def where(operator: FileOperator, tensors: Tensors) -> str:
@@ -348,14 +334,14 @@ def _shape(site: Site) -> np.ndarray:
 
 def _pack(site: Site) -> np.ndarray:
     """PACK of numbers along a new axis."""
-    options: Any = site.options(PackOptions)
+    options = site.options()
     values = [
         site.constant_data(position).reshape(arg.type.shape)
         for position, arg in enumerate(site.args(len(site.operator.inputs)))
     ]
     if not values or len({(value.shape, value.dtype) for value in values}) != 1:
         raise Refused("E303", f"packs {len(values)} tensors, which have to be alike and at least one")
-    axis, rank = int(options.Axis()), values[0].ndim + 1
+    axis, rank = options.integer("axis"), values[0].ndim + 1
     if not -rank <= axis < rank:
         raise Refused("E303", f"axis {axis} is outside {rank} dimensions")
     return np.stack(values, axis)

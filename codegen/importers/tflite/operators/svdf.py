@@ -7,10 +7,8 @@ Source: tflite-micro, kernels/svdf_common.cc.
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from tflite.SVDFOptions import SVDFOptions
 
 from codegen.importers.reporting import AlreadyReported, Refused
 from codegen.importers.tflite.operators.rearranging import reshaped
@@ -130,7 +128,7 @@ def _scaled(weights: TensorType, image: TensorType, result: TensorType) -> Quant
 
 def _layer(site: Site) -> _Operands:
     site.need_inputs(_INPUTS, _INPUTS)
-    options: Any = site.fused_options(SVDFOptions)
+    options = site.fused_options()
     value, features, time, bias, window = site.args(_INPUTS)
     if not (isinstance(features, ConstRef) and isinstance(time, ConstRef) and isinstance(bias, ConstRef)):
         raise Refused("E301", "weights or bias are computed from the model's inputs, supported are constants")
@@ -138,7 +136,7 @@ def _layer(site: Site) -> _Operands:
     if (*found[0], found[1]) != _TYPES.get(window.type.dtype):
         text = "has other types than are supported"
         raise Refused("E301", text, "supported are float32, and int8 with a state of int8 or int16")
-    rank, is_float = int(options.Rank()), window.type.dtype is DType.FLOAT32
+    rank, is_float = options.integer("rank"), window.type.dtype is DType.FLOAT32
     filters, memory = time.type.shape if len(time.type.shape) == 2 else (0, 0)
     batches = value.type.shape[0] if len(value.type.shape) == 2 else 0
     if rank < 1 or not filters or not batches or filters % rank:

@@ -6,11 +6,6 @@ An operator that is not translated becomes a call of the kernel that the user ha
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from tflite.AddOptions import AddOptions
-from tflite.DivOptions import DivOptions
-from tflite.MulOptions import MulOptions
-from tflite.SubOptions import SubOptions
-
 from codegen.importers.limits import MAX_OPTION_BYTES
 from codegen.importers.reporting import Refused
 from codegen.importers.tflite.operators import elementwise, rearranging, resizing, shaping, windows
@@ -19,7 +14,7 @@ from codegen.importers.tflite.operators.custom.streaming import STREAMING
 from codegen.importers.tflite.operators.recurrent import LSTM
 from codegen.importers.tflite.operators.site import FOLDED, Site, Translated
 from codegen.importers.tflite.operators.svdf import SVDF
-from codegen.ir.ops import POINTWISE, USER, Attrs, RoundedAttrs, UserAttrs, UserKernel
+from codegen.ir.ops import POINTWISE, USER, UserAttrs, UserKernel
 
 
 def call(site: Site, kernel: UserKernel) -> Translated:
@@ -50,9 +45,9 @@ _PAIRS = (
 
 TRANSLATORS: Mapping[str, Callable[[Site], Translated]] = MappingProxyType(
     {
-        **{op.name: elementwise.unary for op in POINTWISE if op.attrs_type in (Attrs, RoundedAttrs)},
+        **dict.fromkeys((op.name for op in POINTWISE), elementwise.unary),
         **{name: elementwise.plain(name) for name in _PAIRS},
-        "ADD": elementwise.binary(AddOptions),
+        "ADD": elementwise.binary,
         "ADD_N": elementwise.add_n,
         "AVERAGE_POOL_2D": windows.pool_2d,
         "BATCH_TO_SPACE_ND": rearranging.batch_to_space,
@@ -63,7 +58,7 @@ TRANSLATORS: Mapping[str, Callable[[Site], Translated]] = MappingProxyType(
         "CONV_2D": windows.conv_2d,
         "DEPTHWISE_CONV_2D": windows.depthwise_conv_2d,
         "DEPTH_TO_SPACE": rearranging.depth_to_space,
-        "DIV": elementwise.binary(DivOptions),
+        "DIV": elementwise.binary,
         "DYNAMIC_UPDATE_SLICE": elementwise.plain("DYNAMIC_UPDATE_SLICE", 3),
         "EMBEDDING_LOOKUP": rearranging.embedding_lookup,
         "EXPAND_DIMS": shaping.expand_dims,
@@ -71,13 +66,11 @@ TRANSLATORS: Mapping[str, Callable[[Site], Translated]] = MappingProxyType(
         "FULLY_CONNECTED": windows.fully_connected,
         "GATHER": rearranging.gather,
         "GATHER_ND": rearranging.gather_nd,
-        "GELU": elementwise.gelu,
         "GREATER": elementwise.plain("LESS", swapped=True),
         "GREATER_EQUAL": elementwise.plain("LESS_EQUAL", swapped=True),
         "L2_NORMALIZATION": elementwise.l2_normalization,
         "L2_POOL_2D": windows.l2_pool_2d,
         "LOG_SOFTMAX": elementwise.unary,
-        "LEAKY_RELU": elementwise.leaky_relu,
         "LOGICAL_AND": elementwise.plain("MINIMUM"),
         "LOGICAL_NOT": elementwise.plain("LOGICAL_NOT", 1),
         "LOGICAL_OR": elementwise.plain("MAXIMUM"),
@@ -88,7 +81,7 @@ TRANSLATORS: Mapping[str, Callable[[Site], Translated]] = MappingProxyType(
         **dict.fromkeys(("ARG_MAX", "ARG_MIN"), shaping.arg),
         "BATCH_MATMUL": shaping.batch_matmul,
         "MIRROR_PAD": rearranging.mirror_pad,
-        "MUL": elementwise.binary(MulOptions),
+        "MUL": elementwise.binary,
         "PACK": rearranging.pack,
         "PAD": shaping.pad,
         "PADV2": shaping.pad_v2,
@@ -99,7 +92,7 @@ TRANSLATORS: Mapping[str, Callable[[Site], Translated]] = MappingProxyType(
         "SELECT": elementwise.select,
         "SELECT_V2": elementwise.plain("SELECT_V2", 3),
         "SLICE": rearranging.slice_,
-        "SOFTMAX": elementwise.softmax,
+        "SOFTMAX": elementwise.unary,
         "SignalEnergy": signal.energy,
         "SignalFilterBank": signal.filter_bank,
         "SignalFilterBankLog": signal.logarithm,
@@ -114,7 +107,7 @@ TRANSLATORS: Mapping[str, Callable[[Site], Translated]] = MappingProxyType(
         "SQUEEZE": shaping.squeeze,
         "STRIDED_SLICE": shaping.strided_slice,
         "TILE": rearranging.tile,
-        "SUB": elementwise.binary(SubOptions),
+        "SUB": elementwise.binary,
         "TRANSPOSE": shaping.transpose,
         "TRANSPOSE_CONV": resizing.transpose_conv,
     }

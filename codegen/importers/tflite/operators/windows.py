@@ -2,20 +2,16 @@
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from tflite.Conv2DOptions import Conv2DOptions
-from tflite.DepthwiseConv2DOptions import DepthwiseConv2DOptions
-from tflite.FullyConnectedOptions import FullyConnectedOptions
 from tflite.FullyConnectedOptionsWeightsFormat import FullyConnectedOptionsWeightsFormat
 from tflite.Padding import Padding
-from tflite.Pool2DOptions import Pool2DOptions
 from tflite.TensorType import TensorType as TypeCode
 
 from codegen.importers.reporting import Refused
 from codegen.importers.tflite.operators.rearranging import reshaped
 from codegen.importers.tflite.operators.site import InnerStep, Site, Translated
+from codegen.importers.tflite.operators.stored_options import StoredOptions
 from codegen.importers.tflite.tensors import need_few_rows
 from codegen.ir import Arg, ConstRef, DType, TensorType
 from codegen.ir.ops import (
@@ -38,7 +34,7 @@ Pair = tuple[int, int]
 
 def conv_2d(site: Site) -> Translated:
     """CONV_2D: weights OHWI."""
-    options: Any = site.fused_options(Conv2DOptions)
+    options = site.fused_options()
     image, weights, bias = site.weighted()
     _check_bias_type(site, options, bias)
     rows, columns = _weighted_axes(options, image.type, weights.type)
@@ -54,11 +50,11 @@ def conv_2d(site: Site) -> Translated:
 
 def depthwise_conv_2d(site: Site) -> Translated:
     """DEPTHWISE_CONV_2D: weights 1HWO; the multiplier is O / C, the option may leave it out as 0."""
-    options: Any = site.fused_options(DepthwiseConv2DOptions)
+    options = site.fused_options()
     image, weights, bias = site.weighted()
     rows, columns = _weighted_axes(options, image.type, weights.type)
     channels, outputs = image.type.shape[3], weights.type.shape[3]
-    declared = int(options.DepthMultiplier())
+    declared = options.integer("depth_multiplier")
     multiplier = outputs // channels
     if outputs % channels or declared not in (0, multiplier):
         site.complain(
@@ -81,8 +77,8 @@ def depthwise_conv_2d(site: Site) -> Translated:
 
 def fully_connected(site: Site) -> Translated:
     """FULLY_CONNECTED: weights [O, I] in the plain order."""
-    options: Any = site.fused_options(FullyConnectedOptions)
-    if int(options.WeightsFormat()) != FullyConnectedOptionsWeightsFormat.DEFAULT:
+    options = site.fused_options()
+    if options.integer("weights_format") != FullyConnectedOptionsWeightsFormat.DEFAULT:
         site.unsupported(
             "shuffled weights (weights_format SHUFFLED4x16INT8) are not supported",
             "convert without shuffled weights",
@@ -92,8 +88,8 @@ def fully_connected(site: Site) -> Translated:
     image, weights, bias = site.weighted()
     _check_bias_type(site, options, bias)
     need_few_rows(image.type.elements // weights.type.shape[-1] if weights.type.shape else 1)
-    keep = bool(options.KeepNumDims())
-    asymmetric = bool(options.AsymmetricQuantizeInputs())
+    keep = options.flag("keep_num_dims")
+    asymmetric = options.flag("asymmetric_quantize_inputs")
     attrs = FullyConnectedAttrs(keep_num_dims=keep)
     return _translated(site, (image, weights, bias), attrs, asymmetric=asymmetric)
 
@@ -153,9 +149,9 @@ def _translated(
     return Translated(op=site.operator.name, args=args, attrs=site.activated(attrs))
 
 
-def _check_bias_type(site: Site, options: Any, bias: Arg | None) -> None:
+def _check_bias_type(site: Site, options: StoredOptions, bias: Arg | None) -> None:
     """Report an int16 operator without a bias that yet asks for sums as wide as an int32 bias."""
-    kind = int(options.QuantizedBiasType())
+    kind = options.integer("quantized_bias_type")
     if bias is None and site.result.dtype is DType.INT16 and kind == TypeCode.INT32:
         site.unsupported("quantized_bias_type INT32 without a bias is not supported for int16")
 
@@ -181,9 +177,9 @@ def l2_pool_2d(site: Site) -> Translated:
 def pool_2d(site: Site) -> Translated:
     """AVERAGE_POOL_2D and MAX_POOL_2D."""
     site.need_inputs(1, 1)
-    options: Any = site.fused_options(Pool2DOptions)
+    options = site.fused_options()
     image = site.arg(0)
-    window = int(options.FilterHeight()), int(options.FilterWidth())
+    window = options.integer("filter_height"), options.integer("filter_width")
     if min(window) < 1:
         raise Refused("E303", f"window {window[0]}x{window[1]} must be positive")
     axes = _axes(options, extents_of(image.type, "image"), window)
@@ -213,18 +209,22 @@ def positive(pair: Pair, what: str) -> Pair:
     return pair
 
 
-def _weighted_axes(options: Any, image: TensorType, weights: TensorType) -> tuple[WindowAxis, WindowAxis]:
+def _weighted_axes(
+    options: StoredOptions, image: TensorType, weights: TensorType
+) -> tuple[WindowAxis, WindowAxis]:
     """Rows and columns of a convolution. Every weight stays; a dilation is no larger than what matters."""
     window = extents_of(weights, "weights")
-    dilation = positive((int(options.DilationHFactor()), int(options.DilationWFactor())), "dilation")
+    dilation = positive((options.integer("dilation_h"), options.integer("dilation_w")), "dilation")
     rows, columns = _axes(options, extents_of(image, "image"), window, dilation)
     return rows.near() if rows.room >= 0 else rows, columns.near() if columns.room >= 0 else columns
 
 
-def _axes(options: Any, image: Pair, window: Pair, dilation: Pair = (1, 1)) -> tuple[WindowAxis, WindowAxis]:
+def _axes(
+    options: StoredOptions, image: Pair, window: Pair, dilation: Pair = (1, 1)
+) -> tuple[WindowAxis, WindowAxis]:
     """Rows and columns as the file has them, SAME and VALID in elements on each side."""
-    stride = positive((int(options.StrideH()), int(options.StrideW())), "stride")
-    code = int(options.Padding())
+    stride = positive((options.integer("stride_h"), options.integer("stride_w")), "stride")
+    code = options.integer("padding")
     if code not in (Padding.VALID, Padding.SAME):
         raise Refused("E303", f"padding number {code} does not exist")
     rows, columns = axes_of(image, window, stride=stride, padding=Padding2D(), dilation=dilation)

@@ -17,6 +17,7 @@ from typing import Any, cast
 import flatbuffers
 import numpy as np
 
+from codegen.importers.tflite.file.option_tables import BY_OPERATOR, OptionField
 from codegen.importers.tflite.writing.writer_encoding import (
     OperatorSpec,
     OptionValue,
@@ -30,13 +31,7 @@ from codegen.importers.tflite.writing.writer_encoding import (
     write_operator,
     write_tensor,
 )
-from codegen.importers.tflite.writing.writer_options import (
-    INT8_VERSIONS,
-    OPTIONS,
-    TENSOR_TYPES,
-    Field,
-    builtin_code,
-)
+from codegen.importers.tflite.writing.writer_options import INT8_VERSIONS, TENSOR_TYPES, builtin_code
 
 _IDENTIFIER = b"TFL3"
 
@@ -126,8 +121,8 @@ class ModelBuilder:
             raise ValueError(
                 f"{name}: custom options and a custom code belong to CUSTOM, and CUSTOM needs one"
             )
-        table = OPTIONS.get(name)
-        known: Mapping[str, Field] = table.fields if table else {}
+        table = BY_OPERATOR.get(name)
+        known: Mapping[str, OptionField] = table.fields if table else {}
         unknown = sorted(set(options) - set(known))
         if unknown:
             raise ValueError(
@@ -240,7 +235,9 @@ def _packed(name: str, array: np.ndarray) -> bytes:
     return (nibbles[::2] | nibbles[1::2] << 4).tobytes()
 
 
-def _with_ones(known: Mapping[str, Field], options: Mapping[str, OptionValue]) -> dict[str, OptionValue]:
+def _with_ones(
+    known: Mapping[str, OptionField], options: Mapping[str, OptionValue]
+) -> dict[str, OptionValue]:
     ones = ("stride_w", "stride_h", "filter_width", "filter_height", "depth_multiplier")
     given: dict[str, OptionValue] = {name: 1 for name in ones if name in known}
     return given | dict(options)

@@ -4,14 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from codegen.importers.tflite.writing.writer_options import (
-    ACTIVATIONS,
-    OPTIONS,
-    PADDINGS,
-    TENSOR_TYPES,
-    Field,
-    OptionStorage,
-)
+from codegen.importers.tflite.file.option_tables import BY_OPERATOR, OptionField, OptionStorage
+from codegen.importers.tflite.writing.writer_options import ACTIVATIONS, PADDINGS, TENSOR_TYPES
 
 OptionValue = int | float | bool | str | Sequence[int]
 
@@ -55,7 +49,9 @@ class OperatorSpec:
     custom_options: bytes = b""
 
 
-def encoded(op: str, option: str, field: Field, value: OptionValue) -> int | float | str | tuple[int, ...]:
+def encoded(
+    op: str, option: str, field: OptionField, value: OptionValue
+) -> int | float | str | tuple[int, ...]:
     """The value as stored; raises ValueError when it is not of the option's kind."""
     words = _WORDS.get(field.kind, {})
     if isinstance(value, str) and value in words:
@@ -66,7 +62,7 @@ def encoded(op: str, option: str, field: Field, value: OptionValue) -> int | flo
         return tuple(int(item) for item in value)
     if field.kind is OptionStorage.FLOAT and isinstance(value, int | float):
         return float(value)
-    if field.kind in (OptionStorage.INT, OptionStorage.BOOL) and isinstance(value, int):
+    if field.kind in (OptionStorage.INT, OptionStorage.BYTE, OptionStorage.BOOL) and isinstance(value, int):
         return int(value)
     raise ValueError(f"{op}: option {option} cannot be {value!r}, it is {field.kind.value}")
 
@@ -158,7 +154,7 @@ def write_tensor(fb: Any, tensor: TensorSpec) -> int:
 
 
 def _write_options(fb: Any, operator: OperatorSpec) -> int:
-    fields = OPTIONS[operator.name].fields
+    fields = BY_OPERATOR[operator.name].fields
     values = {
         name: encoded(operator.name, name, fields[name], value) for name, value in operator.options.items()
     }
@@ -181,7 +177,7 @@ def _write_options(fb: Any, operator: OperatorSpec) -> int:
 def write_operator(fb: Any, operator: OperatorSpec) -> int:
     """An `Operator` table with its options."""
     inputs, outputs = write_ints(fb, operator.inputs), write_ints(fb, operator.outputs)
-    table = OPTIONS.get(operator.name)
+    table = BY_OPERATOR.get(operator.name)
     options = _write_options(fb, operator) if table else 0
     custom = int(fb.CreateByteVector(operator.custom_options)) if operator.custom_options else 0
     fb.StartObject(9)
