@@ -28,6 +28,9 @@ Firmware = Literal["test", "mlperf-tiny"]
 ReferenceMode = Literal["auto", "engine", "numpy"]
 """Reference of outputs: an engine where one answers, only an engine, or our own evaluation."""
 
+FLOAT_TOLERANCE = 1e-5
+"""Of float32 outputs, where nobody states another."""
+
 TARGET, SEARCH, CODE, OUTPUT = "Board and memory", "Plan and kernels", "Generated code", "Output"
 """Groups of options in the help."""
 
@@ -39,6 +42,8 @@ class ReferenceChoice:
     mode: ReferenceMode = "numpy"
     python: str | None = None
     """A Python; None: this one, and that of the checkout."""
+    tolerance: float = FLOAT_TOLERANCE
+    """Difference of a float32 output that is none, relative to the largest that it may be."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -32,7 +32,7 @@ from codegen.ir import rules
 from codegen.ir.ops import UserKernel
 from codegen.program.image import Trace
 from codegen.report_file import Report, typed
-from codegen.settings import ReferenceChoice, ReferenceMode
+from codegen.settings import FLOAT_TOLERANCE, ReferenceChoice, ReferenceMode
 
 PathName = str | PathLike[str]
 
@@ -125,8 +125,9 @@ def checked_port(port: object) -> str | None:
     return port
 
 
-def checked_choice(reference: object, python: object) -> ReferenceChoice:
-    """The reference that a caller chose. Raises CodegenError E201 for an unknown mode or a wrong path."""
+def checked_choice(reference: object, python: object, tolerance: object) -> ReferenceChoice:
+    """The reference that a caller chose. Raises CodegenError E201 for an unknown mode, a wrong path or a
+    tolerance that is no number from 0 to 1."""
     if reference not in get_args(ReferenceMode):
         text = f"reference is {_said(ReferenceMode)}, not {_shown(reference)}"
         raise CodegenError(Message(code="E201", text=text, help=_HELP))
@@ -134,7 +135,11 @@ def checked_choice(reference: object, python: object) -> ReferenceChoice:
         text = f"engine_python is a path or None, not {_shown(python)}"
         raise CodegenError(Message(code="E201", text=text, help=_HELP))
     path = None if python is None else str(cast("PathName", python))
-    return ReferenceChoice(mode=cast("ReferenceMode", reference), python=path)
+    if not isinstance(tolerance, int | float) or not 0 <= tolerance <= 1:
+        text = f"tolerance is a number from 0 to 1, not {_shown(tolerance)}"
+        raise CodegenError(Message(code="E201", text=text, help=_HELP))
+    mode = cast("ReferenceMode", reference)
+    return ReferenceChoice(mode=mode, python=path, tolerance=float(tolerance))
 
 
 def checked_cases(given: object, names: Sequence[str]) -> Mapping[str, Sequence[Case]]:
@@ -252,6 +257,7 @@ def run(
     sequence: bool = False,
     reference: ReferenceMode = "auto",
     engine_python: PathName | None = None,
+    tolerance: float = FLOAT_TOLERANCE,
 ) -> Report:
     """Build model files, run them on QEMU, on this machine (board `host`) or on a board behind the serial
     `port`, and compare every output with the reference; with `folder` the build stays there.
@@ -259,14 +265,15 @@ def run(
     `cases`: inputs by model name, with expected outputs or none; a model without any runs inputs made up from
     the seed. `reference`: what says whether outputs are right where none are expected: an engine if one
     answers (`auto`), an engine and nothing else (`engine`), our own evaluation (`numpy`). Engines are looked
-    for in `engine_python` alone where it is given. With `sequence` a model's cases are inferences one after
+    for in `engine_python` alone where it is given. `tolerance`: of float32 outputs, relative. With `sequence`
+    a model's cases are inferences one after
     another: state begins as in a reset and is kept. Raises CodegenError as `build` does, E238 and E239 where
     no engine can be asked, E257 for cases of a model that the
     build has not, E221 and E222 for arrays that are no model's, E284 for sizes that are ranges, E701 where
     outputs differ, E704 where the import is wrong, E80x where measured peaks are not as planned.
     """
     chosen, port = checked_options(options), checked_port(port)
-    choice = checked_choice(reference, engine_python)
+    choice = checked_choice(reference, engine_python, tolerance)
     check_sizes(chosen, "codegen.run")
     kept = None if folder is None else checked_folder(folder)
     paths = checked_models(models)

@@ -22,6 +22,7 @@ _EXAMPLES: Mapping[str, str] = {
     "deadline": "60",
     "dim": '{ T = "10..200" }',
     "engine-python": '".venv-engines/bin/python"',
+    "fix": '{ sr = "16000" }',
     "lock": '"codegen.lock"',
     "memory-model": '"stm32l4r5"',
     "model-limit": '"600M"',

@@ -21,6 +21,7 @@ from codegen.command.option_table import COMMON, ROWS, OptionRow, option
 from codegen.command.project_file import Settings, settings
 from codegen.driver.inputs.declared_pools import DeclaredPool
 from codegen.driver.inputs.dims import parsed
+from codegen.driver.inputs.fixes import parsed_fixes
 from codegen.driver.inputs.models import GivenNames
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message, Messages
@@ -198,6 +199,7 @@ def _options(values: dict[str, Any], board_default: str | None) -> Options:
         pools=declared_pools(pools),
         names=names,
         dims=parsed(values.pop("dim")),
+        fixes=parsed_fixes(values.pop("fix")),
         interface=interface,
         kernels=found.kernels,
         places=found.places,

@@ -12,7 +12,18 @@ import click
 from codegen.driver.options import MOST_SECONDS, Options
 from codegen.ir.byte_sizes import SIZE_WORDS, size_bytes
 from codegen.program.interface import Interface
-from codegen.settings import CODE, OUTPUT, SEARCH, TARGET, Firmware, Flag, ReferenceMode, flag_name, flags_of
+from codegen.settings import (
+    CODE,
+    FLOAT_TOLERANCE,
+    OUTPUT,
+    SEARCH,
+    TARGET,
+    Firmware,
+    Flag,
+    ReferenceMode,
+    flag_name,
+    flags_of,
+)
 
 GROUPS = (TARGET, CODE, SEARCH, OUTPUT)
 """Groups of the help, in this order, behind what a verb has for itself."""
@@ -220,6 +231,16 @@ COMMON = (
         "several times.",
     ),
     row(
+        "--fix",
+        CODE,
+        NAMES,
+        blamed=("E276",),
+        multiple=True,
+        metavar="INPUT=VALUE",
+        help="A graph input (.onnx) that is a constant: sr=16000, which may decide a branch. One number for "
+        "all elements, or all of them with commas. May be given several times.",
+    ),
+    row(
         "--pool",
         TARGET,
         LIMITS,
@@ -314,7 +335,19 @@ ENGINE_PYTHON = row(
     help="Python in which onnxruntime, tflite-runtime, ai-edge-litert or tflite-micro is; else this "
     "one, and .venv-engines of the checkout.",
 )
-ROWS = {each.name: each for each in (*COMMON, CONCURRENT, PORT, LOCK, FIRMWARE, REFERENCE, ENGINE_PYTHON)}
+TOLERANCE = row(
+    "--tolerance",
+    OUTPUT,
+    NUMBER,
+    type=click.FloatRange(min=0, max=1),
+    metavar="NUMBER",
+    default=FLOAT_TOLERANCE,
+    show_default=True,
+    help="Difference of a float32 output that is none, relative to its largest value, or to its bound where "
+    "it has one (probabilities: 1). Integers are equal.",
+)
+_RUNS = (CONCURRENT, PORT, LOCK, FIRMWARE, REFERENCE, ENGINE_PYTHON, TOLERANCE)
+ROWS = {each.name: each for each in (*COMMON, *_RUNS)}
 """All options that codegen.toml and the environment may set, and --dump-ir, by name."""
 
 

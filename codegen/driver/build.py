@@ -159,7 +159,7 @@ def _closed(
     """`options` with the largest size that fits in place of an open upper end, and why it ends there."""
     if not any(dim.is_open for dim in options.dims):
         return options, None
-    dims = dims_of(path, options.dims, byte_limits(options.model_limit))
+    dims = dims_of(path, options.dims, byte_limits(options.model_limit), options.fixes)
     assert dims is not None, "there is an open one"
     choices = search_choices(options, emulated=emulated)
     symbol = next(symbol for symbol in dims.symbols if symbol.name == dims.open_symbol)

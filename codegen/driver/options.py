@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from codegen.driver.inputs.declared_pools import DeclaredPool
 from codegen.driver.inputs.dims import GivenDim
 from codegen.driver.inputs.models import GivenNames
+from codegen.importers.graph_inputs import FixedInput
 from codegen.program.interface import Interface
 from codegen.program.search_options import SearchOptions
 from codegen.settings import CODE, SEARCH, TARGET, Firmware, flag_name, flagged
@@ -104,6 +105,8 @@ class Options(SearchOptions):
     """Names of models that may run at the same time, a tuple a set."""
     dims: tuple[GivenDim, ...] = ()
     """Sizes of inputs that are known as ranges."""
+    fixes: tuple[FixedInput, ...] = ()
+    """Graph inputs that are constants."""
     names: GivenNames = field(default_factory=GivenNames)
     """C prefixes of the models, in place of those after their files."""
     firmware: Firmware = "test"
@@ -123,6 +126,7 @@ class Options(SearchOptions):
         parts += [f"--pool {pool}" for pool in self.pools]
         parts += [f"--name {word}" for word in self.names.words]
         parts += [f"--dim {dim}" for dim in self.dims]
+        parts += [fix.spelled for fix in self.fixes]
         parts += [f"--concurrent {','.join(group)}" for group in self.concurrent]
         parts += [f"constants: {rule} in {rule.memory}" for rule in self.constant_rules]
         for each in fields(self):

@@ -73,18 +73,19 @@ def prepared(
     Raises CodegenError as those stages do.
     """
     limits = byte_limits(options.model_limit)
-    dims = dims_of(path, options.dims, limits)
+    dims = dims_of(path, options.dims, limits, options.fixes)
     file = ModelFile(
         path=path,
         kernels=options.kernels,
         limits=limits,
         dims=dims,
+        fixes=options.fixes,
         has_other_edges=options.io_types != "file" or options.layout != "file" or options.stream_input,
     )
     sizes = None if dims is None or not dims.are_ranges else sizes_of(path, options, dims)
     if sizes is None:
         file = file if dims is None else file.at(dims.largest)
-        imported = importers.load(path, options.kernels, file.extents, limits)
+        imported = importers.load(path, options.kernels, file.extents, limits, options.fixes)
     else:
         sizes, imported = _at_largest(sizes)
     reductions: list[passes.Reduction] = []
@@ -152,7 +153,7 @@ def sizes_of(path: Path, options: Options, dims: Dims) -> Sizes:
     limits = byte_limits(options.model_limit)
 
     def reference(values: Mapping[str, int]) -> Module:
-        return importers.load(path, options.kernels, dims.extents(values), limits)
+        return importers.load(path, options.kernels, dims.extents(values), limits, options.fixes)
 
     axes = {place: named(symbol) for place, symbol in dims.axes.items()}
     rewritten = _rewriting(options, reduces=True)

@@ -10,12 +10,12 @@ from codegen.driver.build import Built, Planned
 from codegen.driver.checks.calling import check_port
 from codegen.driver.inputs.cases import Case, state_inputs
 from codegen.driver.options import Options
-from codegen.driver.references import EngineOutputs, ask, judge, numpy_outputs, ruling_words
+from codegen.driver.references import EngineOutputs, ask, halves_words, judge, numpy_outputs, ruling_words
 from codegen.driver.report.output_check import Comparison, array, compare
 from codegen.driver.report.several import used_pools
 from codegen.driver.report.single import Measured
 from codegen.errors import CodegenError, Message, Messages
-from codegen.ir import Let, Var
+from codegen.ir import DType, Let, Var
 from codegen.ir.evaluate import steps
 from codegen.ir.ops import DEVICE_COPY, UserAttrs
 from codegen.program.image import BenchModel, CaseResult, RunRequest, RunResult, Trace
@@ -208,7 +208,7 @@ def complaints(
     found: list[Message] = list(measured.reference.faults)
     for case, comparisons, got in zip(cases, measured.comparisons, measured.result.cases, strict=True):
         if not measured.reference.faults:
-            found += output_complaints(planned, case, comparisons)
+            found += output_complaints(planned, case, comparisons, got.outputs)
         if not got.paints_agree:
             found.append(
                 Message(
@@ -249,22 +249,33 @@ def all_complaints(
     return found
 
 
-def output_complaints(planned: Planned, case: Case, comparisons: Sequence[Comparison]) -> Iterator[Message]:
-    """E701 for every output that differs; of expected ones it says which engine gives the right ones."""
+def output_complaints(
+    planned: Planned, case: Case, comparisons: Sequence[Comparison], outputs: Sequence[bytes]
+) -> Iterator[Message]:
+    """E701 for every output that differs; of expected ones it says which engine gives the right ones, of
+    expected integers how many lie at halves."""
     if all(one.matches for one in comparisons):
         return
     help_ = "`codegen validate` names the first step that differs"
     if case.expected is not None and (words := ruling_words(planned)):
         help_ = f"{words}; {help_}"
-    for tensor, one in zip(planned.program.signature.outputs, comparisons, strict=True):
-        if not one.matches:
-            yield Message(
-                code="E701",
-                where=f'case {case.name}, output "{tensor.field}"',
-                text=f"{one.differing} of {tensor.type.elements} elements differ, first at {one.first}, "
-                f"by up to {one.max_abs_difference:g}",
-                help=help_,
-            )
+    for index, (tensor, one) in enumerate(zip(planned.program.signature.outputs, comparisons, strict=True)):
+        if one.matches:
+            continue
+        expected = None if case.expected is None else case.expected[index]
+        halves, rounds = "", ""
+        if expected is not None and tensor.type.dtype.is_integer:
+            measured = array(outputs[index], tensor.type)
+            halves, rounds = halves_words(planned, case, index, measured, expected)
+        elif tensor.type.dtype is DType.FLOAT32:
+            rounds = "--tolerance states how much is no difference"
+        yield Message(
+            code="E701",
+            where=f'case {case.name}, output "{tensor.field}"',
+            text=f"{one.differing} of {tensor.type.elements} elements differ, first at {one.first}, "
+            f"by up to {one.max_abs_difference:g}{halves}",
+            help=f"{rounds}; {help_}" if rounds else help_,
+        )
 
 
 def _peak_complaints(program: Program, case: Case, got: CaseResult) -> Iterator[Message]:

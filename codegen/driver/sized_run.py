@@ -222,7 +222,7 @@ def complaints_at(found: Sequence[AtSizes]) -> list[Message]:
         faults = each.measured.reference.faults
         messages += (replace(fault, where=f"{at}, {fault.where}") for fault in faults)
         [compared] = each.measured.comparisons
-        wrong = () if faults else output_complaints(each.planned, each.case, compared)
+        wrong = () if faults else output_complaints(each.planned, each.case, compared, got.outputs)
         messages += (replace(own, where=f"{at}, {own.where}") for own in wrong)
         if not got.paints_agree:
             messages.append(

@@ -8,7 +8,7 @@ from codegen.errors import CodegenError, Message
 from codegen.importers.c_arrays import SUFFIXES, is_tflite, model_of
 from codegen.importers.file_tensors import Imported, tensors_by_origin
 from codegen.importers.foreign_formats import EXPORT_HELP, foreign
-from codegen.importers.graph_inputs import NO_EXTENTS, Extents, InputSignature
+from codegen.importers.graph_inputs import NO_EXTENTS, Extents, FixedInput, InputSignature
 from codegen.importers.limits import RAISE, STATED, ByteLimits
 from codegen.importers.printable_names import printable
 from codegen.ir import Module
@@ -22,16 +22,18 @@ def load(
     kernels: Sequence[UserKernel] = (),
     extents: Extents = NO_EXTENTS,
     limits: ByteLimits = STATED,
+    fixes: Sequence[FixedInput] = (),
 ) -> Module:
     """Import the model file at `path` as a module with one function in the file's operator order.
 
     Operators of a TFLite file that no importer translates become calls of the declared `kernels`. `extents`:
-    (graph input, axis) -> extent, where it is another than the file's; the shapes of results follow.
+    (graph input, axis) -> extent, where it is another than the file's; the shapes of results follow. `fixes`:
+    graph inputs that are constants.
 
     Raises CodegenError: E211 if the file cannot be read, E3xx (see this package) if it is not a model
     that can be imported, with every unsupported operator, type and option at once.
     """
-    return load_with_tensors(path, kernels, extents, limits).module
+    return load_with_tensors(path, kernels, extents, limits, fixes).module
 
 
 def load_with_tensors(
@@ -39,9 +41,10 @@ def load_with_tensors(
     kernels: Sequence[UserKernel] = (),
     extents: Extents = NO_EXTENTS,
     limits: ByteLimits = STATED,
+    fixes: Sequence[FixedInput] = (),
 ) -> Imported:
     """`load`, with the tensors of the file that the module's variables hold."""
-    data, name = model_bytes(path, limits), printable(path.name)
+    data, name = model_bytes(path, limits, fixes), printable(path.name)
     if not is_tflite(data):
         from codegen.importers.onnx import import_with_tensors
 
@@ -52,9 +55,11 @@ def load_with_tensors(
     return Imported(module=module, tensors=tensors_by_origin(module))
 
 
-def signatures(path: Path, limits: ByteLimits = STATED) -> tuple[InputSignature, ...]:
+def signatures(
+    path: Path, limits: ByteLimits = STATED, fixes: Sequence[FixedInput] = ()
+) -> tuple[InputSignature, ...]:
     """The graph inputs of the model file at `path`, in order. Raises CodegenError as `load` does."""
-    data, name = model_bytes(path, limits), printable(path.name)
+    data, name = model_bytes(path, limits, fixes), printable(path.name)
     if is_tflite(data):
         from codegen.importers.tflite import input_signatures
 
@@ -64,11 +69,12 @@ def signatures(path: Path, limits: ByteLimits = STATED) -> tuple[InputSignature,
     return graph_inputs(data, name, limits)
 
 
-def model_bytes(path: Path, limits: ByteLimits = STATED) -> bytes:
+def model_bytes(path: Path, limits: ByteLimits = STATED, fixes: Sequence[FixedInput] = ()) -> bytes:
     """The bytes of a .tflite or .onnx file, or of the C array that a file holds; constants that lie in files
-    beside an .onnx brought in.
+    beside an .onnx brought in, `fixes` applied.
 
-    Raises CodegenError: E211 if the file cannot be read, E300, E302, E305, E313 or E314 (see this package).
+    Raises CodegenError: E211 if the file cannot be read, E276, E300, E302, E305, E313 or E314 (see this
+    package).
     """
     data = _read(path, limits.constants)
     name, suffix = printable(path.name), path.suffix.lower()
@@ -76,11 +82,14 @@ def model_bytes(path: Path, limits: ByteLimits = STATED) -> bytes:
         data = model_of(data, name)
     elif not data or not (is_tflite(data) or (suffix == _ONNX and foreign(path, data, name) is None)):
         raise CodegenError(_unknown(path, data, name))
+    from codegen.importers.onnx.file.fixing import refuse_others, with_constants
+
     if is_tflite(data):
+        refuse_others(name, fixes)
         return data
     from codegen.importers.onnx import whole
 
-    return whole(data, path.parent, name, limits)
+    return with_constants(whole(data, path.parent, name, limits), name, fixes)
 
 
 def _read(path: Path, most_bytes: int) -> bytes:

@@ -14,6 +14,23 @@ NO_EXTENTS: Extents = MappingProxyType({})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class FixedInput:
+    """A word of `--fix`: a graph input, and its numbers in order, or one for all elements."""
+
+    text: str
+    name: str
+    numbers: tuple[float, ...]
+
+    @property
+    def spelled(self) -> str:
+        """The flag and its word."""
+        return f"--fix {self.text}"
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class InputSignature:
     """A graph input as the file declares it; extents that it leaves open are -1."""
 

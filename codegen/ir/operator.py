@@ -49,6 +49,8 @@ class Op(ABC):
     attrs_type: type[Attrs] = Attrs
     is_monotone: bool = False
     """No element of an int8 result falls when an element of an argument grows."""
+    bound: float | None = None
+    """Largest magnitude of a real result, whatever the arguments; None where there is none."""
     mixes_channels: bool = False
     """Each channel of the result is a sum over channels of argument 0."""
 

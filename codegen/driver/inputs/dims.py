@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from codegen import importers
 from codegen.errors import Messages
+from codegen.importers.graph_inputs import FixedInput
 from codegen.importers.limits import STATED, ByteLimits
 from codegen.ir.c_names import identifier, unique
 
@@ -141,14 +142,19 @@ def _is_literal(symbol: str) -> bool:
     return symbol in LITERALS
 
 
-def dims_of(path: Path, given: Sequence[GivenDim], limits: ByteLimits = STATED) -> Dims | None:
+def dims_of(
+    path: Path,
+    given: Sequence[GivenDim],
+    limits: ByteLimits = STATED,
+    fixes: Sequence[FixedInput] = (),
+) -> Dims | None:
     """The sizes that `given` say of the model at `path`; None where nothing is given.
 
     Raises CodegenError as `importers.load` does, E282 for an input, axis or symbol that there is not.
     """
     if not given:
         return None
-    signatures = importers.signatures(path, limits)
+    signatures = importers.signatures(path, limits, fixes)
     fields = unique([identifier(each.name, f"input{i}") for i, each in enumerate(signatures)])
     messages = Messages()
     axes: dict[tuple[int, int], str] = {}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from codegen import importers
 from codegen.driver.inputs.dims import Dims
-from codegen.importers.graph_inputs import NO_EXTENTS
+from codegen.importers.graph_inputs import NO_EXTENTS, FixedInput
 from codegen.importers.limits import STATED, ByteLimits
 from codegen.ir.ops import UserKernel
 
@@ -21,16 +21,18 @@ class ModelFile:
     dims: Dims | None = None
     extents: importers.Extents = field(default_factory=lambda: NO_EXTENTS)
     """Extents of graph inputs, where they are others than the file's."""
+    fixes: Sequence[FixedInput] = ()
+    """Graph inputs that are constants."""
     has_other_edges: bool = False
     """True if inputs and outputs may have other types or layouts than the file's."""
 
     def data(self) -> bytes:
         """The file's bytes, constants beside it brought in. Raises CodegenError as `importers.load` does."""
-        return importers.model_bytes(self.path, self.limits)
+        return importers.model_bytes(self.path, self.limits, self.fixes)
 
     def imported(self) -> importers.Imported:
         """The module before any pass, with the tensors of the file. Raises as `data` does."""
-        return importers.load_with_tensors(self.path, self.kernels, self.extents, self.limits)
+        return importers.load_with_tensors(self.path, self.kernels, self.extents, self.limits, self.fixes)
 
     def at(self, values: Mapping[str, int]) -> "ModelFile":
         """The file at certain sizes."""

@@ -16,8 +16,10 @@ from codegen.driver.references.import_check import ImportCheck
 from codegen.driver.references.stepwise import check_import
 from codegen.driver.report.output_check import Comparison, ReferenceUsed, compare
 from codegen.errors import Message, counted, listed
+from codegen.ir import Arg, Function, Var
 from codegen.ir.evaluate import evaluate
 from codegen.ir.ops import UserAttrs
+from codegen.ir.ops.layout import MovingOp
 from codegen.settings import ReferenceChoice
 
 Arrays = tuple[np.ndarray, ...]
@@ -30,6 +32,19 @@ class Judged:
 
     comparisons: tuple[Comparisons, ...]
     reference: ReferenceUsed
+
+
+def output_bounds(function: Function) -> tuple[float, ...]:
+    """The largest magnitude that each output may have, as of a probability; 0 where nothing bounds it."""
+    makers = {let.var.name: let.call for let in function.body}
+    bounds: list[float] = []
+    for result in function.results:
+        at: Arg | None = result
+        while isinstance(at, Var) and at.name in makers and isinstance(makers[at.name].op, MovingOp):
+            at = makers[at.name].args[0]
+        call = makers.get(at.name) if isinstance(at, Var) else None
+        bounds.append((call.op.bound if call else None) or 0.0)
+    return tuple(bounds)
 
 
 def numpy_outputs(planned: Planned, case: Case) -> Arrays:
@@ -52,7 +67,7 @@ def judge(
 
     `is_validated`: every step of the import in the first case is compared with the engine's.
     """
-    ours = _Ours(planned, cases, is_sequence=is_sequence)
+    ours = _Ours(planned, cases, choice.tolerance, is_sequence=is_sequence)
     if all(case.expected is not None for case in cases):
         used = ReferenceUsed(kind="expected")
         return Judged(comparisons=_compared(cases, outputs, [()] * len(cases), ours, tell), reference=used)
@@ -80,9 +95,17 @@ def judge(
 class _Ours:
     """Our own evaluation, made when it is first needed."""
 
-    def __init__(self, planned: Planned, cases: Sequence[Case], *, is_sequence: bool) -> None:
+    def __init__(
+        self, planned: Planned, cases: Sequence[Case], tolerance: float, *, is_sequence: bool
+    ) -> None:
         self._planned, self._cases, self._is_sequence = planned, cases, is_sequence
         self._made: dict[int, Arrays] = {}
+        self._tolerance, self._bounds = tolerance, output_bounds(planned.reference.main)
+
+    def compared(self, measured: Arrays, expected: Sequence[np.ndarray]) -> Comparisons:
+        """Outputs of one case against what they should be."""
+        triples = zip(measured, expected, self._bounds, strict=True)
+        return tuple(compare(one, two, self._tolerance, bound=bound) for one, two, bound in triples)
 
     def outputs(self, index: int) -> Arrays:
         """Outputs of case `index`."""
@@ -111,7 +134,7 @@ def _compared(
         if any(each is None for each in right):
             right = _filled(right, ours.outputs(index))
         whole = [each for each in right if each is not None]
-        compared.append(tuple(compare(got, each) for got, each in zip(measured, whole, strict=True)))
+        compared.append(ours.compared(measured, whole))
     return tuple(compared)
 
 

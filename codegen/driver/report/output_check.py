@@ -1,6 +1,7 @@
 """Outputs against the reference, and which one it was.
 
-Integers and float64 are equal, float32 agrees by max|d| <= 1e-5 * max|y|.
+Integers and float64 are equal, float32 agrees by max|d| <= 1e-5 * max|y|; of outputs that are bounded, as
+probabilities are, by 1e-5 of their bound.
 """
 
 import hashlib
@@ -11,8 +12,7 @@ import numpy as np
 
 from codegen.errors import Message, counted
 from codegen.ir import TensorType
-
-FLOAT_TOLERANCE = 1e-5
+from codegen.settings import FLOAT_TOLERANCE
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,10 +27,13 @@ class Comparison:
     """Hash of the measured bytes."""
 
 
-def compare(measured: np.ndarray, expected: np.ndarray, tolerance: float = FLOAT_TOLERANCE) -> Comparison:
+def compare(
+    measured: np.ndarray, expected: np.ndarray, tolerance: float = FLOAT_TOLERANCE, *, bound: float = 0.0
+) -> Comparison:
     """Compare two arrays of equal shape and dtype; NaN equals NaN only at the same place.
 
-    `tolerance`: of float32, relative to the largest. Raises ValueError if shapes or dtypes differ.
+    `tolerance`: of float32, relative to the largest, or to `bound` if that is larger. Raises ValueError if
+    shapes or dtypes differ.
     """
     if measured.shape != expected.shape or measured.dtype != expected.dtype:
         raise ValueError(f"{measured.dtype}{measured.shape} against {expected.dtype}{expected.shape}")
@@ -43,7 +46,7 @@ def compare(measured: np.ndarray, expected: np.ndarray, tolerance: float = FLOAT
     difference = np.where(np.isnan(difference), np.inf, difference)
     if measured.dtype == np.float32:
         finite = np.abs(right[np.isfinite(right)])
-        allowed = tolerance * float(finite.max(initial=0.0))
+        allowed = tolerance * float(finite.max(initial=bound))
         wrong = difference > allowed
     else:
         wrong = ~same

@@ -171,6 +171,7 @@ class Softmax(_Unary):
 
     name = "SOFTMAX"
     short = "softmax"
+    bound = 1.0
     attrs_type = SoftmaxAttrs
     integers = (DType.INT8, DType.INT16)
 
@@ -209,6 +210,7 @@ class Logistic(Pointwise):
 
     name = "LOGISTIC"
     short = "logistic"
+    bound = 1.0
     integers = (DType.INT8, DType.INT16)
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
@@ -231,6 +233,7 @@ class Tanh(Pointwise):
 
     name = "TANH"
     short = "tanh"
+    bound = 1.0
     integers = (DType.INT8, DType.INT16)
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
