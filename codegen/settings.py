@@ -29,7 +29,7 @@ ReferenceMode = Literal["auto", "engine", "numpy"]
 """Reference of outputs: an engine where one answers, only an engine, or our own evaluation."""
 
 FLOAT_TOLERANCE = 1e-5
-"""Of float32 outputs, where nobody states another."""
+"""Tolerance of float32 outputs, where nobody states another."""
 
 TARGET, SEARCH, CODE, OUTPUT = "Board and memory", "Plan and kernels", "Generated code", "Output"
 """Groups of options in the help."""

@@ -274,7 +274,7 @@ def output_complaints(
             where=f'case {case.name}, output "{tensor.field}"',
             text=f"{one.differing} of {tensor.type.elements} elements differ, first at {one.first}, "
             f"by up to {one.max_abs_difference:g}{halves}",
-            help=f"{rounds}; {help_}" if rounds else help_,
+            help=f"{help_}; {rounds}" if rounds else help_,
         )
 
 

@@ -5,9 +5,9 @@ Start with `ask`, before the board runs, then `judge`.
 """
 
 from codegen.driver.references.asking import EngineOutputs, ask, ruling_words
-from codegen.driver.references.halves import halves_words
 from codegen.driver.references.import_check import ImportCheck
 from codegen.driver.references.judging import Judged, import_faults, judge, numpy_outputs
+from codegen.driver.references.rounding_halves import halves_words
 from codegen.driver.references.stepwise import check_import
 
 __all__ = [

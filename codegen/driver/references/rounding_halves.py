@@ -16,7 +16,7 @@ from codegen.ir.ops.base.weighted import WeightedOp
 from codegen.ir.ops.layout import MovingOp
 
 _NEAR = 1e-3
-"""Of a step of the integers: float32 sums are that exact."""
+"""Part of a step of the integers: float32 sums are that exact."""
 
 ROUNDS = {
     True: "halves to even of exact sums, as onnxruntime where its float32 sums are exact too",
