@@ -34,6 +34,7 @@ from codegen.importers.onnx.layouts import (
 from codegen.importers.onnx.no_elements import without_elements
 from codegen.importers.onnx.node_site import SEQUENCE_ADVICE, Site, value_type
 from codegen.importers.onnx.node_types import REAL, TRANSLATORS, full_name, is_missing, missing
+from codegen.importers.onnx.rewriting.contributed import contributed
 from codegen.importers.onnx.rewriting.folding import folded
 from codegen.importers.onnx.rewriting.functions import MAX_DEPTH, Inliner, defined, given
 from codegen.importers.onnx.rewriting.older import as_of_seven
@@ -253,6 +254,8 @@ class GraphTranslation:
             holds = bool(site.known(0, "the condition").all())
             return site.branch("then_branch" if holds else "else_branch"), {}, "a branch of If"
         body = self._graph.functions.get((node.domain, node.op))
+        if body is None:
+            body = contributed(node, full_name(node), self._opset, site.every_value)
         if body is None and is_missing(node):
             body = defined(node, self._opset, site.every_value)
         return None if body is None else (body, given(node, body), f"the function {full_name(node)}")

@@ -10,6 +10,7 @@ from codegen.importers.onnx.integer import NODES
 from codegen.importers.onnx.layouts import Stored, Value
 from codegen.importers.onnx.node_site import Site
 from codegen.importers.onnx.plain_scales import PLAIN
+from codegen.importers.onnx.rewriting.contributed import CONTRIBUTED
 from codegen.importers.onnx.rewriting.functions import defined_types
 from codegen.ir.ops import Attrs, SoftmaxAttrs
 
@@ -150,7 +151,7 @@ _INTEGER = (
 
 def node_types() -> tuple[str, ...]:
     """ONNX's names of the node types that are translated."""
-    return tuple(sorted({*TRANSLATORS, *REPEATED, *SEQUENCES, "If"}))
+    return tuple(sorted({*TRANSLATORS, *CONTRIBUTED, *REPEATED, *SEQUENCES, "If"}))
 
 
 def function_types() -> tuple[str, ...]:
@@ -174,7 +175,8 @@ def is_missing(node: FileNode) -> bool:
 def missing(node: FileNode, opset: int) -> tuple[str, str]:
     """Message and advice about a node type that is not supported."""
     part = f", a part of {node.within}," if node.within else ""
-    text = f"node type {full_name(node)} (opset {opset}){part} is not supported"
+    version = "" if node.domain else f" (opset {opset})"
+    text = f"node type {full_name(node)}{version}{part} is not supported"
     if full_name(node) in NEVER:
         reason, advice = NEVER[full_name(node)]
         return f"{text}: {reason}", advice

@@ -18,7 +18,7 @@ from codegen.importers.onnx.layouts import Known, Value
 from codegen.importers.onnx.node_site import Site, value_type
 from codegen.importers.reporting import Refused
 from codegen.ir import DType
-from codegen.ir.ops import Attrs
+from codegen.ir.ops import Attrs, GeluAttrs
 
 MAX_POWER = 64
 """Largest whole exponent that becomes products."""
@@ -152,6 +152,13 @@ def _elu(site: Site) -> Value:
     return (x.at_least(0.0) + x.at_most(0.0).of("ELU") * alpha).value
 
 
+def _gelu(site: Site) -> Value:
+    """Gelu: x times the share of a normal distribution below x, by erf or by tanh."""
+    return each_element(
+        site, "GELU", site.value(0), GeluAttrs(approximate=site.word("approximate", "none") == "tanh")
+    )
+
+
 def _sign(site: Site) -> Value:
     value = site.value(0)
     if value_type(value) == "float32":
@@ -256,6 +263,7 @@ NODES: Mapping[str, Callable[[Site], Value]] = MappingProxyType(
         "Cosh": _curve(lambda x: (x.of("EXP") + (x * -1.0).of("EXP")) * 0.5),
         "Elu": _elu,
         "Erf": _curve(_erf),
+        "Gelu": _gelu,
         "IsInf": _is_inf,
         "IsNaN": _is_nan,
         "Pow": _power,

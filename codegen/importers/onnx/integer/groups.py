@@ -15,8 +15,9 @@ MOVED = MOVES | {"Pad"}
 """Node types that only move integers, and Pad, whose number is quantised as the elements are."""
 
 TABLES = frozenset(
-    {"Abs", "Ceil", "Clip", "Elu", "Exp", "Floor", "HardSigmoid", "HardSwish", "LeakyRelu", "Log", "Neg"}
-    | {"Reciprocal", "Relu", "Round", "Sigmoid", "Sin", "Cos", "Sqrt", "Tanh"}
+    {"Abs", "Ceil", "Clip", "Cos", "Elu", "Erf", "Exp", "Floor", "Gelu", "HardSigmoid", "HardSwish"}
+    | {"LeakyRelu", "Log", "Neg", "Reciprocal", "Relu", "Round", "Sigmoid", "Sin", "Softplus", "Softsign"}
+    | {"Sqrt", "Tanh"}
 )
 """Functions of one element."""
 
