@@ -132,6 +132,18 @@ NEVER: Mapping[str, tuple[str, str]] = MappingProxyType(
             "a loop carries its sequence, and sizes are planned before",
             "write its body out for each tensor",
         ),
+        "ai.onnx.ml.ZipMap": (
+            "it gives dictionaries, one a sample",
+            "export the scores as a tensor: convert_sklearn(..., options={'zipmap': False})",
+        ),
+        **dict.fromkeys(
+            tuple(f"ai.onnx.ml.{name}" for name in ("LinearClassifier", "LinearRegressor", "SVMClassifier")),
+            (
+                "models of scikit-learn are no layers here",
+                "write coef_ and intercept_ as a Gemm of ONNX (torch.nn.Linear), and take the class as the "
+                "largest score",
+            ),
+        ),
         **dict.fromkeys(("RegexFullMatch", "StringConcat", "StringNormalizer", "StringSplit"), _TEXT),
         "TfIdfVectorizer": _TEXT,
         **{

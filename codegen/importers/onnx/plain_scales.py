@@ -174,6 +174,31 @@ def _conv(site: Site) -> Value | Stored:
     return clamped(units + float(zero.reshape(-1)[0]), str(zero.dtype))
 
 
+def _gemm(site: Site) -> Value | Stored:
+    """QGemm: an integer step, else a product of float32 where its sums are exact."""
+    try:
+        return NODES["com.microsoft.QGemm"](site)
+    except Refused as reason:
+        refused = reason
+    if not site.has(7) or site.integer("transA", 0) or site.real("alpha", 1.0) != 1.0:
+        raise refused
+    weights = site.known(3, "the weights").astype(np.float32)
+    first, second, result = (site.known(position, "the scale") for position in (1, 4, 7))
+    offsets, zero = site.known(5, "the zero point").astype(np.float32), site.known(8, "the zero point")
+    weights = weights.T if site.integer("transB", 0) else weights
+    columns = weights.shape[-1]
+    bias = site.known(6, "the bias") if site.has(6) else np.zeros(columns, np.int32)
+    if not first.size == result.size == zero.size == 1 or {second.size, offsets.size} - {1, columns}:
+        raise refused
+    need_exact(len(weights), int(np.abs(bias.astype(np.int64)).max(initial=0)))
+    sums = multiplied(site, _centred(site, site.value(0), 2), Known(data=weights - offsets.reshape(1, -1)))
+    real = Real(site, sums) + Real(site, Known(data=bias.astype(np.float32).reshape(1, -1)))
+    scale = np.float32(first.reshape(-1)[0]) * second.reshape(1, -1) / np.float32(result.reshape(-1)[0])
+    site.steps.left_in_float.append(f"{site.steps.source}: {refused}")
+    units = (real * Real(site, Known(data=scale.astype(np.float32)))).of("ROUND")
+    return clamped(units + float(zero.reshape(-1)[0]), str(zero.dtype))
+
+
 PLAIN: Mapping[str, Callable[[Site], Value | Stored]] = MappingProxyType(
     {
         "DequantizeLinear": _dequantize_linear,
@@ -181,6 +206,7 @@ PLAIN: Mapping[str, Callable[[Site], Value | Stored]] = MappingProxyType(
         "QLinearMatMul": _matmul,
         "QuantizeLinear": _quantize_linear,
         "com.microsoft.DequantizeLinear": _dequantize_linear,
+        "com.microsoft.QGemm": _gemm,
         "com.microsoft.QuantizeLinear": _quantize_linear,
     }
 )

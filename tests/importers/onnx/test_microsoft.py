@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from onnx import helper, numpy_helper
+from onnx import TensorProto, helper, numpy_helper
 
 from codegen.ir.evaluate import evaluate
 from tests.importers.onnx.engine import answers
@@ -79,3 +79,71 @@ def test_other_nodes_are_refused_by_name(tmp_path: Path) -> None:
     text = complaint(tmp_path, made)
     assert "node type com.microsoft.QLinearReduceMean is not supported" in text
     assert "quantise with QDQ nodes of int8 or uint8" in text
+
+
+def _asymmetric(op: str, channels: int) -> tuple[Any, dict[str, np.ndarray]]:
+    """A layer of uint8 whose weights have zero points far from 128, and an average or a sigmoid behind it."""
+    rng = np.random.default_rng(11)
+    shape = (4, 3, 3, 3) if op == "QLinearConv" else (4, 12)
+    scales = rng.uniform(0.01, 0.02, channels).astype(np.float32)
+    held = {
+        **{"s": np.float32(0.05), "z": np.uint8(120), "y_s": np.float32(0.08), "y_z": np.uint8(3)},
+        **{"w": rng.integers(0, 256, shape).astype(np.uint8), "w_s": scales},
+        "w_z": rng.integers(3, 40, channels).astype(np.uint8),
+        "b": rng.integers(-500, 500, 4).astype(np.int32),
+    }
+    image = (1, 3, 6, 6) if op == "QLinearConv" else (2, 12)
+    if channels == 1:
+        held |= {"w_s": scales.reshape(()), "w_z": held["w_z"].reshape(())}
+    if op == "QLinearConv":
+        nodes = [
+            helper.make_node(op, ["x", "s", "z", "w", "w_s", "w_z", "y_s", "y_z", "b"], ["c"]),
+            helper.make_node(
+                "QLinearAveragePool",
+                ["c", "y_s", "y_z", "y_s", "y_z"],
+                ["y"],
+                domain="com.microsoft",
+                kernel_shape=[4, 4],
+            ),
+        ]
+    else:
+        names = ["x", "s", "z", "w", "w_s", "w_z", "b", "y_s", "y_z"]
+        nodes = [
+            helper.make_node(op, names, ["c"], domain="com.microsoft", transB=1),
+            helper.make_node(
+                "QLinearSigmoid", ["c", "y_s", "y_z", "y_s", "y_z"], ["y"], domain="com.microsoft"
+            ),
+        ]
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.UINT8, list(image))],
+        [helper.make_tensor_value_info("y", TensorProto.UINT8, None)],
+        [numpy_helper.from_array(np.asarray(data), name) for name, data in held.items()],
+    )
+    sets = [helper.make_opsetid("", 14), helper.make_opsetid("com.microsoft", 1)]
+    given = {"x": rng.integers(0, 256, image).astype(np.uint8)}
+    return helper.make_model(graph, opset_imports=sets, ir_version=8), given
+
+
+@pytest.mark.parametrize("op", ["QLinearConv", "QGemm"])
+@pytest.mark.parametrize("channels", [1, 4])
+def test_asymmetric_weights_are_taken_and_told(op: str, channels: int, tmp_path: Path) -> None:
+    """QLinearConv ran in float32, and a QLinear node behind it was refused: "uint8 not supported, supported
+    are int8, uint8"; QGemm was refused without help."""
+    made, inputs = _asymmetric(op, channels)
+    module = imported(tmp_path, made)
+    [found] = evaluate(module, module.main, list(inputs.values()))
+    [[expected]] = answers([(made, inputs)])
+    np.testing.assert_array_equal(found, expected)
+    assert "quantise them with weight_type=QInt8" in module.metadata["left_in_float"]
+
+
+@pytest.mark.parametrize(
+    ("op", "advice"),
+    [("ZipMap", "options={'zipmap': False}"), ("LinearClassifier", "write coef_ and intercept_")],
+)
+def test_exports_of_scikit_learn_are_told_what_to_do(op: str, advice: str, tmp_path: Path) -> None:
+    made, _ = _network("QLinearSigmoid", _ONE, {}, np.int8)
+    made.graph.node[0].op_type, made.graph.node[0].domain = op, "ai.onnx.ml"
+    assert advice in complaint(tmp_path, made)

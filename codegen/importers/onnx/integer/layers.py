@@ -30,6 +30,7 @@ from codegen.ir.ops import (
 
 Translators = Mapping[str, Callable[[Site], Value | tuple[Value, ...]]]
 
+_SYMMETRIC = "quantise them with weight_type=QInt8, whose zero point is 0, for integer kernels"
 _MOST_ONES = 4096
 """Bytes of weights of 1 that an average may take."""
 
@@ -73,7 +74,9 @@ def _weights(weights: Stored, axis: int, target: IntegerTarget) -> np.ndarray:
         ):
             return centred.astype(dtype.numpy)
     bits = 8 * target.dtype.size_bytes
-    raise LeftInFloat(f"the weights less their zero point need more than {bits} bits (asymmetric weights)")
+    raise LeftInFloat(
+        f"the weights less their zero point need more than {bits} bits (asymmetric weights); {_SYMMETRIC}"
+    )
 
 
 def _int32_bias(bias: Stored | None, image: Stored, weights: Stored, channels: int) -> np.ndarray | None:

@@ -5,7 +5,17 @@ from types import MappingProxyType
 
 import numpy as np
 
-from codegen.importers.onnx.layouts import Axes, Computed, Known, StepList, Stored, Value, identity, looked_up
+from codegen.importers.onnx.layouts import (
+    Axes,
+    Computed,
+    Known,
+    StepList,
+    Stored,
+    Value,
+    identity,
+    looked_up,
+    other_sign,
+)
 from codegen.importers.onnx.node_site import Site
 from codegen.importers.reporting import Refused
 from codegen.ir import DType, Quantization
@@ -101,6 +111,8 @@ def stored(site: Site, value: Value, scale: np.ndarray, zero_position: int, axis
     if scale.ndim or zero.ndim:
         raise Refused("E301", "a computed value that is quantised per channel is not supported")
     dtype, less = HELD.get(str(zero.dtype), (None, 0))
+    if less and value.var.type.dtype.value == str(zero.dtype):  # of a layer that was computed in float32
+        value = replace(other_sign(site.steps, value), less=less)
     if dtype is None or value.var.type.dtype is not dtype:
         text = f"integers of type {value.var.type.dtype.value} with a zero point of {zero.dtype}"
         raise Refused("E301", f"{text} are not supported, supported are {', '.join(HELD)}")

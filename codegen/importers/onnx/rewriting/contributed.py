@@ -72,6 +72,10 @@ class _Body:
         self._constants[name] = data
         return name
 
+    def real(self, number: float) -> str:
+        """A number as a constant of the body."""
+        return self.constant(np.full((), number, np.float32))
+
     def op(self, op: str, *inputs: str, **attributes: Attribute) -> str:
         """The result of one of ONNX's own nodes."""
         name = f"v{len(self._nodes)}"
@@ -82,9 +86,7 @@ class _Body:
 
     def scaled(self, value: str, factor: float) -> str:
         """`value` times a number."""
-        return (
-            value if factor == 1.0 else self.op("Mul", value, self.constant(np.float32(factor).reshape(())))
-        )
+        return value if factor == 1.0 else self.op("Mul", value, self.real(factor))
 
     def body(self, *outputs: str) -> FileBody:
         """The finished body. Raises Refused for an attribute that it does not know."""
@@ -115,7 +117,7 @@ def _root_mean_square(make: _Body, value: str, scale: str, axes: Sequence[int], 
     mean = make.op(
         "ReduceMean", make.op("Mul", value, value), make.constant(np.array(axes, np.int64)), keepdims=1
     )
-    root = make.op("Sqrt", make.op("Add", mean, make.constant(np.float32(epsilon).reshape(()))))
+    root = make.op("Sqrt", make.op("Add", mean, make.real(epsilon)))
     return make.op("Mul", make.op("Div", value, root), scale)
 
 
@@ -137,10 +139,10 @@ def _skipped(make: _Body, bias: int) -> str:
 def _skip_layer_norm(make: _Body) -> FileBody:
     total = _skipped(make, 4)
     shift = ("in3",) if make.has(3) else ()
-    found = make.op(
+    normal = make.op(
         "LayerNormalization", total, "in2", *shift, axis=-1, epsilon=make.number("epsilon", 1e-12)
     )
-    return make.body(found, "", "", total)
+    return make.body(normal, "", "", total)
 
 
 def _skip_simplified(make: _Body) -> FileBody:
@@ -187,7 +189,7 @@ def _activated(make: _Body, value: str) -> str:
     if kind not in _ACTIVATIONS:
         raise Refused("E301", f"activation {kind} is not supported, supported are {', '.join(_ACTIVATIONS)}")
     if kind == "Clip":
-        return make.op("Clip", value, *(make.constant(np.float32(each).reshape(())) for each in numbers))
+        return make.op("Clip", value, *(make.real(number) for number in numbers))
     attributes: dict[str, Attribute] = dict(zip(("alpha", "beta"), numbers, strict=False))
     return make.op(kind, value, **attributes)
 
