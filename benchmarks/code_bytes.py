@@ -67,7 +67,7 @@ def _sections(elf: ELFFile, source: str) -> list[CodeSection]:
     globals_: dict[int, list[str]] = {i: [] for i in code}
     for symbol in symbols:
         index = symbol["st_shndx"]
-        if index in code and symbol["st_info"]["bind"] == "STB_GLOBAL":
+        if index in code and symbol["st_info"]["bind"] in ("STB_GLOBAL", "STB_WEAK"):
             globals_[index].append(symbol.name)
     calls: dict[int, set[str]] = {i: set() for i in code}
     for section in sections:
