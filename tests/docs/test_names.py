@@ -23,7 +23,7 @@ _FILE = re.compile(rf"`((?:{_TOP})/[\w./-]+)`")
 _DECISION = re.compile(r"docs/decisions/(\d{3}[\w-]*)|[Dd]ecision (\d{3})\b")
 _DOOR = re.compile(r"Start with ([^.]*(?:\.(?=\w)[^.]*)*)")
 _WORD = re.compile(r"`([\w./]+)`")
-_MADE_LATER = {"runtime_c/kernels/portable/sign_f32.c"}
+_MADE_LATER = {f"runtime_c/kernels/portable/{name}_f32.c" for name in ("sign", "local_norm")}
 """Files of the examples in CONTRIBUTING."""
 
 

@@ -14,6 +14,7 @@ from tests import forked
 from tests.checkout import ROOT
 
 OPERATOR = ROOT / "docs" / "examples" / "new_operator.patch"
+ATTRIBUTES = ROOT / "docs" / "examples" / "new_operator_with_attributes.patch"
 FLAG = ROOT / "docs" / "examples" / "new_flag.patch"
 COPIED = ("codegen", "runtime_c", "templates", "boards", "benchmarks", "tests", "pyproject.toml", "LICENSE")
 
@@ -41,6 +42,30 @@ assert [output.matches for output in report.run.outputs] == [True, True]
 print([step.kernel for step in report.steps])
 """
 
+CHECK_ATTRIBUTES = """
+import numpy as np
+import codegen
+from codegen.importers.tflite.writing.writer import ModelBuilder
+
+model, shape = ModelBuilder(), (2, 3, 5)
+image, result = (model.tensor(name, shape, "float32") for name in ("image", "result"))
+model.op("LOCAL_RESPONSE_NORMALIZATION", [image], [result], radius=1, bias=2.0, alpha=0.5, beta=0.75)
+model.inputs(image)
+model.outputs(result)
+open("norm.tflite", "wb").write(model.build())
+
+given = np.random.default_rng(1).normal(size=shape).astype(np.float32)
+expected = np.empty(shape, np.float32)
+for place in np.ndindex(shape):
+    row, at = given[place[:-1]], place[-1]
+    near = sum(float(row[j]) ** 2 for j in (at - 1, at, at + 1) if 0 <= j < 5)
+    expected[place] = row[at] / (2.0 + 0.5 * near) ** 0.75
+case = codegen.Case(name="one", inputs=(given,), expected=(expected,))
+report = codegen.run("norm.tflite", codegen.Options(board="host"), cases={"norm": [case]})
+assert [output.matches for output in report.run.outputs] == [True]
+print([step.kernel for step in report.steps])
+"""
+
 
 def _call(*words: str, folder: Path) -> str:
     # A suite of its own: as a part of this run it would find the libraries that an earlier one left.
@@ -65,16 +90,17 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
             shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("_data"))
         else:
             shutil.copy(ROOT / name, copy / name)
-    _call("git", "apply", str(OPERATOR), str(FLAG), folder=copy)
+    _call("git", "apply", str(OPERATOR), str(ATTRIBUTES), str(FLAG), folder=copy)
     return copy
 
 
-def test_a_new_operator_is_four_files_and_few_lines() -> None:
+@pytest.mark.parametrize(("patch", "most_files"), [(OPERATOR, 4), (ATTRIBUTES, 8)])
+def test_a_new_operator_is_few_files_and_lines(patch: Path, most_files: int) -> None:
     """As CONTRIBUTING.md promises: files, and lines that are added or taken away."""
-    text = OPERATOR.read_text(encoding="utf-8")
+    text = patch.read_text(encoding="utf-8")
     files = re.findall(r"^diff --git a/(\S+) b/", text, re.MULTILINE)
     changed = re.findall(r"^[+-](?![+-]{2} )", text, re.MULTILINE)
-    assert len(files) <= 4
+    assert len(files) <= most_files
     assert len(changed) <= 120
     named = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     assert [file for file in files if f"`{file}`" not in named] == []
@@ -88,14 +114,22 @@ def test_the_new_operator_is_imported_and_computed(checkout: Path) -> None:
     )
 
 
-def test_the_suite_finds_the_new_operator_by_the_registries(checkout: Path) -> None:
+def test_the_new_operator_with_attributes_is_imported_and_computed(checkout: Path) -> None:
+    """Its options become attributes by their names; compared with sums of squares element by element."""
+    assert "local_response_normalization_f32_portable" in _call(
+        sys.executable, "-c", CHECK_ATTRIBUTES, folder=checkout
+    )
+
+
+def test_the_suite_finds_the_new_operators_by_the_registries(checkout: Path) -> None:
     """Random layers of it are drawn, run in C and compared, without a line in any test."""
     files = ("kernels/test_binding.py", "kernels/test_analysers.py")
-    words = ("-m", "pytest", "-vv", "-p", "no:cacheprovider", "--kernels", "sign_*")
-    words += ("-k", "SIGN- or every_operator or every_source")
+    words = ("-m", "pytest", "-vv", "-p", "no:cacheprovider", "--kernels", "[ls][io][cg][an]*_f32.c")
+    words += ("-k", "SIGN- or LOCAL_RESPONSE or every_operator or every_source")
     paths = [f"tests/{name}" for name in files]
     told = _call(sys.executable, *words, *paths, folder=checkout)
     assert "test_result_equals_the_reference[SIGN-" in told
+    assert "test_result_equals_the_reference[LOCAL_RESPONSE_NORMALIZATION-" in told
     assert "test_every_operator_has_a_kernel" in told
     assert "test_every_source_is_recorded" in told
 
