@@ -23,8 +23,10 @@ SAME_MEANING = {
 """Classes that several modules have, and what each of them means."""
 
 
-FAMILIES = re.compile(r"ir/ops/|kernels/\w+/|importers/(tflite/operators|onnx/(composed|integer))/")
-"""Modules that are called after families of operators."""
+FAMILIES = re.compile(
+    r"ir/ops/|kernels/\w+/|targets/\w+/|importers/(tflite/operators|onnx/(composed|integer))/"
+)
+"""Modules that are called after families of operators, and those that every core family has."""
 
 SAME_MODULES = {
     "base": "what operators share, and what kernels share",

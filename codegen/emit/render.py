@@ -34,6 +34,7 @@ from codegen.kernels.base.forms import in_smallest_forms
 from codegen.program.image import Sources
 from codegen.program.program import Bundle, Program
 from codegen.settings import Firmware
+from codegen.targets.families import compile_flags
 
 BUILD_FILE = "firmware/bench_build.c"
 """The build's identity, as the test firmware answers it."""
@@ -185,7 +186,7 @@ def _model_files(bundle: Bundle, program: Program, image: ImageView | None) -> M
         "core_guard": core_guard(
             program.name,
             target.cpu,
-            target.compiler_flags,
+            compile_flags(target),
             instruction_sets(bundle.programs),
         ),
         "pools": pool_views(bundle) if bundle.is_single and not program.interface.caller_pools else (),

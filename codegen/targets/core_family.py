@@ -93,6 +93,10 @@ class CompilerFacts:
     """They choose the libraries, which may be those of a simpler core than the code is compiled for."""
     level_flags: Callable[[Target, str], Words] = plain_level
     """Flags of an optimisation level, e.g. `-Os`."""
+    options: Words = ()
+    """Further options of this compiler, whatever the core: C library, addresses."""
+    link_options: Words = ()
+    """As `options`, for linking alone."""
 
 
 def no_words(target: Target) -> Words:
@@ -130,6 +134,8 @@ class ProtectionUnit:
     is_exact: bool
     """It opens any range of whole granules by itself."""
     granule_bytes: int
+    edge_bytes: int = 4
+    """Data of the test firmware end at multiples of it: what is open to the model rounds up to them."""
 
 
 def no_values(board: Board) -> Mapping[str, object]:
@@ -148,6 +154,8 @@ class FirmwareFacts:
     """Interrupts that a core can have: a UART's number is below."""
     template_values: Callable[[Board], Mapping[str, object]] = no_values
     """Values that only the templates of this family ask for."""
+    link_stack_bytes: int = 416
+    """Stack of the test link; `identify` tells how much of it was never used."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -166,6 +174,12 @@ class FaultReport:
 def undecoded(record: Sequence[int]) -> FaultReport:
     """The cause as a number: nothing else is known of the words."""
     return FaultReport(text=f"fault {record[0]}", address=None, registers={}, status={})
+
+
+def refuses_none(cpu: str) -> str | None:
+    """Nothing: no core is known that the family cannot serve."""
+    del cpu
+    return None
 
 
 def no_counters() -> Mapping[str, CycleCounter]:
@@ -215,6 +229,10 @@ class CoreFamily:
     architectures: tuple[Architecture, ...]
     features: frozenset[str] = frozenset()
     """Extensions that a board file may name for a core."""
+    is_on_request: bool = False
+    """True if its tools are missed only where a board of it is asked for."""
+    refusal: Callable[[str], str | None] = refuses_none
+    """Why no core of that name is built for; None: nothing is known of it."""
     compiler: CompilerFacts
     emulator: EmulatorFacts | None = None
     image: ImageFacts | None = None

@@ -70,6 +70,16 @@ def address_mask(machine: str) -> int:
     return next((image.address_mask for image in images if image and image.machine == machine), ~0)
 
 
+def refusal(cpu: str) -> str | None:
+    """Why a core that no family lists is not built for, where one knows it."""
+    return next(filter(None, (family.refusal(cpu) for family in core_families())), None)
+
+
+def compile_flags(target: Target) -> Words:
+    """Compiler flags that choose a core: every object of a firmware is compiled with the same ones."""
+    return family_of(target.cpu).compiler.compile_flags(target)
+
+
 def level_flags(target: Target, level: str) -> Words:
     """Compiler flags of the optimisation level `level`, e.g. `-Os`, for a core."""
     return family_of(target.cpu).compiler.level_flags(target, level)

@@ -4,7 +4,8 @@ import importlib.metadata
 import re
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from codegen.disk import temporary_folder
@@ -20,13 +21,23 @@ _PYTHON = (3, 11)
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
-def doctor(boards: Iterable[Board] = ()) -> tuple[Finding, ...]:
-    """Look for everything the tool uses. `boards`: those whose QEMU machines should be known here."""
+def doctor(boards: Iterable[Board] = (), asked: Board | None = None) -> tuple[Finding, ...]:
+    """Look for everything the tool uses. `boards`: those whose QEMU machines should be known here.
+
+    Tools of a core family may be optional unless the board that is `asked` for has a core of it.
+    """
+    cpu = asked.target.cpu if asked else None
+    spared = {each.name for each in core_families() if each.is_on_request and cpu not in each.cpus}
     return (
         _python(),
         *(_package(requirement, extra) for requirement, extra in requirements()),
-        *(finding for family in core_families() if family.image for finding in _cross_compiler(family)),
-        *_qemu(tuple(boards)),
+        *(
+            replace(finding, optional=family.name in spared)
+            for family in core_families()
+            if family.image
+            for finding in _cross_compiler(family)
+        ),
+        *_qemu(tuple(boards), spared),
         _program(Topic.HOST, "gcc", "board host", install_command("gcc")),
         _sanitizers(),
         _program(
@@ -111,7 +122,7 @@ def _cross_compiler(family: CoreFamily) -> list[Finding]:
     if not facts.library:
         return [found]
     program = "#include <string.h>\nvoid f(char *p);\nvoid f(char *p) { memset(p, 0, 64); }\n"
-    problem = _compile_problem(compiler, (*facts.library_probe, "-c"), program)
+    problem = _compile_problem(compiler, (*facts.library_probe, *facts.options, "-c"), program)
     library = Finding(
         topic=Topic.CROSS,
         family=family.name,
@@ -151,13 +162,14 @@ def _compile_problem(compiler: str, options: tuple[str, ...], program: str) -> s
     return errors[0]
 
 
-def _qemu(boards: tuple[Board, ...]) -> list[Finding]:
-    """The QEMU of each family, and the machines of its boards."""
+def _qemu(boards: tuple[Board, ...], spared: Collection[str]) -> list[Finding]:
+    """The QEMU of each family, and the machines of its boards; optional for the families `spared`."""
     found: list[Finding] = []
     for family in core_families():
         if family.emulator is not None:
             own = [board for board in boards if board.target.cpu in family.cpus]
-            found += _emulator(family.emulator, own)
+            optional = family.name in spared
+            found += [replace(each, optional=optional) for each in _emulator(family.emulator, own)]
     return found
 
 

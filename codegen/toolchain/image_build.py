@@ -149,12 +149,14 @@ def tools(board: Board, optimize: Optimize) -> str:
 
 def _compiler(board: Board) -> gcc.Compiler:
     facts = family_of(board.target.cpu).compiler
-    return gcc.Compiler(prefix=facts.prefix, options=(*facts.compile_flags(board.target), *_OPTIONS))
+    words = (*facts.compile_flags(board.target), *facts.options)
+    return gcc.Compiler(prefix=facts.prefix, options=(*words, *_OPTIONS))
 
 
 def _linker(board: Board) -> gcc.Compiler:
     facts = family_of(board.target.cpu).compiler
-    return gcc.Compiler(prefix=facts.prefix, options=(*facts.link_flags(board.target), *_OPTIONS))
+    words = (*facts.link_flags(board.target), *facts.options, *facts.link_options)
+    return gcc.Compiler(prefix=facts.prefix, options=(*words, *_OPTIONS))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -50,8 +50,8 @@ static byte_range bytes_before(const cg_bench_model *model, const cg_bench_pool 
         range.start -= free < AROUND_BYTES ? free : AROUND_BYTES;
     }
     for (uint32_t i = 0; i < model->pool_count; i++) {
-        const uint32_t granules = model->pools[i].size_bytes + CG_MPU_GRANULE_BYTES - 1u;
-        uint8_t *const end = model->pools[i].base + (granules - (granules % CG_MPU_GRANULE_BYTES));
+        const uint32_t granules = model->pools[i].size_bytes + cg_mpu_granule_bytes - 1u;
+        uint8_t *const end = model->pools[i].base + (granules - (granules % cg_mpu_granule_bytes));
         if (end <= pool->base && end > range.start) {
             range.start = end;
         }
@@ -255,8 +255,8 @@ static cg_mpu_range touched_range(const cg_bench_model *model, uint32_t index)
 {
     const cg_bench_live *const live = &model->touched[index];
     const uint32_t start = address_of(model->pools[live->pool].base) + live->offset;
-    const uint32_t end = start + live->size_bytes + CG_MPU_GRANULE_BYTES - 1u;
-    return (cg_mpu_range){start, start, end & ~(CG_MPU_GRANULE_BYTES - 1u), CG_MPU_READ_WRITE};
+    const uint32_t end = start + live->size_bytes + cg_mpu_granule_bytes - 1u;
+    return (cg_mpu_range){start, start, end & ~(cg_mpu_granule_bytes - 1u), CG_MPU_READ_WRITE};
 }
 
 static bool is_touched(const cg_bench_model *model, uint32_t index, uint32_t step)
@@ -301,7 +301,7 @@ uint32_t cg_measure_protect_step(const cg_bench_model *model, uint32_t step)
     open_for(NULL);
     for (uint32_t i = 0; i < model->touched_count; i++) {
         if (is_touched(model, i, step) &&
-            touched_range(model, i).start % CG_MPU_GRANULE_BYTES != 0) {
+            touched_range(model, i).start % cg_mpu_granule_bytes != 0) {
             return CG_LINK_INEXACT;
         }
     }

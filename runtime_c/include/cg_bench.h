@@ -68,15 +68,17 @@ typedef struct {
 /*
  * Around the call of the entry function in a model's `run`: on a target they note the stack pointer
  * that the entry function starts from, and keep the frame of `run` until it returns, so that the
- * stack measured is the entry function's call tree and nothing else.
+ * stack measured is the entry function's call tree and nothing else. Where there is an operating
+ * system nothing measures it.
  */
-#if defined(__arm__)
+#if !defined(__unix__) && !defined(__APPLE__) && !defined(_WIN32)
 extern uint8_t *volatile cg_bench_stack;
 #define CG_BENCH_BEFORE_CALL()                                                                     \
     do {                                                                                           \
-        uint8_t *stack_pointer;                                                                    \
-        __asm__ volatile("mov %0, sp" : "=r"(stack_pointer) : : "memory");                         \
-        cg_bench_stack = stack_pointer;                                                            \
+        register uint8_t *stack_pointer __asm__("sp");                                             \
+        uint8_t *copied;                                                                           \
+        __asm__ volatile("" : "=r"(copied) : "0"(stack_pointer) : "memory");                       \
+        cg_bench_stack = copied;                                                                   \
     } while (0)
 #define CG_BENCH_AFTER_CALL() __asm__ volatile("" : : : "memory")
 #else

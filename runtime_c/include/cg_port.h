@@ -103,6 +103,8 @@ uint64_t cg_counter_read(void);
 
 #define CG_MPU_REGIONS 8u /* every MPU of the cores we know has at least these */
 
+/* Ranges that are exact begin and end at multiples of this, a power of two. */
+extern const uint32_t cg_mpu_granule_bytes;
 /* Regions the core has; 0: it has no MPU. */
 uint32_t cg_mpu_regions(void);
 /*
@@ -112,7 +114,7 @@ uint32_t cg_mpu_regions(void);
  */
 void cg_mpu_open(const cg_mpu_range *ranges, uint32_t count);
 /*
- * Opens one range more, exactly: both ends are multiples of CG_MPU_GRANULE_BYTES, and it overlaps
+ * Opens one range more, exactly: both ends are multiples of cg_mpu_granule_bytes, and it overlaps
  * no other. False if no region is left, or this MPU cannot.
  */
 bool cg_mpu_add(const cg_mpu_range *range);

@@ -2,6 +2,8 @@
 /* mpu_none.c -- cores without memory protection unit. */
 #include "cg_port.h"
 
+const uint32_t cg_mpu_granule_bytes = 32;
+
 uint32_t cg_mpu_regions(void)
 {
     return 0;

@@ -48,6 +48,22 @@ cg_status pattern_run(void);
 uint8_t pattern_POOL_pool[208] CG_SECTION(".bss.cg.POOL") CG_ALIGNED(16);
 uint8_t stack_POOL_pool[16] CG_SECTION(".bss.cg.POOL") CG_ALIGNED(16);
 
+#if defined(__riscv)
+#define UNDEFINED "unimp"
+#define UNALIGNED "lw t0, 0(%0)"
+#define CLOBBERED "t0"
+#define TAKE_200  "   addi sp, sp, -200\\n   li t0, 0x11\\n   sw t0, 0(sp)\\n   addi sp, sp, 200\\n" \
+                  "   li a0, 0\\n   ret\\n"
+#define LOOP      "   li t0, 100000\\n1: addi t0, t0, -1\\n   bnez t0, 1b\\n   li a0, 0\\n   ret\\n"
+#else
+#define UNDEFINED "udf #1"
+#define UNALIGNED "ldr r0, [%0, #0]"
+#define CLOBBERED "r0"
+#define TAKE_200  ".syntax unified\\n   sub sp, #200\\n   movs r0, #0x11\\n   str r0, [sp]\\n" \
+                  "   add sp, #200\\n   movs r0, #0\\n   bx lr\\n"
+#define LOOP      ".syntax unified\\n   ldr r0, =100000\\n1: subs r0, #1\\n   bne 1b\\n   bx lr\\n   .ltorg\\n"
+#endif
+
 volatile uint32_t pattern_address = ADDRESS;
 volatile int pattern_zero;
 volatile uint8_t pattern_sink;
@@ -97,7 +113,7 @@ static void mischief(uint8_t kind)
         deep(100000);
         break;
     case 207:
-        __asm__ volatile("udf #1");
+        __asm__ volatile(UNDEFINED);
         break;
     case 208:
         for (;;) {
@@ -113,10 +129,10 @@ static void mischief(uint8_t kind)
         *pool_byte(207) = 1;
         break;
     case 213: /* behind the guard band, still inside the region */
-        *pool_byte(208u + 1024u) = 1;
+        *pool_byte(208u + 8192u) = 1;
         break;
     case 214:
-        __asm__ volatile("ldr r0, [%0, #0]" ::"r"(&pattern_POOL_pool[1]) : "r0", "memory");
+        __asm__ volatile(UNALIGNED ::"r"(&pattern_POOL_pool[1]) : CLOBBERED, "memory");
         break;
     default:
         break;
@@ -146,23 +162,12 @@ static cg_status run_pattern(void)
 
 __attribute__((naked)) static cg_status run_stack(void)
 {
-    __asm__ volatile(".syntax unified\\n"
-                     "   sub  sp, #200\\n"
-                     "   movs r0, #0x11\\n"
-                     "   str  r0, [sp]\\n"
-                     "   add  sp, #200\\n"
-                     "   movs r0, #0\\n"
-                     "   bx   lr\\n");
+    __asm__ volatile(TAKE_200);
 }
 
 __attribute__((naked)) static cg_status run_loop(void)
 {
-    __asm__ volatile(".syntax unified\\n"
-                     "   ldr  r0, =100000\\n"
-                     "1: subs r0, #1\\n"
-                     "   bne  1b\\n"
-                     "   bx   lr\\n"
-                     "   .ltorg\\n");
+    __asm__ volatile(LOOP);
 }
 
 static const cg_bench_tensor inputs[] = {{"x", pattern_POOL_pool, 64}};

@@ -16,14 +16,14 @@ from codegen.board.catalog.board_names import board_called, heads, no_board
 from codegen.board.flash.commands import check_names
 from codegen.errors import CodegenError, Message, Messages
 from codegen.ir import Board, CacheKind, Carrier, Region, Runner
-from codegen.targets.families import architecture_of, architectures, family_of, features, is_listed
+from codegen.targets.families import architecture_of, architectures, family_of, features, is_listed, refusal
 from codegen.toml import decode
 
 _REGION_NAME = re.compile(r"[A-Z][A-Z0-9_]*\Z")
 _WORD_MAX = 0xFFFF_FFFF
 _LEAST_STACK_BYTES = 256
-_BESIDE_STACK_BYTES = 960
-"""Least bytes of the test link beside the model's stack: its own stack, a frame, state, guard bands."""
+_BESIDE_STACKS_BYTES = 544
+"""Least bytes of the test link beside the stacks: a frame, state, guard bands."""
 
 
 def check(board: Board, where: str, messages: Messages) -> None:
@@ -42,7 +42,8 @@ def check(board: Board, where: str, messages: Messages) -> None:
 def _check_core(board: Board, where: str, messages: Messages) -> None:
     if not is_listed(board.target.cpu):
         listed = [f"{each.name}: {', '.join(sorted(each.cpus))}" for each in architectures()]
-        text = f"no core family has a core {board.target.cpu!r}: there are no kernels and no compiler for it"
+        reason = refusal(board.target.cpu) or "there are no kernels and no compiler for it"
+        text = f"no core family has a core {board.target.cpu!r}: {reason}"
         help_ = f"cores by family: {'; '.join(listed)}"
         messages.add(CODE, text, where=f"{where}: target.cpu", help=help_)
     unknown = sorted(board.target.features - features())
@@ -127,7 +128,7 @@ def _check_sizes(board: Board, where: str, messages: Messages) -> None:
     if second is not None and (second.stack_bytes < _LEAST_STACK_BYTES or second.stack_bytes % 32):
         text = f"must be a multiple of 32 and at least {_LEAST_STACK_BYTES}, got {second.stack_bytes}"
         messages.add(CODE, text, where=f"{where}: second_core.stack_bytes")
-    least = board.stack_bytes + (second.stack_bytes if second else 0) + _BESIDE_STACK_BYTES
+    least = board.stack_bytes + (second.stack_bytes if second else 0) + _beside_stack_bytes(board)
     size = next((region.size_bytes for region in board.regions if region.name == board.data_region), None)
     if board.reserved_bytes < least or (size is not None and board.reserved_bytes > size):
         text = (
@@ -139,6 +140,12 @@ def _check_sizes(board: Board, where: str, messages: Messages) -> None:
         if hole.size_bytes < 32 or hole.size_bytes & (hole.size_bytes - 1) or hole.address % hole.size_bytes:
             text = "must have a power of two of bytes, at least 32, and lie at a multiple of them (MPU)"
             messages.add(CODE, text, where=f"{where}: holes[{index}]")
+
+
+def _beside_stack_bytes(board: Board) -> int:
+    """Least bytes of the test link beside the model's stack; its own stack is as the core's family says."""
+    firmware = family_of(board.target.cpu).firmware if is_listed(board.target.cpu) else None
+    return _BESIDE_STACKS_BYTES + (firmware.link_stack_bytes if firmware else 0)
 
 
 def _check_emulated(board: Board, where: str, messages: Messages) -> None:

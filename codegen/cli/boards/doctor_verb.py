@@ -40,8 +40,8 @@ def doctor(name: str | None, port: str | None, baud: int | None, verbose: bool, 
     from codegen import toolchain
     from codegen.cli.boards.board_doctor import board_findings
 
-    findings = toolchain.doctor(catalogue.boards())
     board = None if name is None else catalogue.load_board(name)
+    findings = toolchain.doctor(catalogue.boards(), board)
     asked = [] if board is None else board_findings(board, port, baud)
     everything = (*findings, *asked)
     if as_json:

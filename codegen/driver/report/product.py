@@ -11,6 +11,7 @@ from codegen.ir import Board, Runner
 from codegen.program.image import ElfSizes, Sources
 from codegen.program.program import Bundle, Program
 from codegen.report_file import Product, ProductBoard, ProductMemory, ProductModel, ProductTensor
+from codegen.targets.families import compile_flags
 
 
 def product_of(bundle: Bundle, sources: Sources, level: Sequence[str], sizes: ElfSizes) -> Product:
@@ -22,7 +23,7 @@ def product_of(bundle: Bundle, sources: Sources, level: Sequence[str], sizes: El
         sources=sources.model_files,
         data=tuple(sorted(sources.binaries)),
         needs=tuple(instruction_sets(bundle.programs)),
-        compiler_flags=board.target.compiler_flags,
+        compiler_flags=compile_flags(board.target),
         level=tuple(level),
         models=tuple(_model(bundle, program, sizes) for program in bundle.programs),
         board=_board(board),

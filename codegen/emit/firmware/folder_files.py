@@ -15,13 +15,12 @@ from codegen.emit.gathered.runtime_files import included_headers
 from codegen.ir import Board, CacheKind, Region, Runner, SecondCore
 from codegen.program.program import Bundle, Program, uses_second_core
 from codegen.settings import Firmware
-from codegen.targets.families import family_of, level_flags
+from codegen.targets.families import compile_flags, family_of, level_flags, protection_of
 
 GUARD_BYTES = 32
 """Bytes of nobody in front of the pools of the data region, and behind the pools of every region."""
 
-LINK_STACK_BYTES = 416
-"""Stack of the test link; `identify` tells how much of it was never used."""
+_WORD_BYTES = 4
 
 FRAME_OVERHEAD_BYTES = 12
 """Header, session and checksum around a frame's payload."""
@@ -136,7 +135,7 @@ def _views(board: Board, core1: SecondCore | None) -> Mapping[str, object]:
     if board.counter is None:
         raise ValueError(f"board {board.name} has no counter: there is no test firmware for it")
     data, code = board.region(board.data_region), board.region(board.code_region)
-    facts = family_of(board.target.cpu).firmware
+    facts, unit = family_of(board.target.cpu).firmware, protection_of(board)
     pools = [region for region in board.regions if region.writable]
     constants = [region for region in board.regions if not region.writable and region != code]
     return {
@@ -154,8 +153,10 @@ def _views(board: Board, core1: SecondCore | None) -> Mapping[str, object]:
         "data_end": data.end,
         "front_bytes": {region.name: GUARD_BYTES if region == data else 0 for region in pools},
         "guard_bytes": GUARD_BYTES,
+        "edge_bytes": unit.edge_bytes if unit else _WORD_BYTES,
+        "pool_edge_bytes": max(unit.edge_bytes if unit else _WORD_BYTES, GUARD_BYTES),
         "stack_bytes": board.stack_bytes,
-        "link_stack_bytes": LINK_STACK_BYTES,
+        "link_stack_bytes": facts.link_stack_bytes if facts else 0,
         "frame_bytes": payload_bytes(board) + FRAME_OVERHEAD_BYTES,
         "uart_divider": f"{round(board.clock_hz / board.uart.baud) if board.uart else 0}u",
         "uart_address": board.uart.address if board.uart else 0,
@@ -265,7 +266,7 @@ def build_files(
     if board.runner is not Runner.HOST:
         target = board.target
         files["toolchain.cmake"] = toolchain_file(
-            target.cpu, board=board.name, title=board.title, flags=target.compiler_flags
+            target.cpu, board=board.name, title=board.title, flags=compile_flags(target)
         )
     return files
 
@@ -277,7 +278,7 @@ def toolchain_file(cpu: str, *, board: str, title: str, flags: Iterable[str]) ->
         "cmake/toolchain.cmake.j2",
         board=board,
         title=title,
-        flags=" ".join(flags),
+        flags=" ".join([*flags, *family.compiler.options]),
         core=family.name,
         prefix=family.compiler.prefix,
     )

@@ -8,9 +8,6 @@
 
 #include "cg_link.h"
 
-/* Ranges of the MPU begin and end at multiples of this. */
-#define CG_MPU_GRANULE_BYTES 32u
-
 /* core.c: has the model's context begin with `run`, on a fresh stack. */
 void cg_core_prepare(cg_status (*run)(void));
 /* Highest stack pointer of the model: what `run` is called with. */

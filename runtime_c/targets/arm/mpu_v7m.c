@@ -24,6 +24,7 @@
 #define LEAST_WITH_PARTS 256u /* smaller regions have no parts to leave out */
 #define MOST_BYTES       0x80000000u
 
+const uint32_t cg_mpu_granule_bytes = 32;
 static uint32_t next_region;
 
 uint32_t cg_mpu_regions(void)

@@ -15,13 +15,14 @@
 #define CTRL_ENABLE     (1u << 0)
 #define CTRL_PRIVDEFENA (1u << 2) /* privileged code keeps the default map */
 
-#define GRANULE_BYTES   CG_MPU_GRANULE_BYTES
+#define GRANULE_BYTES   32u
 #define RBAR_READ_ONLY  (3u << 1)
 #define RBAR_FULL       (1u << 1)
 #define RBAR_NO_CODE    (1u << 0)
 #define RLAR_ENABLE     (1u << 0)
 #define MAIR_WRITE_BACK 0xFFu
 
+const uint32_t cg_mpu_granule_bytes = GRANULE_BYTES;
 static uint32_t next_region;
 
 uint32_t cg_mpu_regions(void)

@@ -122,6 +122,8 @@ def test_reading_what_nobody_wrote_makes_the_paints_disagree(bench: Bench) -> No
 def test_faults_are_told_with_their_step(bench: Bench, kind: str) -> None:
     if bench.board.mpu is None and kind in ("near", "divide"):
         pytest.skip("this core has neither memory protection nor division")
+    if kind == "divide" and not bench.board.target.cpu.startswith("cortex"):
+        pytest.skip("a quotient by zero is -1 on this core")
     text = str(bench.error(kind))
     assert text.startswith("error[E620] step 1 flip: the target faulted: ")
     reasons = {

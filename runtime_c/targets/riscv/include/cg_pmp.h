@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cg_pmp.h -- physical memory protection of RISC-V: what its drivers share. A driver says first how
+ * its core differs:
+ *   PMP_EDGE_BYTES   ordinary ranges begin and end at multiples of it
+ *   PMP_READ, PMP_EXECUTE   bits of an entry
+ * An entry of kind TOR ends at its address and begins at that of the entry in front, which costs an
+ * entry more unless that one ends there. Of entries that hold an address the first rules; what none
+ * holds is closed to the model's level, and open to the link's.
+ */
+#ifndef CG_PMP_H
+#define CG_PMP_H
+
+#include "cg_port.h"
+
+#define PMP_MOST_ENTRIES 16u
+#define PMP_WRITE        (1u << 1)
+#define PMP_TOR          (1u << 3)
+
+static uint32_t pmp_next;
+static uint32_t pmp_config[PMP_MOST_ENTRIES / 4u];
+
+#define PMP_EACH_ADDRESS(go)                                                                       \
+    go(0) go(1) go(2) go(3) go(4) go(5) go(6) go(7) go(8) go(9) go(10) go(11) go(12) go(13) go(14) \
+        go(15)
+
+static uint32_t pmp_read_address(uint32_t index)
+{
+    uint32_t value = 0;
+    switch (index) {
+#define CASE(n)                                                                                    \
+    case n:                                                                                        \
+        CG_CSR_READ(pmpaddr##n, value);                                                            \
+        break;
+        PMP_EACH_ADDRESS(CASE)
+#undef CASE
+    default:
+        break;
+    }
+    return value;
+}
+
+static void pmp_write_address(uint32_t index, uint32_t value)
+{
+    switch (index) {
+#define CASE(n)                                                                                    \
+    case n:                                                                                        \
+        CG_CSR_WRITE(pmpaddr##n, value);                                                           \
+        break;
+        PMP_EACH_ADDRESS(CASE)
+#undef CASE
+    default:
+        break;
+    }
+}
+
+static void pmp_write_config(void)
+{
+    CG_CSR_WRITE(pmpcfg0, pmp_config[0]);
+    CG_CSR_WRITE(pmpcfg1, pmp_config[1]);
+    CG_CSR_WRITE(pmpcfg2, pmp_config[2]);
+    CG_CSR_WRITE(pmpcfg3, pmp_config[3]);
+    __asm__ volatile("fence" ::: "memory");
+}
+
+static void pmp_close_all(void)
+{
+    for (uint32_t i = 0; i < PMP_MOST_ENTRIES / 4u; i++) {
+        pmp_config[i] = 0;
+    }
+    pmp_write_config();
+    pmp_next = 0;
+}
+
+/* Entries that the core has: the addresses of others stay 0. */
+static uint32_t pmp_entries(void)
+{
+    uint32_t count = 0;
+    while (count < PMP_MOST_ENTRIES) {
+        const uint32_t before = pmp_read_address(count);
+        pmp_write_address(count, 0xFFFFFFFFu);
+        const bool is_there = pmp_read_address(count) != 0;
+        pmp_write_address(count, before);
+        if (!is_there) {
+            break;
+        }
+        count++;
+    }
+    return count;
+}
+
+static uint32_t pmp_rights(cg_mpu_access access)
+{
+    switch (access) {
+    case CG_MPU_READ_ONLY:
+        return PMP_READ | PMP_EXECUTE;
+    case CG_MPU_READ_WRITE:
+        return PMP_READ | PMP_WRITE;
+    case CG_MPU_CLOSED:
+    default:
+        return 0;
+    }
+}
+
+static void pmp_set(uint32_t address, uint32_t config)
+{
+    pmp_write_address(pmp_next, address >> 2);
+    pmp_config[pmp_next / 4u] |= config << (8u * (pmp_next % 4u));
+    pmp_next++;
+}
+
+/* False if too few entries are left. */
+static bool pmp_open(uint32_t start, uint32_t end, cg_mpu_access access, uint32_t entries)
+{
+    const bool goes_on = pmp_next != 0 && pmp_read_address(pmp_next - 1u) == start >> 2;
+    if (pmp_next + (goes_on ? 1u : 2u) > entries) {
+        return false;
+    }
+    if (!goes_on) {
+        pmp_set(start, 0);
+    }
+    pmp_set(end, PMP_TOR | pmp_rights(access));
+    return true;
+}
+
+#endif /* CG_PMP_H */
