@@ -61,7 +61,8 @@ uint8_t stack_POOL_pool[16] CG_SECTION(".bss.cg.POOL") CG_ALIGNED(16);
 #define CLOBBERED "r0"
 #define TAKE_200  ".syntax unified\\n   sub sp, #200\\n   movs r0, #0x11\\n   str r0, [sp]\\n" \
                   "   add sp, #200\\n   movs r0, #0\\n   bx lr\\n"
-#define LOOP      ".syntax unified\\n   ldr r0, =100000\\n1: subs r0, #1\\n   bne 1b\\n   bx lr\\n   .ltorg\\n"
+#define LOOP      ".syntax unified\\n   ldr r0, =100000\\n1: subs r0, #1\\n   bne 1b\\n" \
+                  "   bx lr\\n   .ltorg\\n"
 #endif
 
 volatile uint32_t pattern_address = ADDRESS;
