@@ -3,19 +3,29 @@
 import hashlib
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 import numpy as np
 
-from codegen.driver.build import Built, build
+import codegen.driver.build
+from codegen.driver.build import Built, build, plan_model
 from codegen.driver.inputs.cases import Case
+from codegen.driver.inputs.planned import Planned
 from codegen.driver.options import Options
 from codegen.driver.run import complaints, execute_all
 from codegen.errors import CodegenError, ExitCode
 from codegen.importers.tflite.translate import import_tflite
+from codegen.ir import Board
 from codegen.ir.evaluate import evaluate as evaluate_function
+from codegen.problem.problem import limited, overfull
+from codegen.problem.shortage import DoesNotFit
+from codegen.search import board_pools
 from tests.engines import TFLITE_RUNTIME, Request, evaluate
 from tests.graphs.drawing import graph
 from tests.opgen.sketch import Arrays, Drawn
@@ -65,6 +75,35 @@ def numpy_outputs(drawn: Drawn) -> tuple[Arrays, ...]:
     """NumPy's outputs of each case. Raises CodegenError where the importer refuses the graph."""
     module = import_tflite(drawn.model, "graph.tflite")
     return tuple(tuple(evaluate_function(module, module.main, inputs)) for inputs in drawn.inputs)
+
+
+@contextmanager
+def at_smallest_limits() -> Generator[list[Mapping[str, int]]]:
+    """Builds inside give every model the plan of the smallest limits of RAM that E401 would name for it. Yields
+    these limits, those of one plan after the other."""
+    limits: list[Mapping[str, int]] = []
+    with mock.patch.object(codegen.driver.build, "plan_model", partial(_smallest_plan, limits)):
+        yield limits
+
+
+def _smallest_plan(
+    kept: list[Mapping[str, int]], path: Path, board: Board, options: Options, **words: Any
+) -> Planned:
+    """As `plan_model`, within the smallest limits. Each model of a build has limits of its own: its program
+    gets the pools that it would have without."""
+    pools = board_pools(options, board, emulated=words["emulated"])
+    plan: Callable[..., Planned] = plan_model
+    try:
+        return plan(path, board, options, **{**words, "limits": {pool.name: 0 for pool in pools}})
+    except DoesNotFit as missed:
+        limits = {each.pool.name: each.budget_bytes or 0 for each in missed.shortages}
+    planned = plan(path, board, options, **{**words, "limits": limits})
+    memory = planned.program.memory
+    if overfull(replace(memory.problem, pools=limited(pools, limits)), memory.plan):
+        raise ValueError(f"the plan does not keep {limits}")
+    kept.append(limits)
+    memory = replace(memory, problem=replace(memory.problem, pools=pools))
+    return replace(planned, program=replace(planned.program, memory=memory))
 
 
 def check(graphs: Sequence[Graph], options: Options, outcome: Outcome) -> None:
