@@ -79,8 +79,8 @@ def numpy_outputs(drawn: Drawn) -> tuple[Arrays, ...]:
 
 @contextmanager
 def at_smallest_limits() -> Generator[list[Mapping[str, int]]]:
-    """Builds inside give every model the plan of the smallest limits of RAM that E401 would name for it. Yields
-    these limits, those of one plan after the other."""
+    """Builds inside give every model the plan of the smallest limits of RAM that E401 names for it. Yields
+    the limits, plan after plan."""
     limits: list[Mapping[str, int]] = []
     with mock.patch.object(codegen.driver.build, "plan_model", partial(_smallest_plan, limits)):
         yield limits
