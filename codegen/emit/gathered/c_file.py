@@ -143,7 +143,8 @@ def gather(
     renamed = {macro.body.strip() for name in external for macro in defined.get(name, ())}
     names = {name for section in chapters for part in section.paragraphs for name in part.names - part.local}
     external |= {name for name in names if name.islower()}
-    called_back = {name for name in external & elsewhere if re.search(rf"\b{name}\([^;{{}}]*\)\s*{{", code)}
+    bodies = {name: rf"\b{name}\((?:[^;{{}}()]|\([^()]*\))*\)\s*{{" for name in external & elsewhere}
+    called_back = {name for name, body in bodies.items() if re.search(body, code)}
     taken = Counter(public.names | private.names)
     return Gathered(
         header=public,

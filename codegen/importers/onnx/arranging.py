@@ -52,9 +52,7 @@ def eye_like(site: Site) -> Value:
     value = site.value(0)
     if len(value.shape) != 2:
         raise Refused("E303", f"works on {list(value.shape)}, needs a matrix")
-    kind = TYPES.get(site.integer("dtype"), "") if site.has_attribute("dtype") else value_type(value)
-    if not kind:
-        raise Refused("E301", f"type number {site.integer('dtype')} is not supported")
+    kind = type_of_number(site, "dtype") if site.has_attribute("dtype") else value_type(value)
     site.steps.count_known(value.shape)
     return Known(data=np.eye(*value.shape, k=site.integer("k", 0), dtype=kind))
 
@@ -97,11 +95,18 @@ def size_of(site: Site) -> Value:
     return Known(data=np.array(math.prod(site.value(0).shape), np.int64))
 
 
+def type_of_number(site: Site, attribute: str) -> str:
+    """The element type that an attribute names. Raises Refused for one that no step has."""
+    number = site.integer(attribute)
+    if number not in TYPES:
+        raise Refused("E301", f"type number {number} is not supported")
+    return TYPES[number]
+
+
 def cast(site: Site) -> Value:
     """Cast."""
-    to = site.integer("to")
     site.integer("saturate", 1)
-    return convert(site, site.value(0), TYPES.get(to, f"type number {to}"))
+    return convert(site, site.value(0), type_of_number(site, "to"))
 
 
 def cast_like(site: Site) -> Value:
@@ -112,8 +117,7 @@ def cast_like(site: Site) -> Value:
 
 def bit_cast(site: Site) -> Value:
     """BitCast: the same bits as another type of their size."""
-    to = site.integer("to")
-    return convert(site, site.value(0), TYPES.get(to, f"type number {to}"), bits=True)
+    return convert(site, site.value(0), type_of_number(site, "to"), bits=True)
 
 
 def reshape(site: Site) -> Value:

@@ -7,17 +7,18 @@
 
 typedef struct {
     int32_t words[8];
-} CG_MAY_ALIAS block; /* cores load and store several registers at once */
+} CG_MAY_ALIAS register_block; /* cores load and store several registers at once */
 
 /* `to` lies below `from`, or apart from it. */
 static void move_down(uint8_t *to, const uint8_t *from, int32_t bytes)
 {
     int32_t i = 0;
     if ((((uintptr_t)to | (uintptr_t)from) % sizeof(cg_s32)) == 0u) {
-        const int32_t size = (int32_t)sizeof(block);
-        if ((uintptr_t)from - (uintptr_t)to >= sizeof(block)) { /* else a block lies in itself */
+        const int32_t size = (int32_t)sizeof(register_block);
+        if ((uintptr_t)from - (uintptr_t)to >=
+            sizeof(register_block)) { /* else a block lies in itself */
             for (; i + size <= bytes; i += size) {
-                *(block *)(void *)&to[i] = *(const block *)(const void *)&from[i];
+                *(register_block *)(void *)&to[i] = *(const register_block *)(const void *)&from[i];
             }
         }
         for (; i + 4 <= bytes; i += 4) {

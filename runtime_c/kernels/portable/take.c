@@ -7,7 +7,7 @@
 #include "cg_kernel_parts.h"
 
 /* Where the block of one place begins; `index` is its first. */
-static size_t place(const cg_take_params *params, const cg_s32 *index)
+static size_t block_begin(const cg_take_params *params, const cg_s32 *index)
 {
     const int32_t extents[5] = {params->extent.d0, params->extent.d1, params->extent.d2,
                                 params->extent.d3, params->extent.d4};
@@ -30,7 +30,7 @@ void cg_take(const cg_take_params *params, const void *values, const cg_s32 *ind
     for (int32_t batch = 0; batch < params->batches; batch++) {
         for (int32_t group = 0; group < params->groups; group++) {
             for (int32_t i = 0; i < params->count; i++) {
-                memcpy(to, from + place(params, &indices[i * words]), bytes);
+                memcpy(to, from + block_begin(params, &indices[i * words]), bytes);
                 to += bytes;
             }
             from += params->group_bytes;

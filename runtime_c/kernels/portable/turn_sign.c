@@ -7,7 +7,7 @@
 
 typedef struct {
     uint32_t words[4];
-} CG_MAY_ALIAS block; /* cores load and store several registers at once */
+} CG_MAY_ALIAS register_block; /* cores load and store several registers at once */
 
 #define SIGNS 0x80808080u
 
@@ -15,12 +15,12 @@ void cg_turn_sign(const void *input, void *output, int32_t count)
 {
     const uint8_t *const from = (const uint8_t *)input;
     uint8_t *const to = (uint8_t *)output;
-    const int32_t size = (int32_t)sizeof(block);
+    const int32_t size = (int32_t)sizeof(register_block);
     int32_t i = 0;
     if ((((uintptr_t)to | (uintptr_t)from) % sizeof(uint32_t)) == 0u) {
         for (; i + size <= count; i += size) {
-            const block *const x = (const block *)(const void *)&from[i];
-            block *const y = (block *)(void *)&to[i];
+            const register_block *const x = (const register_block *)(const void *)&from[i];
+            register_block *const y = (register_block *)(void *)&to[i];
             const uint32_t a = x->words[0] ^ SIGNS;
             const uint32_t b = x->words[1] ^ SIGNS;
             const uint32_t c = x->words[2] ^ SIGNS;

@@ -27,7 +27,7 @@ typedef struct {
 typedef struct {
     int32_t y;
     int32_t x;
-} place;
+} pixel_place;
 
 static void start(layer_state *layer, const cg_dw_params_v7m *params, void *workspace,
                   const cg_rows *input)
@@ -53,7 +53,7 @@ static const int8_t *row_of(const layer_state *layer, int32_t y)
 }
 
 /* The taps of one pixel, in every `pixels`-th address from `to` on. */
-static void find_taps(const layer_state *layer, cg_tap_address *to, int32_t pixels, place at)
+static void find_taps(const layer_state *layer, cg_tap_address *to, int32_t pixels, pixel_place at)
 {
     const cg_window *const window = layer->window;
     const int8_t *const pad = layer->pad;
@@ -83,7 +83,7 @@ static void find_taps(const layer_state *layer, cg_tap_address *to, int32_t pixe
 }
 
 /* Those of four neighbours inside the image (three, the last one again), of two or of one. */
-static void find_inner_taps(const layer_state *layer, int32_t pixels, int32_t most, place at)
+static void find_inner_taps(const layer_state *layer, int32_t pixels, int32_t most, pixel_place at)
 {
     const cg_window *const window = layer->window;
     const int32_t step = window->dilation_w * layer->input.pixel_bytes;
@@ -110,7 +110,7 @@ static void find_inner_taps(const layer_state *layer, int32_t pixels, int32_t mo
 }
 
 /* Pixels from `at` on whose windows are inside the image, in their row. */
-static int32_t inner_pixels(const layer_state *layer, place at)
+static int32_t inner_pixels(const layer_state *layer, pixel_place at)
 {
     const cg_window *const window = layer->window;
     const int32_t top = (at.y * window->stride_h) - window->pad_top;
@@ -127,9 +127,9 @@ static int32_t inner_pixels(const layer_state *layer, place at)
 
 /* ---- pixels ------------------------------------------------------------------------------- */
 
-static place next_place(const layer_state *layer, place at)
+static pixel_place next_place(const layer_state *layer, pixel_place at)
 {
-    place next = {.y = at.y, .x = at.x + 1};
+    pixel_place next = {.y = at.y, .x = at.x + 1};
     if (next.x == layer->window->out.w) {
         next.x = 0;
         next.y++;
@@ -138,7 +138,8 @@ static place next_place(const layer_state *layer, place at)
 }
 
 /* The table of `most` pixels from `at` on, wherever they are; returns the place behind them. */
-static place find_any_taps(const layer_state *layer, int32_t pixels, int32_t most, place at)
+static pixel_place find_any_taps(const layer_state *layer, int32_t pixels, int32_t most,
+                                 pixel_place at)
 {
     for (int32_t i = 0; i < pixels; i++) {
         find_taps(layer, &layer->taps[i], pixels, at);
@@ -150,7 +151,7 @@ static place find_any_taps(const layer_state *layer, int32_t pixels, int32_t mos
 }
 
 /* `count` pixels in row-major order. */
-static void run_pixels(layer_state *layer, int8_t *output, place at, int32_t count)
+static void run_pixels(layer_state *layer, int8_t *output, pixel_place at, int32_t count)
 {
     while (count > 0) {
         const int32_t most = (count > 4) ? 4 : count;
@@ -187,7 +188,7 @@ void cg_depthwise_s8_v7m_row(const cg_dw_params_v7m *params, void *workspace, co
                              int8_t *output, int32_t y, int32_t x_start, int32_t x_stop)
 {
     layer_state layer;
-    const place at = {.y = y, .x = x_start};
+    const pixel_place at = {.y = y, .x = x_start};
     start(&layer, params, workspace, input);
     run_pixels(&layer, output, at, x_stop - x_start);
 }
@@ -196,7 +197,7 @@ void cg_depthwise_s8_v7m(const cg_dw_params_v7m *params, void *workspace, const 
                          int8_t *output)
 {
     const cg_window *const window = &params->window;
-    const place first = {.y = 0, .x = 0};
+    const pixel_place first = {.y = 0, .x = 0};
     for (int32_t b = 0; b < window->batch; b++) {
         layer_state layer;
         const cg_rows rows = cg_all_rows(&window->in, input);
@@ -237,7 +238,7 @@ static void keep_row(const layer_state *layer, const cg_window *window, int8_t *
 static void run_group(layer_state *layer, const cg_window *window, int8_t *ring, int8_t *image)
 {
     const int32_t below = layer->input.ring_rows - 1; /* rows read below a window's first one */
-    place at = {.y = 0, .x = 0};
+    pixel_place at = {.y = 0, .x = 0};
     for (int32_t y = 0; y < below; y++) {
         keep_row(layer, window, ring, image, y);
     }

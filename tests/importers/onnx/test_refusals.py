@@ -376,3 +376,18 @@ def test_nodes_that_only_move_what_the_other_moves_are_told(tmp_path: Path) -> N
     assert complaint(tmp_path, made).split("\n")[0] == (
         'error[E303] op 0 Reshape "a": reads "b", which has no value: no node before this one computes it'
     )
+
+
+def test_constants_as_a_type_that_is_none(tmp_path: Path) -> None:
+    """A mutant ended in a traceback of NumPy: only computed values were checked."""
+    made = model(
+        node("Cast", "k", "a", to=64), node("Add", "x a", "y"), constants={"k": np.ones(4, np.float32)}
+    )
+    assert complaint(tmp_path, made) == 'error[E301] op 0 Cast "a": type number 64 is not supported'
+
+
+def test_indices_that_are_not_whole_numbers(tmp_path: Path) -> None:
+    """A constant NaN as index became a warning of NumPy and some element."""
+    made = model(node("Gather", "x k", "y", axis=1), constants={"k": np.array([np.nan], np.float32)})
+    text = 'error[E303] op 0 Gather "y": indices are float32, they have to be whole numbers'
+    assert complaint(tmp_path, made) == text

@@ -44,6 +44,8 @@ def flattened(indices: Iterable[Any], shape: Sequence[int]) -> np.ndarray:
 def indices_of(site: Site, position: int, extent: int) -> Value:
     """Input `position` as int32 indices of an axis, those from its end counted from its begin."""
     value = site.value(position)
+    if "int" not in value_type(value):
+        raise Refused("E303", f"indices are {value_type(value)}, they have to be whole numbers")
     if isinstance(value, Known):
         data = value.data.astype(np.int64)
         if np.any((data < -extent) | (data >= extent)):
