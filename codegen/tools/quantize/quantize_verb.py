@@ -12,6 +12,8 @@ from codegen.tools.quantize.evaluation import Evaluation
 from codegen.tools.quantize.quantizer import Method, Quantized
 from codegen.tools.quantize.quantizer import quantize as quantize_model
 
+FEW_SAMPLES = 32
+"""Fewer show too little of what a network sees."""
 _LAYERS = 12
 """Rows of the table; --json has all."""
 
@@ -87,10 +89,32 @@ def _show(found: Quantized, method: str) -> None:
     for name in found.opened:
         click.echo(f"batch     the first extent of {name} was open and is 1")
     click.echo(f"calibrated  {counted(found.samples, 'sample')}, {method}")
+    if found.samples < FEW_SAMPLES:
+        click.echo(
+            f"note      fewer than {FEW_SAMPLES} samples: ranges of values that they do not show are cut off"
+        )
+    for name, share in found.outside:
+        click.echo(
+            f"note      {share:.1%} of the evaluated samples have numbers in {name} that calibration has not "
+            "seen: they are cut off"
+        )
     if found.evaluation is not None:
         _show_loss(found.evaluation)
+    _show_float(found)
     size = f"{found.quantised_bytes:,} bytes, of {found.float_bytes:,}"
     click.echo(f"written   {found.path}  ({size}; codegen imports it)")
+
+
+def _show_float(found: Quantized) -> None:
+    """Layers that stay in float32, why, and what their values take."""
+    for line in found.in_float:
+        click.echo(f"in float  {line}")
+    count, largest = found.float_values
+    if count:
+        click.echo(
+            f"in float  {counted(count, 'value')} inside the network, the largest of {largest:,} bytes: four "
+            "times those of int8"
+        )
 
 
 def _show_loss(found: Evaluation) -> None:

@@ -28,6 +28,7 @@ from codegen.api import (
 )
 from codegen.tools.quantize.evaluation import Evaluation, evaluate
 from codegen.tools.quantize.float_model import float_model
+from codegen.tools.quantize.rewriting import MORE_TYPES, rewrite_means
 from codegen.tools.quantize.samples import Samples, read_samples
 
 Method = Literal["minmax", "entropy", "percentile"]
@@ -48,6 +49,12 @@ class Quantized:
     opened: tuple[str, ...]
     """Inputs whose first extent was open; it is 1 in the quantised model."""
     evaluation: Evaluation | None
+    in_float: tuple[str, ...] = ()
+    """Layers that stay in float32, and why."""
+    float_values: tuple[int, int] = (0, 0)
+    """Values inside the network that are float32, and bytes of the largest one."""
+    outside: tuple[tuple[str, float], ...] = ()
+    """Inputs with numbers that calibration has not seen: the share of samples of the evaluation."""
 
 
 def quantize(
@@ -79,6 +86,7 @@ def quantize(
             progress("prepare")
             _prepare(onnxruntime, real.proto, prepared)
             _flatten_biases(onnx_package(name), prepared)
+            rewrite_means(onnx_package(name), prepared)
             _quantise(onnxruntime, prepared, made, _Calls(samples, progress), method, per_channel=per_channel)
         except Exception as error:  # onnxruntime's exceptions have no common class of their own
             reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
@@ -86,7 +94,7 @@ def quantize(
             text = f"onnxruntime's quantiser fails: {printable(reason)[:200]}"
             raise CodegenError(Message(code="E299", where=name, text=text, help=help_)) from error
         progress("import")
-        load_model(made)
+        imported = load_model(made)
         found = None
         if wanted is not None:
             onnx = onnx_package(name)
@@ -101,7 +109,33 @@ def quantize(
         samples=len(samples.rows),
         opened=real.opened,
         evaluation=found,
+        in_float=tuple(imported.metadata.get("left_in_float", "").splitlines()),
+        float_values=_float_values(imported),
+        outside=() if wanted is None else _outside(samples, wanted),
     )
+
+
+def _float_values(module: Any) -> tuple[int, int]:
+    """Values of float32 that are no inputs or outputs, and the bytes of the largest."""
+    function = module.main
+    edges = {var.name for var in (*function.params, *function.results)}
+    sizes = [
+        let.var.type.size_bytes
+        for let in function.body
+        if let.var.type.dtype.value == "float32" and let.var.name not in edges
+    ]
+    return len(sizes), max(sizes, default=0)
+
+
+def _outside(samples: Samples, evaluated: Samples) -> tuple[tuple[str, float], ...]:
+    """Share of samples with numbers outside what calibration saw, by input that has some."""
+    shares: dict[str, float] = {}
+    for name in samples.rows[0]:
+        low = min(float(row[name].min()) for row in samples.rows)
+        high = max(float(row[name].max()) for row in samples.rows)
+        beyond = [row[name].min() < low or row[name].max() > high for row in evaluated.rows]
+        shares[name] = sum(map(bool, beyond)) / len(beyond)
+    return tuple((name, share) for name, share in shares.items() if share)
 
 
 def _read(model: Path) -> bytes:
@@ -159,11 +193,14 @@ def _quantise(
 ) -> None:
     quantization = onnxruntime.quantization
     int8 = quantization.QuantType.QInt8
+    registry = importlib.import_module("onnxruntime.quantization.registry")
+    types = [*registry.QLinearOpsRegistry, *registry.QDQRegistry, *MORE_TYPES]
     quantization.quantize_static(
         str(source),
         str(target),
         calls,
         quant_format=quantization.QuantFormat.QDQ,
+        op_types_to_quantize=list(dict.fromkeys(types)),
         per_channel=per_channel,
         activation_type=int8,
         weight_type=int8,
