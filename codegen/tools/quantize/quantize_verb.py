@@ -105,11 +105,11 @@ def _show(found: Quantized, method: str) -> None:
     click.echo(f"written   {found.path}  ({size}; codegen imports it)")
 
 
-def _show_float(found: Quantized) -> None:
+def _show_float(quantized: Quantized) -> None:
     """Layers that stay in float32, why, and what their values take."""
-    for line in found.in_float:
+    for line in quantized.in_float:
         click.echo(f"in float  {line}")
-    count, largest = found.float_values
+    count, largest = quantized.float_values
     if count:
         click.echo(
             f"in float  {counted(count, 'value')} inside the network, the largest of {largest:,} bytes: four "

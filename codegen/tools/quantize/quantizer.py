@@ -28,8 +28,8 @@ from codegen.api import (
 )
 from codegen.tools.quantize.evaluation import Evaluation, evaluate
 from codegen.tools.quantize.float_model import float_model
-from codegen.tools.quantize.rewriting import MORE_TYPES, rewrite_means
 from codegen.tools.quantize.samples import Samples, read_samples
+from codegen.tools.quantize.spatial_means import MORE_TYPES, rewrite_means
 
 Method = Literal["minmax", "entropy", "percentile"]
 """How the range of a value is chosen from what calibration saw of it."""
