@@ -11,7 +11,7 @@ from codegen.api import Progress
 from codegen.tools.quantize.samples import Samples
 
 _DEQUANTISED = "_DequantizeLinear_Output"
-"""What onnxruntime's quantiser adds to a value's name where it is in real numbers again."""
+"""Suffix of onnxruntime's quantiser for a value that is in real numbers again."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -22,7 +22,7 @@ class OutputError:
     largest: float
     mean: float
     largest_value: float
-    """Of the float model, in magnitude: what the differences are to be compared with."""
+    """Largest magnitude in the float model: what the differences are to be compared with."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,7 +33,7 @@ class LayerLoss:
     op: str
     error: float
     added: float
-    """What this node adds to the largest error of its arguments: the root of the difference of squares."""
+    """Error that this node adds to the largest of its arguments: the root of the difference of squares."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

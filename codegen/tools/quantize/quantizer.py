@@ -45,7 +45,7 @@ class Quantized:
     float_bytes: int
     quantised_bytes: int
     samples: int
-    """Of the calibration."""
+    """Samples of the calibration."""
     opened: tuple[str, ...]
     """Inputs whose first extent was open; it is 1 in the quantised model."""
     evaluation: Evaluation | None
@@ -78,7 +78,7 @@ def quantize(
     check_outputs([("-o", output)], [("the model", model), *(("its samples", each) for each in arrays)])
     real = float_model(model, data)
     samples = read_samples(existing(calibration, "an .npz file"), real.inputs)
-    wanted = None if evaluation is None else read_samples(existing(evaluation, "an .npz file"), real.inputs)
+    evaluated = None if evaluation is None else read_samples(existing(evaluation, "an .npz file"), real.inputs)
     onnxruntime = _onnxruntime(name)
     with temporary_folder("quantize") as folder, _quiet():
         prepared, made = folder / "float.onnx", folder / "quantised.onnx"
@@ -95,11 +95,11 @@ def quantize(
             raise CodegenError(Message(code="E299", where=name, text=text, help=help_)) from error
         progress("import")
         imported = load_model(made)
-        found = None
-        if wanted is not None:
+        loss = None
+        if evaluated is not None:
             onnx = onnx_package(name)
             first, second = (onnx.load_model(str(path)) for path in (prepared, made))
-            found = evaluate(onnxruntime, first, second, wanted, progress)
+            loss = evaluate(onnxruntime, first, second, evaluated, progress)
         result = made.read_bytes()
     write_file(output, result)
     return Quantized(
@@ -108,10 +108,10 @@ def quantize(
         quantised_bytes=len(result),
         samples=len(samples.rows),
         opened=real.opened,
-        evaluation=found,
+        evaluation=loss,
         in_float=tuple(imported.metadata.get("left_in_float", "").splitlines()),
         float_values=_float_values(imported),
-        outside=() if wanted is None else _outside(samples, wanted),
+        outside=() if evaluated is None else _outside(samples, evaluated),
     )
 
 
