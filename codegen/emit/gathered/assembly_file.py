@@ -8,6 +8,7 @@ one has the same names.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 from codegen.emit.gathered.conditions import DEFINE, decided
 
@@ -25,17 +26,27 @@ _GUARD = re.compile(r"cg_needs_\w+\.h")
 
 def words(texts: Iterable[str]) -> set[str]:
     """Names in assembly, comments and calls left out."""
-    return {word for text in texts for word in _WORD.findall(_CALL.sub(" ", _COMMENT.sub(" ", text)))}
+    return {word for text in texts for word in _words(text)}
+
+
+@cache
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(_CALL.sub(" ", _COMMENT.sub(" ", text))))
 
 
 def gather(includes: Mapping[str, str], sources: Sequence[str], every: Iterable[str]) -> str:
     """The text of `sources` in one file, without guards. `every`: all sources of the runtime, whose macros
     without a value are conditions."""
-    conditions = {name for text in every for name, value in _defines(text) if not value}
+    conditions = {name for text in every for name in _conditions(text)}
     file = _File()
     for source in sources:
         file.write_section(list(_segments(includes, conditions, "", source, {})))
     return "\n\n".join(file.texts) + "\n"
+
+
+@cache
+def _conditions(text: str) -> frozenset[str]:
+    return frozenset(name for name, value in _defines(text) if not value)
 
 
 def _defines(text: str) -> Iterator[tuple[str, str]]:

@@ -9,9 +9,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
+from functools import cache
 
 from codegen.emit.gathered.conditions import decided
-from codegen.emit.gathered.headers import Headers, Macros, Runtime, Shared, in_order, macros_of, shared
+from codegen.emit.gathered.headers import Macros, Runtime, Shared, in_order, macros_of, shared
 from codegen.emit.gathered.paragraphs import (
     Paragraph,
     arguments,
@@ -35,16 +36,14 @@ class Chapter:
     paragraphs: tuple[Paragraph, ...]
     headers: tuple[str, ...]
     system: tuple[str, ...]
-
-    @property
-    def code(self) -> str:
-        """Without comments and strings."""
-        return bare("\n\n".join(part.text for part in self.paragraphs))
+    code: str
+    """The paragraphs without comments and strings."""
 
 
-def chapter(known: Headers, gaps: Set[str], text: str) -> Chapter:
+@cache
+def chapter(runtime: Runtime, text: str) -> Chapter:
     """The chapter of a source, which knows what its macros decide."""
-    source = read(text)
+    known, source = runtime.headers, read(text)
     paragraphs: list[Paragraph] = []
     system = list(source.system)
     headers: dict[str, None] = {}
@@ -67,17 +66,19 @@ def chapter(known: Headers, gaps: Set[str], text: str) -> Chapter:
             paragraphs.append(part)
         else:
             include(part)
-    live = decided("\n\n".join(part.text for part in paragraphs), gaps)
+    live = decided("\n\n".join(part.text for part in paragraphs), runtime.gaps)
     words = Counter(_WORD.findall(bare(live)))
     unread = [
         name for name, forms in macros(bare(live)).items() if words[name] == 1 and not forms[0].body.strip()
     ]
     live = re.sub(rf"^#define (?:{'|'.join(unread)})\n", "", live, flags=re.MULTILINE) if unread else live
+    parts = tuple(map(paragraph, blocks(live)))
     return Chapter(
         title=source.title,
-        paragraphs=tuple(map(paragraph, blocks(live))),
+        paragraphs=parts,
         headers=tuple(headers),
         system=tuple(system),
+        code=bare("\n\n".join(part.text for part in parts)),
     )
 
 
@@ -126,7 +127,7 @@ def gather(
     `elsewhere`: names that files in assembly have. A kernel in C that only they call is still the linker's.
     """
     known = runtime.headers
-    chapters = [chapter(known, runtime.gaps, text) for text in kernels]
+    chapters = [chapter(runtime, text) for text in kernels]
     included = {name for section in chapters for name in section.headers}
     called = {word for word in _WORD.findall(bare(caller)) if is_prefixed(word)}
     public = shared(known, headers, called)

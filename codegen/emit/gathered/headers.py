@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cache
 from itertools import groupby
 
 from codegen.emit.gathered.paragraphs import Macro, Paragraph, bare, is_prefixed, macros, paragraph, read
@@ -13,7 +14,7 @@ _KEPT_FILES = ("cg_runtime.h", "cg_user_kernel.h")
 """Headers that a folder has as they are."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Header:
     """A header: what stands once for all chapters, and what stands in each chapter that includes it."""
 
@@ -29,7 +30,7 @@ class Header:
 Headers = Mapping[str, Header]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Runtime:
     """The headers of the runtime, by name, and the macros with which sources fill gaps in them."""
 
@@ -167,6 +168,7 @@ def shared(known: Headers, headers: Iterable[str], words: Set[str], before: "Sha
     )
 
 
+@cache
 def _pieces(header: Header) -> list[Declaration]:
     """The declarations of a header."""
     pieces: list[Declaration] = []
@@ -201,6 +203,7 @@ def _texts(pieces: Iterable[Declaration], needed: Set[str], known: Set[str]) -> 
             yield listed[0].comment + "\n".join(chosen)
 
 
+@cache
 def macros_of(header: Header) -> Macros:
     """Macros of what stands once."""
     return macros(bare("\n".join(part.text for part in header.once)))

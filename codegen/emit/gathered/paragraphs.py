@@ -21,6 +21,16 @@ _MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)(\([^)]*\))?((?:\\\n|[^\n])
 _ATTRIBUTE = re.compile(
     r"__attribute__\(\((?:[^()]|\([^()]*\))*\)\)|\bCG_\w+\(\w*\)(?=\s*[;={])|\b_?CG_MAY_ALIAS\b"
 )
+_DIRECTIVE = re.compile(r"^[ \t]*#(?:\\\n|[^\n])*", re.MULTILINE)
+_TAG = re.compile(r"\b(?:struct|union|enum)\s+(\w+)\s*\{")
+_ENUM = re.compile(r"\benum\b[^{;]*\{([^}]*)\}")
+_ENUMERATOR = re.compile(r"(?:^|,)\s*(\w+)")
+_LOCAL = re.compile(r"(?:\w+\s+)*?(?:static|typedef)\b")
+_BRACE = re.compile(r"([{}])")
+_STATEMENT_END = re.compile(r";|\}(?!\s*\w+\s*(?:;|\[|$))")
+_POINTER = re.compile(r"\(\s*\*\s*(\w+)\s*\)\s*\(")
+_FUNCTION = re.compile(r"\b(\w+)\s*\(")
+_DIMENSION_OR_VALUE = re.compile(r"\[[^]]*\]|=.*", re.DOTALL)
 _STATIC_IN_MACRO = re.compile(r"\bstatic\b[^;{(]*?\b(\w+)\(")
 
 
@@ -164,12 +174,12 @@ def _defined(code: str) -> tuple[frozenset[str], frozenset[str]]:
     """Names that a text without comments defines; of these, those of this file alone."""
     names = {name for name, _, _ in _MACRO.findall(code)}
     local = set[str]()
-    rest = _ATTRIBUTE.sub(" ", re.sub(r"^[ \t]*#(?:\\\n|[^\n])*", "", code, flags=re.MULTILINE))
-    local |= set(re.findall(r"\b(?:struct|union|enum)\s+(\w+)\s*\{", rest))
-    for inside in re.findall(r"\benum\b[^{;]*\{([^}]*)\}", rest):
-        local |= set(re.findall(r"(?:^|,)\s*(\w+)", inside))
+    rest = _ATTRIBUTE.sub(" ", _DIRECTIVE.sub("", code))
+    local |= set(_TAG.findall(rest))
+    for inside in _ENUM.findall(rest):
+        local |= set(_ENUMERATOR.findall(inside))
     for statement in _statements(rest):
-        is_local = re.match(r"(?:\w+\s+)*?(?:static|typedef)\b", statement)
+        is_local = _LOCAL.match(statement)
         for name in _names_of(statement):
             (local if is_local or not is_prefixed(name) else names).add(name)
     return frozenset(names | local), frozenset(local)
@@ -179,25 +189,25 @@ def _statements(code: str) -> Iterator[str]:
     """Declarations outside of braces, what is in braces left out."""
     depth = 0
     plain: list[str] = []
-    for char in code:
-        depth += char == "{"
+    for part in _BRACE.split(code):
+        depth += part == "{"
         if depth == 0:
-            plain.append(char)
-        if char == "}":
+            plain.append(part)
+        if part == "}":
             depth -= 1
             plain.append("}" if depth == 0 else "")
-    for statement in re.split(r"[;]|\}(?!\s*\w+\s*(?:;|\[|$))", "".join(plain)):
+    for statement in _STATEMENT_END.split("".join(plain)):
         yield statement.replace("}", " ").strip()
 
 
 def _names_of(statement: str) -> list[str]:
     """The names that a declaration without braces declares."""
-    pointer = re.search(r"\(\s*\*\s*(\w+)\s*\)\s*\(", statement)
-    function = re.search(r"\b(\w+)\s*\(", statement.split("=")[0])
+    pointer = _POINTER.search(statement)
+    function = _FUNCTION.search(statement.split("=")[0])
     if pointer and statement.startswith("typedef"):
         return [pointer[1]]
     if function:
         return [function[1]] if statement[: function.start()].strip() else []
-    first, *others = re.sub(r"\[[^]]*\]|=.*", "", statement, flags=re.DOTALL).split(",")
+    first, *others = _DIMENSION_OR_VALUE.sub("", statement).split(",")
     words = _WORD.findall(first)
     return [words[-1], *(_WORD.findall(other)[-1] for other in others)] if len(words) > 1 else []
