@@ -77,7 +77,9 @@ _QDQ_TWINS: Mapping[str, Recipe] = {
         *("separable_1d", "speech"),
     )
 }
-_RECIPES = {**_TFLITE, **_QDQ_TWINS}
+_PLANNED = {"residual_pair": Recipe(shape=shapes.residual_pair)}
+"""Networks that are planned only: no engine's answers are stored."""
+_RECIPES = {**_TFLITE, **_QDQ_TWINS, **_PLANNED}
 NAMES = tuple(_TFLITE)
 ONNX_NAMES = tuple(_QDQ_TWINS)
 """Twins of some of them, as ONNX files of QuantizeLinear and DequantizeLinear. MobileNet V2 has none: what

@@ -63,6 +63,15 @@ def resnet8(width: int = 16) -> Network:
     return net.output(net.softmax(net.dense(value, 10, gain=2.0)))
 
 
+def residual_pair() -> Network:
+    """Two residual blocks over 16 x 16 x 3, for searches that make many plans."""
+    net = Network(70)
+    value = net.conv(net.input(16, 16, 3, low=0.0, high=255.0), 16, (3, 3), activation="relu")
+    for channels, stride in ((16, 1), (32, 2)):
+        value = _residual(net, value, channels, stride)
+    return net.output(net.dense(net.reshape(net.average(value), 32), 10))
+
+
 def resnet8_wide() -> Network:
     """ResNet8 with 40 instead of 16 channels."""
     return resnet8(40)

@@ -32,7 +32,7 @@ steps takes 1.2 to 1.8 s until its own count ends it: a mutant would be counted 
 @cache
 def bases() -> tuple[tuple[str, bytes], ...]:
     """Sound models: small official node tests, quantised layers, recurrent ones."""
-    tests = official.collected(*official.all_modules())
+    tests = official.all_collected()
     chosen = [each for each in tests if each.name not in _SEARCHED]
     read = [(test.name, test.model.SerializeToString()) for test in chosen]
     integers = [(f"integers {seed}", drawn.network(seed).qdq) for seed in range(40)]

@@ -5,9 +5,13 @@ operator reads is a graph input there, also a shape or a list of axes. Files of 
 constants; so does `outcome` for an input that has to be known, and for no other one: the table names them.
 """
 
+import fcntl
 import importlib
+import pickle
 import pkgutil
 import re
+import subprocess
+import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,6 +26,7 @@ from codegen.importers.onnx import import_onnx
 from codegen.ir import Module
 from codegen.ir.evaluate import evaluate
 from codegen.ir.verify import verify
+from tests.checkout import ROOT
 from tests.importers.onnx.one_program import run_together
 
 onnx: Any = importlib.import_module("onnx")
@@ -118,6 +123,28 @@ def all_modules() -> tuple[str, ...]:
     package: Any = importlib.import_module(PACKAGE)
     found = pkgutil.walk_packages(package.__path__, f"{PACKAGE}.")
     return tuple(each.name.removeprefix(f"{PACKAGE}.") for each in found)
+
+
+def all_collected() -> list[NodeTest]:
+    """Tests of all modules. The package computes what they expect for five seconds: one process does for all,
+    also of later runs. It has imported none before, so that the order is always the same."""
+    folder = ROOT / "build" / "onnx_tests"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"onnx-{onnx.__version__}-numpy-{np.__version__}.pickle"
+    with path.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not path.exists():
+            partial = path.with_suffix(".new")
+            code = f"from {__name__} import store; store({str(partial)!r})"
+            subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
+            partial.replace(path)
+    stored: list[NodeTest] = pickle.loads(path.read_bytes())
+    return stored
+
+
+def store(path: str) -> None:
+    """Write the tests of all modules."""
+    Path(path).write_bytes(pickle.dumps(collected(*all_modules())))
 
 
 def collected(*modules: str) -> list[NodeTest]:

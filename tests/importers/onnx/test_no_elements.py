@@ -107,7 +107,7 @@ def test_it_runs(board: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("board", ["host", "mps2-an386"])
 def test_official_tests_of_them_run(board: str, tmp_path: Path) -> None:
     """Reductions of nothing; a slice beyond the end and a split of nothing, which leave no output at all."""
-    tests = {test.name: test for test in official.collected(*official.all_modules())}
+    tests = {test.name: test for test in official.all_collected()}
     found = [official.outcome(tests[f"test_{name}"]) for name in OFFICIAL]
     right = [each.test.name for each in official.on_board(found, tmp_path, board) if each.is_right]
     assert right == [f"test_{name}" for name in OFFICIAL]

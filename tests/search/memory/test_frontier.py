@@ -13,7 +13,7 @@ from codegen.search import Choices, curve, inference_instructions, search
 from codegen.settings import Optimize
 from tests.networks import model_path
 from tests.search.chains import random_chain
-from tests.search.memory.test_goal import KWS, RESNET, peak_bytes, quiet
+from tests.search.memory.test_goal import KWS, SMALL, peak_bytes, quiet
 
 
 def _instructions(program: Program) -> int:
@@ -24,7 +24,7 @@ def test_a_point_of_the_curve_is_what_a_limit_of_its_bytes_gives() -> None:
     """The curve counted multiply-accumulates: a plan nine times slower was shown as +0 %. `speed` alone needs
     more than any point here: the others' own plans keep the larger limits."""
     board = boards.load_board("lm3s6965evb")
-    module = prepared(model_path(RESNET), Options(board="host")).module
+    module = prepared(model_path(SMALL), Options(board="host")).module
     choices = Choices(planner="optimal", optimize="speed")
     points = curve(module, board, choices, name="model", progress=quiet)
     for point in points[:: len(points) // 3]:

@@ -4,6 +4,7 @@ An operator that is not translated becomes a call of the kernel that the user ha
 """
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from types import MappingProxyType
 
 from codegen.importers.limits import MAX_OPTION_BYTES
@@ -197,6 +198,7 @@ def is_imported(name: str) -> bool:
     return name in TRANSLATORS or name in SPLITTERS or name in (*STATE_OPS, *HOLDERS) or name in FOLDED
 
 
+@cache
 def imported_ops() -> Mapping[str, str | None]:
     """Every operator that files may have, sorted, with the operator of the IR that it becomes.
 
