@@ -154,6 +154,8 @@ class FirmwareFacts:
     """Interrupts that a core can have: a UART's number is below."""
     template_values: Callable[[Board], Mapping[str, object]] = no_values
     """Values that only the templates of this family ask for."""
+    files: tuple[str, ...] = ()
+    """Further files of the family in every firmware."""
     link_stack_bytes: int = 416
     """Stack of the test link; `identify` tells how much of it was never used."""
 

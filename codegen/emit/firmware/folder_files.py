@@ -75,7 +75,8 @@ def firmware_files(
     """
     core1 = _second_core(board) if uses_second_core(programs) else None
     views, family = _views(board, core1), family_of(board.target.cpu).name
-    names = ["cg_core.h", *(["core.c"] if firmware == "test" else [])]
+    facts = family_of(board.target.cpu).firmware
+    names = ["cg_core.h", *(["core.c"] if firmware == "test" else []), *(facts.files if facts else ())]
     names += [] if core1 is None else ["core1.c", f"core1_{core1.driver}.c"]
     core = [_port_file(board, name) for name in names]
     copied = (*_MAINS[firmware], *core, *port_files(board), *([_CORE1_INTERFACE] if core1 else []))

@@ -59,7 +59,12 @@ FAMILY = CoreFamily(
             "-msmall-data-limit=0",
             "--specs=picolibc.specs",
         ),
-        link_options=("-nostartfiles", "-Wl,--no-warn-rwx-segments"),
+        # What is linked without a script of the board takes the library's, whose memories are small.
+        link_options=(
+            "-nostartfiles",
+            "-Wl,--no-warn-rwx-segments",
+            "-Wl,--defsym=__flash_size=0x10000000,--defsym=__ram_size=0x10000000",
+        ),
     ),
     emulator=EmulatorFacts(
         program="qemu-system-riscv32",
@@ -70,11 +75,13 @@ FAMILY = CoreFamily(
     firmware=FirmwareFacts(
         protection_units={
             "pmp": ProtectionUnit(is_exact=True, granule_bytes=32),
+            "pmp_hazard3": ProtectionUnit(is_exact=False, granule_bytes=32),
             "pmp_pages": ProtectionUnit(is_exact=True, granule_bytes=32, edge_bytes=_PAGE_BYTES),
         },
         # Of the interrupt controller that emulated boards have (SiFive's PLIC).
         interrupts=1024,
         template_values=_template_values,
+        files=("memory.S",),
         link_stack_bytes=640,
     ),
     decode_fault=decode_fault,

@@ -61,7 +61,7 @@ def stack_bytes(instruction: Instruction) -> int | None:
     if not operands.startswith("sp,"):
         return 0
     amount = _STACK.match(operands)
-    if mnemonic.startswith("addi") and amount:
+    if mnemonic in ("add", "addi") and amount:
         return max(0, -int(amount["bytes"]))
     if mnemonic.startswith("add") or _WRITES_STACK.match(operands):
         # `add sp,sp,t0` may add a negative number, as big frames do: only the compiler knows.

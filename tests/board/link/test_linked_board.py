@@ -23,7 +23,10 @@ from tests.board import probe
 from tests.toolchain import fake_model
 
 pytestmark = pytest.mark.qemu
-NAMES = [board.name for board in boards() if board.runner is Runner.QEMU]
+NAMES = [
+    *{board.qemu_machine: board.name for board in reversed(boards()) if board.runner is Runner.QEMU}.values()
+]
+"""Of each machine one board."""
 NOT_THERE = 0x6800_0000
 HURRIED = Patience(answer_seconds=0.5, tries=40, run_seconds=30.0)
 LEAST_FREE_LINK_STACK_BYTES = 32

@@ -2,11 +2,8 @@
 /*
  * cg_pmp.h -- physical memory protection of RISC-V: what its drivers share. A driver says first how
  * its core differs:
- *   PMP_EDGE_BYTES   ordinary ranges begin and end at multiples of it
- *   PMP_READ, PMP_EXECUTE   bits of an entry
- * An entry of kind TOR ends at its address and begins at that of the entry in front, which costs an
- * entry more unless that one ends there. Of entries that hold an address the first rules; what none
- * holds is closed to the model's level, and open to the link's.
+ * PMP_READ and PMP_EXECUTE, bits of an entry. Of entries that hold an address the first rules; what
+ * none holds is closed to the model's level, and open to the link's.
  */
 #ifndef CG_PMP_H
 #define CG_PMP_H
@@ -15,7 +12,6 @@
 
 #define PMP_MOST_ENTRIES 16u
 #define PMP_WRITE        (1u << 1)
-#define PMP_TOR          (1u << 3)
 
 static uint32_t pmp_next;
 static uint32_t pmp_config[PMP_MOST_ENTRIES / 4u];
@@ -72,23 +68,6 @@ static void pmp_close_all(void)
     pmp_next = 0;
 }
 
-/* Entries that the core has: the addresses of others stay 0. */
-static uint32_t pmp_entries(void)
-{
-    uint32_t count = 0;
-    while (count < PMP_MOST_ENTRIES) {
-        const uint32_t before = pmp_read_address(count);
-        pmp_write_address(count, 0xFFFFFFFFu);
-        const bool is_there = pmp_read_address(count) != 0;
-        pmp_write_address(count, before);
-        if (!is_there) {
-            break;
-        }
-        count++;
-    }
-    return count;
-}
-
 static uint32_t pmp_rights(cg_mpu_access access)
 {
     switch (access) {
@@ -109,18 +88,13 @@ static void pmp_set(uint32_t address, uint32_t config)
     pmp_next++;
 }
 
-/* False if too few entries are left. */
-static bool pmp_open(uint32_t start, uint32_t end, cg_mpu_access access, uint32_t entries)
+/* What a core with too few entries gets: the model's level needs what is open to it all the same.
+ */
+static void pmp_open_everything(void)
 {
-    const bool goes_on = pmp_next != 0 && pmp_read_address(pmp_next - 1u) == start >> 2;
-    if (pmp_next + (goes_on ? 1u : 2u) > entries) {
-        return false;
-    }
-    if (!goes_on) {
-        pmp_set(start, 0);
-    }
-    pmp_set(end, PMP_TOR | pmp_rights(access));
-    return true;
+    pmp_write_address(0, 0xFFFFFFFFu);
+    pmp_config[0] = (3u << 3) | PMP_READ | PMP_WRITE | PMP_EXECUTE;
+    pmp_write_config();
 }
 
 #endif /* CG_PMP_H */

@@ -1,8 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cg_pmp_tor.h -- a driver of physical memory protection by entries of kind TOR; see cg_pmp.h. */
+/*
+ * cg_pmp_tor.h -- a driver of physical memory protection by entries of kind TOR; see cg_pmp.h. Such
+ * an entry ends at its address and begins at that of the entry in front, which costs an entry more
+ * unless that one ends there. Ordinary ranges begin and end at multiples of PMP_EDGE_BYTES.
+ */
 #include "cg_pmp.h"
 
+#define PMP_TOR (1u << 3)
+
 const uint32_t cg_mpu_granule_bytes = 32; /* the entries' own are smaller */
+
+/* Entries that the core has: the addresses of others stay 0. */
+static uint32_t pmp_entries(void)
+{
+    uint32_t count = 0;
+    while (count < PMP_MOST_ENTRIES) {
+        const uint32_t before = pmp_read_address(count);
+        pmp_write_address(count, 0xFFFFFFFFu);
+        const bool is_there = pmp_read_address(count) != 0;
+        pmp_write_address(count, before);
+        if (!is_there) {
+            break;
+        }
+        count++;
+    }
+    return count;
+}
+
+/* False if too few entries are left. */
+static bool pmp_open(uint32_t start, uint32_t end, cg_mpu_access access, uint32_t entries)
+{
+    const bool goes_on = pmp_next != 0 && pmp_read_address(pmp_next - 1u) == start >> 2;
+    if (pmp_next + (goes_on ? 1u : 2u) > entries) {
+        return false;
+    }
+    if (!goes_on) {
+        pmp_set(start, 0);
+    }
+    pmp_set(end, PMP_TOR | pmp_rights(access));
+    return true;
+}
 
 uint32_t cg_mpu_regions(void)
 {
@@ -24,13 +61,12 @@ void cg_mpu_open(const cg_mpu_range *ranges, uint32_t count)
 {
     const uint32_t entries = pmp_entries();
     pmp_close_all();
-    if (entries < 2u * count) { /* the model's level then needs what is open to it all the same */
-        pmp_set(0, 0);
-        pmp_set(0xFFFFFFFFu, PMP_TOR | PMP_READ | PMP_WRITE | PMP_EXECUTE);
-    } else {
-        open_of(ranges, count, true, entries); /* the first entry rules */
-        open_of(ranges, count, false, entries);
+    if (entries < 2u * count) {
+        pmp_open_everything();
+        return;
     }
+    open_of(ranges, count, true, entries); /* the first entry rules */
+    open_of(ranges, count, false, entries);
     pmp_write_config();
 }
 

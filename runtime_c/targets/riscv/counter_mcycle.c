@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* counter_minstret.c -- instructions that a RISC-V core has executed: for emulators, which know no
- * cycles. */
+/* counter_mcycle.c -- cycles of a RISC-V core; an emulator that counts instructions counts those.
+ */
 #include "cg_port.h"
 
 const uint8_t cg_counter_bits = 64;
@@ -15,9 +15,9 @@ uint64_t cg_counter_read(void)
     uint32_t low;
     uint32_t again;
     do {
-        CG_CSR_READ(minstreth, high);
-        CG_CSR_READ(minstret, low);
-        CG_CSR_READ(minstreth, again);
+        CG_CSR_READ(mcycleh, high);
+        CG_CSR_READ(mcycle, low);
+        CG_CSR_READ(mcycleh, again);
     } while (high != again);
     return ((uint64_t)high << 32) | low;
 }

@@ -1,0 +1,37 @@
+"""Small networks on RV32 cores of QEMU: an engine's outputs, peaks as planned, steps sandboxed."""
+
+from pathlib import Path
+
+import pytest
+
+from codegen.driver.options import Options
+from codegen.driver.run import complaints, execute
+from tests.e2e.models import build_model, golden_cases
+
+pytestmark = pytest.mark.qemu
+
+
+@pytest.mark.parametrize(
+    ("key", "board"),
+    [
+        ("separable_1d", "qemu-virt-rv32"),
+        ("speech", "qemu-virt-rv32b"),
+        ("dense_chain_float", "qemu-virt-rv32f"),
+        ("speech", "qemu-virt-rv32v"),
+        ("dense_chain", "hifive1"),
+    ],
+)
+def test_outputs_peaks_and_stack(key: str, board: str, tmp_path: Path) -> None:
+    built = build_model(key, Options(board=board), tmp_path / "build")
+    cases = golden_cases(key)[:2]
+    measured = execute(built, cases)
+    bound = built.image.sizes.stack_bound_bytes
+    assert complaints(built.models[0], cases, measured, bound) == []
+    assert all(0 < (case.stack_peak_bytes or 0) <= (bound or 0) for case in measured.result.cases)
+
+
+def test_every_step_stays_within_its_buffers(tmp_path: Path) -> None:
+    built = build_model("speech", Options(board="qemu-virt-rv32", sandbox=True), tmp_path / "build")
+    cases = golden_cases("speech")[:1]
+    measured = execute(built, cases, sandboxed=True)
+    assert complaints(built.models[0], cases, measured, built.image.sizes.stack_bound_bytes) == []
