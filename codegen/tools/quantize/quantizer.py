@@ -78,7 +78,8 @@ def quantize(
     check_outputs([("-o", output)], [("the model", model), *(("its samples", each) for each in arrays)])
     real = float_model(model, data)
     samples = read_samples(existing(calibration, "an .npz file"), real.inputs)
-    evaluated = None if evaluation is None else read_samples(existing(evaluation, "an .npz file"), real.inputs)
+    held_out = None if evaluation is None else existing(evaluation, "an .npz file")
+    evaluated = None if held_out is None else read_samples(held_out, real.inputs)
     onnxruntime = _onnxruntime(name)
     with temporary_folder("quantize") as folder, _quiet():
         prepared, made = folder / "float.onnx", folder / "quantised.onnx"
