@@ -334,6 +334,39 @@ void cg_lstm_f32(const cg_lstm_params_f32 *params, const float *weights, const f
                  const float *bias, const cg_f32 *sequence, const cg_f32 *state, void *gates,
                  cg_f32 *output);
 
+/* An activation by its number (cg_gated_parts.h). */
+typedef struct {
+    int32_t function;
+    float alpha;
+    float beta;
+} cg_gated_active;
+
+/* Layers of gated units; `reverse`: a sequence is read from its last moment on. */
+typedef struct {
+    int32_t moments;
+    int32_t batches;
+    int32_t inputs;
+    int32_t units;
+    int32_t linear_before_reset;
+    int32_t reverse;
+    float clip; /* largest sum in front of an activation */
+    cg_gated_active active[2];
+} cg_gated_params;
+
+/*
+ * GRU of float32. The output is the new hidden states of all batches, then those of each moment,
+ * 0 behind the `lengths` of the sequences; it does not overlap others. `weights`, `recurrent`: by
+ * unit, by input, by gate; `bias`: by unit, by gate, then what the hidden state adds to the third
+ * gate; `gates`: 12 bytes a unit.
+ */
+void cg_gru_f32(const cg_gated_params *params, const float *weights, const float *recurrent,
+                const float *bias, const cg_f32 *sequence, const cg_f32 *state,
+                const cg_s32 *lengths, void *gates, cg_f32 *output);
+/* RNN: the same with one gate, `bias` a number a unit. */
+void cg_rnn_f32(const cg_gated_params *params, const float *weights, const float *recurrent,
+                const float *bias, const cg_f32 *sequence, const cg_f32 *state,
+                const cg_s32 *lengths, void *gates, cg_f32 *output);
+
 /* A window has `length` frames of `rows` times `filters` elements; a unit sums `rank` filters. */
 typedef struct {
     int32_t rows;

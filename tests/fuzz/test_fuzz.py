@@ -53,7 +53,7 @@ ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     "e2e/test_devices.py": ("DEVICE_COPY",),
     "e2e/test_stateful.py": ("SIGNAL_NOISE", "SIGNAL_OVERLAP_ADD", "SIGNAL_SUBTRACT"),
     "e2e/test_user_kernels.py": ("USER",),
-    "fuzz/test_recurrent.py": ("SVDF_FEATURES", "SVDF_TIME", "UNIDIRECTIONAL_SEQUENCE_LSTM"),
+    "fuzz/test_recurrent.py": ("GRU", "RNN", "SVDF_FEATURES", "SVDF_TIME", "UNIDIRECTIONAL_SEQUENCE_LSTM"),
     "importers/onnx/drawn.py": ("LOOKUP",),
     "importers/onnx/test_official.py": ("PLAIN_CONVERT", "PLAIN_PAIR"),
     "importers/onnx/test_verbs.py": ("QLINEAR_RESIZE", "QUANTIZE/onnx"),

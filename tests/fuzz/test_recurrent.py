@@ -12,7 +12,8 @@ from numpy.random import Generator
 
 from codegen.board import load_board
 from codegen.ir import DType, Quantization, TensorType
-from codegen.ir.ops import Attrs, LstmAttrs
+from codegen.ir.ops import Attrs, GatedAttrs, LstmAttrs
+from codegen.ir.ops.gated import FUNCTIONS
 from codegen.ir.ops.recurrent import LSTM_TYPES, state_elements
 from codegen.kernels import Kernel, kernels_for
 from tests.fuzz.running import Runner
@@ -25,6 +26,8 @@ CASES = (
     (LSTM, DType.INT8),
     (LSTM, DType.INT16),
     (LSTM, DType.FLOAT32),
+    ("GRU", DType.FLOAT32),
+    ("RNN", DType.FLOAT32),
     ("SVDF_FEATURES", DType.INT8),
     ("SVDF_TIME", DType.INT16),
 )
@@ -101,7 +104,43 @@ def time(rng: Generator, dtype: DType) -> Layer:
     return layer("SVDF_TIME", Attrs(), operands, result)
 
 
-BUILDERS = {LSTM: lstm, "SVDF_FEATURES": features, "SVDF_TIME": time}
+def _gated(rng: Generator, op: str) -> Layer:
+    """Any activations and lengths, either direction, bounded now and then."""
+    gates, rows, count = (3, 4, 2) if op == "GRU" else (1, 1, 1)
+    moments, batches, inputs, units = (integer(rng, 1, most) for most in (4, 3, 21, 11))
+    attrs = GatedAttrs(
+        functions=tuple(int(rng.integers(0, len(FUNCTIONS))) for _ in range(count)),
+        alphas=tuple(float32(rng.uniform(0.1, 1.0)) for _ in range(count)),
+        betas=tuple(float32(rng.uniform(0.1, 1.0)) for _ in range(count)),
+        clip=float(rng.choice([0.0, 0.75])),
+        linear_before_reset=bool(rng.integers(2)) and op == "GRU",
+        reverse=bool(rng.integers(2)),
+    )
+    shapes = ((gates, units, inputs), (gates, units, units), (rows, units))
+    weights = [_type(shape, DType.FLOAT32, 1) for shape in shapes]
+    lengths = rng.integers(0, moments + 1, batches).astype(np.int32)
+    operands = [
+        _operand(rng, _type((moments, batches, inputs), DType.FLOAT32, 1)),
+        *(_operand(rng, each, constant=True) for each in weights),
+        _operand(rng, _type((batches * units,), DType.FLOAT32, 1)),
+        Operand(type=TensorType(shape=(batches,), dtype=DType.INT32), data=lengths, constant=True),
+    ]
+    return layer(op, attrs, operands, _type((), DType.FLOAT32, 1))
+
+
+def gru(rng: Generator, dtype: DType) -> Layer:
+    """A layer of GRU units."""
+    del dtype
+    return _gated(rng, "GRU")
+
+
+def rnn(rng: Generator, dtype: DType) -> Layer:
+    """A layer of units with one gate."""
+    del dtype
+    return _gated(rng, "RNN")
+
+
+BUILDERS = {"GRU": gru, "RNN": rnn, LSTM: lstm, "SVDF_FEATURES": features, "SVDF_TIME": time}
 
 
 @pytest.mark.qemu

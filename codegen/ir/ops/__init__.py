@@ -33,6 +33,7 @@ from codegen.ir.ops.base.attrs import (
     FftAttrs,
     FilterBankAttrs,
     FullyConnectedAttrs,
+    GatedAttrs,
     GatherAttrs,
     GeluAttrs,
     LeakyReluAttrs,
@@ -61,6 +62,7 @@ from codegen.ir.ops.base.rounding import (
     TfliteRounding,
     rounding_of,
 )
+from codegen.ir.ops.gated import GATED
 from codegen.ir.ops.inserted import DEVICE_COPY, LOOP, SHIFT, LoopAttrs
 from codegen.ir.ops.nonlinear import Pointwise
 from codegen.ir.ops.qlinear import OPERATORS as QLINEAR
@@ -97,7 +99,7 @@ USER = User()
 """Not one of them: what it computes is known to a function of the user's alone."""
 
 
-_UNLISTED = (USER, SHIFT, LSTM, *SVDF_STEPS, DEVICE_COPY, LOOP, *QLINEAR, *audio.PARTS)
+_UNLISTED = (USER, SHIFT, LSTM, *GATED, *SVDF_STEPS, DEVICE_COPY, LOOP, *QLINEAR, *audio.PARTS)
 
 
 def find_op(name: str) -> Op | None:
@@ -133,6 +135,7 @@ __all__ = [
     "FftAttrs",
     "FilterBankAttrs",
     "FullyConnectedAttrs",
+    "GatedAttrs",
     "GatherAttrs",
     "GeluAttrs",
     "HybridRounding",

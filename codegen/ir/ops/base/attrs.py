@@ -182,6 +182,20 @@ class LstmAttrs(Attrs):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class GatedAttrs(Attrs):
+    """GRU and RNN; activations by their numbers (`codegen.ir.ops.gated`), with alpha and beta."""
+
+    functions: tuple[int, ...]
+    alphas: tuple[float, ...]
+    betas: tuple[float, ...]
+    clip: float = 0.0
+    """Largest sum in front of an activation; 0: none."""
+    linear_before_reset: bool = False
+    reverse: bool = False
+    """True if a sequence is read from its last moment on."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class LeakyReluAttrs(Attrs):
     """LEAKY_RELU with slope `alpha` for negative values."""
 

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cg_gated_parts.h -- activations of layers of gated units, by their numbers.
+ */
+#ifndef CG_GATED_PARTS_H
+#define CG_GATED_PARTS_H
+
+#include "cg_kernels_families.h"
+#include "cg_sigmoid_f32.h"
+
+static float cg_gated_function(const cg_gated_active *active, float x)
+{
+    switch (active->function) {
+    case 0:
+        return cg_sigmoid_f32(x);
+    case 1:
+        return cg_tanh_one_f32(x);
+    case 2:
+        return (x < 0.0f) ? 0.0f : x;
+    case 3:
+        return (x * active->alpha) + active->beta;
+    case 4:
+        return (x < 0.0f) ? (active->alpha * (cg_exp_f32(x) - 1.0f)) : x;
+    case 5: {
+        const float y = (x * active->alpha) + active->beta;
+        const float raised = (y < 0.0f) ? 0.0f : y;
+        return (raised > 1.0f) ? 1.0f : raised;
+    }
+    case 6:
+        return (x < 0.0f) ? (active->alpha * x) : x;
+    case 7:
+        return active->alpha * cg_tanh_one_f32(active->beta * x);
+    default:
+        return x / (((x < 0.0f) ? -x : x) + 1.0f);
+    }
+}
+
+/* A gate's sums, bounded, through activation `which`. */
+static float cg_gated(const cg_gated_params *p, int32_t which, float sums)
+{
+    const float raised = (sums < -p->clip) ? -p->clip : sums;
+    return cg_gated_function(&p->active[which], (raised > p->clip) ? p->clip : raised);
+}
+
+/* Sums of `gates` gates of a unit, whose weights for one input lie side by side. */
+static inline void cg_gated_sums(float *sums, int32_t gates, const cg_f32 *x, int32_t n,
+                                 const float *w)
+{
+    for (int32_t i = 0; i < n; i++) {
+        for (int32_t gate = 0; gate < gates; gate++) {
+            sums[gate] += x[i] * w[gate];
+        }
+        w += gates;
+    }
+}
+
+#endif
