@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from tests.checkout import ROOT
@@ -68,7 +69,9 @@ def fillers(tree: ast.Module) -> list[str]:
     return [f"{line}: {name}" for line, name in bound_names(tree) if name in _FILLERS]
 
 
-def _trees() -> dict[str, ast.Module]:
+@cache
+def trees() -> dict[str, ast.Module]:
+    """All modules of codegen, by path; parsed by the process that asks, not wherever tests are collected."""
     package = ROOT / "codegen"
     paths = sorted(package.rglob("*.py"))
     return {
@@ -76,17 +79,14 @@ def _trees() -> dict[str, ast.Module]:
     }
 
 
-TREES = _trees()
-
-
 def test_no_more_notes_hide_their_subject() -> None:
     """ "Of a step: what it reads." is understood by nobody who lands there by a search."""
-    counts = {path: len(riddles(tree)) for path, tree in TREES.items()}
+    counts = {path: len(riddles(tree)) for path, tree in trees().items()}
     assert sum(counts.values()) <= MOST_RIDDLES, {path: count for path, count in counts.items() if count}
 
 
 def test_no_more_names_say_nothing() -> None:
-    counts = {path: len(fillers(tree)) for path, tree in TREES.items()}
+    counts = {path: len(fillers(tree)) for path, tree in trees().items()}
     assert sum(counts.values()) <= MOST_FILLERS, {path: count for path, count in counts.items() if count}
 
 
@@ -95,7 +95,7 @@ def test_rewritten_rooms_stay_so() -> None:
         assert (ROOT / "codegen" / room).exists(), f"{room} has moved"
     left = {
         path: riddles(tree)
-        for path, tree in TREES.items()
+        for path, tree in trees().items()
         if any(Path(path).is_relative_to(room) for room in CLEAN)
     }
     assert {path: words for path, words in left.items() if words} == {}

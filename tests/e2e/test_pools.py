@@ -69,7 +69,7 @@ def check(built: Built, key: str) -> None:
     assert {case_pool for case in measured.result.cases for case_pool in case.pool_peaks} == set(found)
 
 
-@pytest.mark.parametrize(("key", "dtcm"), [("ds_cnn", 6_000), ("resnet8", 9_000)])
+@pytest.mark.parametrize(("key", "dtcm"), [("ds_cnn", 6_000), ("residual_pair", 3_000)])
 def test_a_limit_sends_buffers_to_the_other_memory(key: str, dtcm: int, tmp_path: Path) -> None:
     options = Options(board=BOARD, planner="optimal", pool_limits={"dtcm": dtcm})
     built = build_model(key, options, tmp_path / "build")
@@ -114,7 +114,7 @@ def test_two_memories_that_are_too_small_together(tmp_path: Path) -> None:
 
 
 FORCED = (
-    ("mps3-an547", "resnet8", {"dtcm": 6_000, "bram": 0}, {"dtcm", "sram"}),
+    ("mps3-an547", "residual_pair", {"dtcm": 3_000, "bram": 0}, {"dtcm", "sram"}),
     ("mps3-an547", "ds_cnn", {"dtcm": 1_500, "sram": 4_000, "bram": 0}, {"dtcm", "ddr"}),
     ("mps3-an547", "person_detect", {"dtcm": 9_000, "sram": 0, "bram": 9_000}, {"dtcm", "bram", "ddr"}),
     (

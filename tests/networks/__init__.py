@@ -63,6 +63,7 @@ _TFLITE: Mapping[str, Recipe] = {
     "mobilenet_v1_pruned": Recipe(shape=shapes.mobilenet_v1_pruned),
     "mobilenet_v2": Recipe(shape=shapes.mobilenet_v2, form=_EDGED),
     "person_detect": Recipe(shape=shapes.person_detect, form=_CLOSED),
+    "residual_pair": Recipe(shape=shapes.residual_pair),
     "resnet8": Recipe(shape=shapes.resnet8),
     "resnet8_float": Recipe(shape=shapes.resnet8, form=_FLOAT),
     "resnet8_wide": Recipe(shape=shapes.resnet8_wide),
@@ -77,9 +78,7 @@ _QDQ_TWINS: Mapping[str, Recipe] = {
         *("separable_1d", "speech"),
     )
 }
-_PLANNED = {"residual_pair": Recipe(shape=shapes.residual_pair)}
-"""Networks that are planned only: no engine's answers are stored."""
-_RECIPES = {**_TFLITE, **_QDQ_TWINS, **_PLANNED}
+_RECIPES = {**_TFLITE, **_QDQ_TWINS}
 NAMES = tuple(_TFLITE)
 ONNX_NAMES = tuple(_QDQ_TWINS)
 """Twins of some of them, as ONNX files of QuantizeLinear and DequantizeLinear. MobileNet V2 has none: what
