@@ -116,7 +116,7 @@ def test_two_memories_that_are_too_small_together(tmp_path: Path) -> None:
 FORCED = (
     ("mps3-an547", "residual_pair", {"dtcm": 3_000, "bram": 0}, {"dtcm", "sram"}),
     ("mps3-an547", "ds_cnn", {"dtcm": 1_500, "sram": 4_000, "bram": 0}, {"dtcm", "ddr"}),
-    ("mps3-an547", "person_detect", {"dtcm": 9_000, "sram": 0, "bram": 9_000}, {"dtcm", "bram", "ddr"}),
+    ("mps3-an547", "residual_pair", {"dtcm": 1_500, "sram": 0, "bram": 1_500}, {"dtcm", "bram", "ddr"}),
     (
         "mps2-an505",
         "ds_cnn",
@@ -126,8 +126,8 @@ FORCED = (
     ("mps2-an505", "person_detect", {"sram": 9_300, "internal": 0, "psram": 0}, {"sram", "ssram3"}),
     (
         "mps2-an505",
-        "person_detect",
-        {"sram": 3_000, "ssram3": 9_400, "internal": 9_000},
+        "residual_pair",
+        {"sram": 1_500, "ssram3": 3_000, "internal": 2_800},
         {"sram", "ssram3", "internal"},
     ),
 )
