@@ -48,7 +48,7 @@ class Direction:
     peepholes: np.ndarray | None
     functions: tuple[Function, ...]
     named: tuple[Named, ...]
-    """The same by name."""
+    """The functions, each with its name."""
     clip: float
     lengths: np.ndarray | None
     """Moments of each sequence of the batch, where they are not all."""
