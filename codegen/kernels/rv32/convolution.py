@@ -1,0 +1,135 @@
+"""CONV_2D, DEPTHWISE_CONV_2D of one channel and FULLY_CONNECTED of several rows on RV32IM cores."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from codegen.ir import Let
+from codegen.kernels.base.c_kernel import PortableKernel, row_kernel
+from codegen.kernels.base.overlap import forward_sharing
+from codegen.kernels.base.registry import register
+from codegen.kernels.base.tiles import tiled_below
+from codegen.kernels.base.walk import Fields, params
+from codegen.kernels.base.weighted import (
+    CONVOLUTION,
+    DEPTHWISE,
+    FULLY_CONNECTED,
+    TiledConv,
+    WeightedLayer,
+    WeightedOperator,
+    padding_pixel,
+)
+from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantPointer, WorkspaceArg
+from codegen.kernels.contract import LinkedConstant, Workspace
+from codegen.kernels.portable.convolution import CONV_2D_S8, DEPTHWISE_S8, FULLY_CONNECTED_S8
+from codegen.kernels.primfunc import PrimFunc
+from codegen.kernels.rv32.packing import (
+    GROUP,
+    HEADER,
+    SUM_LIMIT,
+    Channels,
+    Chunks,
+    channels_of,
+    chunks_of,
+    highest_sum,
+    scale_reason,
+)
+from codegen.kernels.rv32.packing import stream as stream_of
+from codegen.kernels.rv32.price import conv_instructions
+from codegen.kernels.rv32.tiles import TILE, tiling_of
+from codegen.targets.riscv.kernel_sets import RV32
+
+VALUE_BYTES = 16
+"""A value of six packed pixels."""
+
+
+class Rv32Tiled(TiledConv):
+    """Windows of six pixels are packed first, three of them in two words."""
+
+    kernel_set = RV32
+
+    def __init__(self, operator: WeightedOperator, portable: PortableKernel) -> None:
+        super().__init__(operator, portable, 4)
+
+    def layer_reason(self, let: Let) -> str | None:
+        """A scale that is not requantized in four instructions."""
+        return scale_reason(let, self.operator)
+
+    def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
+        """See `TiledConv.bind`; where a sum could grow too large, the portable kernel."""
+        layer = self.operator.layer(let, constants)
+        if highest_sum(layer) >= SUM_LIMIT:
+            return self.portable.bind(let, constants, name)
+        return self.bind_layer(let, layer, name)
+
+    def bind_layer(self, let: Let, layer: WeightedLayer, name: str) -> PrimFunc:
+        """See `TiledConv.bind_layer`."""
+        channels = channels_of(layer, let.var.type)
+        window, chunks = layer.window, chunks_of(channels.weights)
+        form = "chunked_" if chunks.count > 1 else "least_" if channels.ends_at_zero else ""
+        symbol = f"cg_conv2d_{form}s8_rv32"
+        tiles = tiling_of(window)
+        values = channels.weights.shape[1]
+        space = Workspace(
+            name="pixels",
+            size_bytes=VALUE_BYTES * values,
+            reads=tiles.count * len(channels.bias) / GROUP,
+            writes=float(tiles.count),
+        )
+        row = row_kernel(let, f"{symbol}_row", window)
+        stream = LinkedConstant(
+            role="stream",
+            data=stream_of(channels, chunks),
+            alignment=4,
+            layout="by four channels, value after value a weight of each, then their requantization",
+        )
+        return PrimFunc(
+            name=name,
+            let=let,
+            kernel=self.name,
+            symbol=symbol,
+            sources=(
+                f"kernels/rv32/conv2d_{form}s8_rv32.c",
+                f"kernels/rv32/conv_tile_{form}s8_rv32.S",
+                "kernels/rv32/gather_s8_rv32.S",
+            ),
+            headers=(HEADER,),
+            reads=(window.reads(1),),
+            workspaces=(space,),
+            constants=(stream, padding_pixel(let, window.image[3], role="pad")),
+            sharing=forward_sharing(let, 0, tiled_below(window, tiles)),
+            structs=(
+                params(
+                    "cg_conv_params_rv32",
+                    ("window", window.fields),
+                    ("products", products_fields(channels, chunks, layer.limits)),
+                    ("pad", ConstantPointer(role="pad")),
+                ),
+            ),
+            call_args=(PARAMS, WorkspaceArg(name=space.name), ARGUMENT, RESULT),
+            pixels_at_once=TILE,
+            instructions=conv_instructions(window, channels, chunks),
+            rows=None if row is None else replace(row, workspace=space),
+        )
+
+
+def products_fields(channels: Channels, chunks: Chunks, limits: tuple[int, int]) -> Fields:
+    """Fields of a `cg_products_rv32`."""
+    outputs, values = channels.weights.shape
+    starts = (chunks.offset + (chunks.offset << bits) & 0xFFFFFFFF for bits in (21, 10))
+    return (
+        ("stream", ConstantPointer(role="stream")),
+        ("values", values),
+        ("fours", outputs // GROUP),
+        ("singles", outputs % GROUP),
+        *zip(("start1", "start2"), starts, strict=True),
+        ("range", (("act_min", limits[0]), ("act_max", limits[1]))),
+        ("first", chunks.first),
+        ("chunk", chunks.size),
+    )
+
+
+register(Rv32Tiled(CONVOLUTION, CONV_2D_S8))
+register(Rv32Tiled(DEPTHWISE, DEPTHWISE_S8))
+register(Rv32Tiled(FULLY_CONNECTED, FULLY_CONNECTED_S8))

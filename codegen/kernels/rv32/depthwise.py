@@ -1,0 +1,131 @@
+"""DEPTHWISE_CONV_2D, 3x3, on RV32IM cores: through three rows of the image with their padding."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codegen.ir import Let
+from codegen.ir.ops import DepthwiseConvAttrs
+from codegen.ir.ops.base.operands import narrow
+from codegen.kernels.base.c_kernel import FastKernel, arg_type, row_kernel
+from codegen.kernels.base.overlap import NOTHING, forward_sharing
+from codegen.kernels.base.registry import register
+from codegen.kernels.base.walk import params
+from codegen.kernels.base.weighted import DEPTHWISE
+from codegen.kernels.base.window import WindowShape
+from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantPointer, WorkspaceArg
+from codegen.kernels.contract import LinkedConstant, Workspace
+from codegen.kernels.portable.convolution import DEPTHWISE_S8
+from codegen.kernels.primfunc import PrimFunc
+from codegen.kernels.rows import safe_distance
+from codegen.kernels.rv32.packing import GROUP, HEADER, SUM_LIMIT, Channels, channels_of, highest_sum, scale_reason
+from codegen.kernels.rv32.price import depthwise_instructions
+from codegen.targets.riscv.kernel_sets import RV32
+
+LINES = 3
+
+
+class Rv32Depthwise(FastKernel):
+    """3x3, stride 1 or 2, multiplier 1."""
+
+    op, name = "DEPTHWISE_CONV_2D", "depthwise3x3_s8_rv32"
+    kernel_set, portable = RV32, DEPTHWISE_S8
+
+    def other_reason(self, let: Let) -> str | None:
+        """Another window, stride, dilation or multiplier; a scale that is not requantized the short way."""
+        attrs, window = narrow(let.call.attrs, DepthwiseConvAttrs), DEPTHWISE.window(let)
+        if window.window != (3, 3) or window.stride not in ((1, 1), (2, 2)) or window.dilation != (1, 1):
+            return f"the kernel {self.name} is for 3x3 windows of stride 1 or 2"
+        if attrs.multiplier != 1:
+            return f"the kernel {self.name} is for one result an input channel"
+        return scale_reason(let, DEPTHWISE)
+
+    def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
+        """See `Kernel.bind`; where a sum could grow too large, the portable kernel."""
+        layer = DEPTHWISE.layer(let, constants)
+        if highest_sum(layer) >= SUM_LIMIT:
+            return self.portable.bind(let, constants, name)
+        window, channels = layer.window, channels_of(layer, let.var.type)
+        symbol = f"cg_depthwise3x3_{'least_' if channels.ends_at_zero else ''}s8_rv32"
+        space = Workspace(
+            name="rows",
+            size_bytes=workspace_bytes(window),
+            reads=float(window.result[1]),
+            writes=window.image[1] / LINES,
+        )
+        row = row_kernel(let, f"{symbol}_row", window)
+        stream = LinkedConstant(
+            role="stream",
+            data=stream_of(channels),
+            alignment=4,
+            layout="channel by channel: weights, twice as large, in 16 bits, then requantization",
+        )
+        range_fields = (("act_min", layer.limits[0]), ("act_max", layer.limits[1]))
+        return PrimFunc(
+            name=name,
+            let=let,
+            kernel=self.name,
+            symbol=symbol,
+            sources=(
+                f"kernels/rv32/{symbol.removeprefix('cg_')}.c",
+                f"kernels/rv32/{symbol.removeprefix('cg_').replace('s8', 'rows_s8')}.S",
+            ),
+            headers=(HEADER,),
+            workspaces=(space,),
+            constants=(stream,),
+            sharing=forward_sharing(let, 0, rows_below(window)),
+            structs=(
+                params(
+                    "cg_depthwise_params_rv32",
+                    ("window", window.fields),
+                    ("stream", ConstantPointer(role="stream")),
+                    ("in_zero", arg_type(let, 0).zero_point),
+                    ("range", range_fields),
+                ),
+            ),
+            call_args=(PARAMS, WorkspaceArg(name=space.name), ARGUMENT, RESULT),
+            instructions=depthwise_instructions(window, channels),
+            rows=None if row is None else replace(row, workspace=space, reads_row_last=True),
+        )
+
+
+def columns_of(window: WindowShape) -> int:
+    """Columns of a row that is kept."""
+    return (window.result[2] - 1) * window.stride[1] + window.window[1]
+
+
+def workspace_bytes(window: WindowShape) -> int:
+    """Three rows, a word a column of each four channels."""
+    return LINES * 4 * columns_of(window) * -(-window.image[3] // GROUP)
+
+
+def stream_of(channels: Channels) -> NDArray[np.int16]:
+    """The `stream` of a `cg_depthwise_params_rv32`."""
+    weights = np.pad(2 * channels.weights.astype(np.int16), ((0, 0), (0, 1)))
+    return np.concatenate((weights, channels.words().view(np.int16)), axis=1).reshape(-1)
+
+
+def rows_below(window: WindowShape) -> int | None:
+    """Least safe distance in elements, as `tiled_below`: each row of the image is read once, before the first
+    row of results that needs it."""
+    batch, height, width, depth = window.image
+    line, result_line = width * depth, math.prod(window.result[2:])
+    down = window.axes[0]
+    ends: list[int] = []
+    lows: list[int] = []
+    for image in range(batch):
+        read = 0
+        for y, last in enumerate(down.lasts):
+            if read <= last:
+                lows.append((image * height + read) * line)
+                ends.append(0)
+                read = last + 1
+            lows.append(NOTHING)
+            ends.append((image * down.count + y + 1) * result_line)
+    return safe_distance(np.array(ends), np.array(lows))
+
+
+register(Rv32Depthwise())

@@ -1,0 +1,124 @@
+"""Instructions of the RV32 convolutions: counted in the assembly, fitted to measurements in what is C.
+
+Assembly: runtime_c/include/cg_conv_tile_rv32.inc, kernels/rv32/gather_s8_rv32.S. Constants of the C around it
+were fitted to single layers measured on QEMU, gcc 12 -O3.
+"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from codegen.kernels.base.window import WindowShape
+from codegen.kernels.rv32.packing import GROUP, UNROLLED, Channels, Chunks
+from codegen.kernels.rv32.tiles import HALF, TILE, computed_pixels, tiling_of
+
+_CLAMPED = {False: 0.1, True: 0.5}
+"""Results at an end of their range, of each: all of int8, from the zero point on."""
+_LAYER, _IMAGE = 60, 60
+_POINTWISE_TILE, _POINTWISE_PIXEL = 40, 5
+_TILE, _PIXEL = 60, 30
+_INNER_LINE, _INNER_PIXEL = 30, 3
+_EDGE_TAP, _EDGE_PIXEL = 30, 20
+
+
+def conv_instructions(window: WindowShape, channels: Channels, chunks: Chunks) -> int:
+    """Predicted instructions of one inference of a convolution."""
+    tiles = tiling_of(window)
+    sizes = [computed_pixels(pixels) for pixels in tiles.tiles]
+    total = _LAYER + tiles.rows * sum(
+        sizes.count(size) * _products(channels, chunks, size) for size in (TILE, HALF)
+    )
+    if tiles.is_one_row:
+        packed = [
+            sizes.count(size) * (_POINTWISE_TILE + _POINTWISE_PIXEL * size + _gather(window.image[3], size))
+            for size in (TILE, HALF)
+        ]
+        return round(total + sum(packed))
+    down, across = (np.array(axis.is_inside) for axis in window.axes)
+    inside = np.logical_and.outer(down, across).reshape(-1)
+    starts = np.cumsum([0, *tiles.tiles[:-1]])
+    for start, pixels, size in zip(starts, tiles.tiles, sizes, strict=True):
+        is_inside = bool(inside[start : start + pixels].all())
+        packed_tile = _inner(window, size) if is_inside else _edge(window, size)
+        total += tiles.rows * (_TILE + _PIXEL * size + packed_tile)
+    return round(total + _IMAGE * tiles.rows)
+
+
+def _gather(values: int, size: int) -> int:
+    """A call that packs `values` of each of `size` pixels."""
+    fours, rest = divmod(values, 4)
+    value, moved, around = (18, 7, 17) if size == TILE else (9, 4, 14)
+    return around + fours * (4 * value + moved + 1) + rest * (value + moved + 1)
+
+
+def _inner(window: WindowShape, size: int) -> int:
+    lines, taps = window.window
+    is_run = window.dilation[1] == 1
+    calls = lines if is_run else lines * taps
+    run = _gather(window.image[3] * (taps if is_run else 1), size)
+    return calls * (_INNER_LINE + _INNER_PIXEL * size + run)
+
+
+def _edge(window: WindowShape, size: int) -> int:
+    taps = math.prod(window.window)
+    return taps * (_EDGE_TAP + _EDGE_PIXEL * size + _gather(window.image[3], size))
+
+
+def _products(channels: Channels, chunks: Chunks, size: int) -> float:
+    """All channels of one packed tile."""
+    outputs = len(channels.bias)
+    fours, singles = divmod(outputs, GROUP)
+    around = (58 if size == TILE else 61) + (9 if fours else 0) + (8 if singles else 0)
+    if chunks.count > 1:
+        around += size // HALF + 3
+    return around + fours * _group(channels, chunks, size, GROUP) + singles * _group(channels, chunks, size, 1)
+
+
+def _group(channels: Channels, chunks: Chunks, size: int, count: int) -> float:
+    """So many channels of a packed tile."""
+    pairs, results = count * size // HALF, count * size
+    values = channels.weights.shape[1]
+    value = 2 * size // HALF + count + 4 * pairs
+    turns = -(-chunks.first // UNROLLED) + (chunks.count - 1) * chunks.size // UNROLLED
+    is_chunked = chunks.count > 1
+    is_least = channels.ends_at_zero and not is_chunked
+    one = (9 if is_least else 12) + _CLAMPED[channels.ends_at_zero] + (2 if is_chunked else 0)
+    total = 3 + 2 * pairs + 6 + value * values + 3 * turns
+    total += 5 + (2 if count == 1 else 0) + 4 * count + 8 * pairs + one * results + 1 + 4
+    total += (2 if count == GROUP else 3) + 2 - 1 * count if size == TILE else 9
+    if is_chunked:
+        further = 17 * pairs + 3 + 2 * pairs + 4 + size // HALF
+        total += results + 2 * chunks.count + (chunks.count - 1) * further
+    return total
+
+
+_ROW, _KEPT_LINE, _KEPT_GROUP = 60, 60, 35
+"""Instructions of C for each row of results, row that is kept, and four channels of it."""
+
+
+def depthwise_instructions(window: WindowShape, channels: Channels) -> int:
+    """Predicted instructions of one inference of a depthwise convolution."""
+    batch, height, width, depth = window.result
+    stride = window.stride[1]
+    columns = (width - 1) * stride + 3
+    kept = (height - 1) * window.stride[0] + 3
+    per_word = 3.5 if depth % 4 == 0 else 14
+    line = _KEPT_LINE + -(-depth // GROUP) * (_KEPT_GROUP + per_word * columns)
+    result = (7 if channels.ends_at_zero else 10) + _CLAMPED[channels.ends_at_zero]
+    block = {count: 3 * ((count - 1) * stride + 3) + count * (18 + result) + 3 for count in (4, 2, 1)}
+    fours, tail = divmod(width, 4)
+    channel = 16 + 4 + 2 + fours * (block[4] + 1) + 14
+    channel += sum(block[count] for count in (2, 1) if tail & count) + (4 if tail else 0)
+    return round(30 + batch * (40 + kept * line + height * (_ROW + 62 + depth * channel)))
+
+
+def row_instructions(inputs: int, groups: Sequence[int]) -> int:
+    """Predicted instructions of one inference of a fully connected layer of one row, outputs in `groups`."""
+    turns, rest = divmod(inputs, UNROLLED)
+    total = 50
+    for count in groups:
+        one = 1 + 3 * count
+        around = {16: 16 + 16 + 29 + 6 + 30, 4: 15 + 30, 1: 9 + 30}[count]
+        total += around + turns * (UNROLLED * one + 3) + rest * (one + 3) + 21 * count
+    return total

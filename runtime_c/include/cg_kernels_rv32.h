@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cg_kernels_rv32.h -- kernels for RV32IM: bit-equal to cg_conv2d_s8, cg_depthwise_conv2d_s8 and
+ * cg_fully_connected_s8. Workspaces and tables of words start at multiples of 4; arguments too
+ * where a kernel says so. No access is unaligned.
+ */
+#ifndef CG_KERNELS_RV32_H
+#define CG_KERNELS_RV32_H
+
+#include "cg_kernels.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    int32_t act_min;
+    int32_t act_max;
+} cg_range_rv32;
+
+/* A channel's requantization: cg_rv32_parts.h. */
+typedef struct {
+    int32_t bias2;
+    uint32_t multiplier2;
+    int32_t offset;
+    int32_t shift;
+} cg_channel_rv32;
+
+/* ---- convolution ------------------------------------------------------------------------ */
+
+/*
+ * Three pixels p, q, r lie in two words, p + q * 2^21 and r + q * 2^10, so that two products make
+ * three. Sums begin at `offset`, which is at least what the lowest one is below zero, and stay
+ * below 2^21: all values of a window at once, or in chunks, as the weights have it.
+ *
+ * K = kernel_h * kernel_w * in.c weights a channel. `stream`: of each four channels K times the
+ * weights of all four, then four cg_channel_rv32; of each channel that is left K weights, filled up
+ * to a multiple of 4 bytes, and its cg_channel_rv32. Biases are less by the offset of each chunk.
+ */
+typedef struct {
+    const int8_t *stream;
+    int32_t values;  /* K */
+    int32_t fours;   /* of channels */
+    int32_t singles; /* channels behind them */
+    uint32_t start1; /* offset + offset * 2^21 */
+    uint32_t start2; /* offset + offset * 2^10 */
+    cg_range_rv32 range;
+    int32_t first; /* values of the first chunk */
+    int32_t chunk; /* of each further one, a multiple of 8 */
+} cg_products_rv32;
+
+typedef struct {
+    cg_window window; /* one group */
+    cg_products_rv32 products;
+    const int8_t *pad; /* in.c times the image's zero point */
+} cg_conv_params_rv32;
+
+/*
+ * Six pixels in row-major order at a time. Workspace: 16 * K bytes. Overlap: the windows of six
+ * pixels (of all images, where window and strides are 1) are read before the first result of them
+ * is written. least: act_min is the zero point of the result; chunked: several chunks.
+ */
+#define CG_CONV2D_RV32(name)                                                                       \
+    void name(const cg_conv_params_rv32 *params, void *workspace, const int8_t *input,             \
+              int8_t *output);                                                                     \
+    void name##_row(const cg_conv_params_rv32 *params, void *workspace, const cg_rows *input,      \
+                    int8_t *output, int32_t y, int32_t x_start, int32_t x_stop)
+CG_CONV2D_RV32(cg_conv2d_s8_rv32);
+CG_CONV2D_RV32(cg_conv2d_least_s8_rv32);
+CG_CONV2D_RV32(cg_conv2d_chunked_s8_rv32);
+
+/* ---- depthwise convolution -------------------------------------------------------------- */
+
+/*
+ * 3x3, stride 1 or 2 both ways, multiplier 1. `stream`: of each channel twice its nine weights and a
+ * zero, 16 bits each, then its cg_channel_rv32.
+ */
+typedef struct {
+    cg_window window;
+    const int16_t *stream;
+    int32_t in_zero;
+    cg_range_rv32 range;
+} cg_depthwise_params_rv32;
+
+/*
+ * Row by row. Workspace: three rows of ((out.w - 1) * stride_w + 3) words for each four channels.
+ * Overlap: each row of the image is read once, before the row of results that needs it first.
+ * least: act_min is the zero point of the result.
+ */
+#define CG_DEPTHWISE_RV32(name)                                                                    \
+    void name(const cg_depthwise_params_rv32 *params, void *workspace, const int8_t *input,        \
+              int8_t *output);                                                                     \
+    void name##_row(const cg_depthwise_params_rv32 *params, void *workspace, const cg_rows *input, \
+                    int8_t *output, int32_t y, int32_t x_start, int32_t x_stop)
+CG_DEPTHWISE_RV32(cg_depthwise3x3_s8_rv32);
+CG_DEPTHWISE_RV32(cg_depthwise3x3_least_s8_rv32);
+
+/* ---- fully connected, one row ----------------------------------------------------------- */
+
+/*
+ * Outputs by groups of sixteen, then of four, then singles. `weights`: of each group one weight of
+ * each output, input after input. `channels`: a cg_channel_rv32 of each output.
+ */
+typedef struct {
+    const int8_t *weights;
+    const cg_channel_rv32 *channels;
+    int32_t in_len;
+    int32_t out_len;
+    cg_range_rv32 range;
+} cg_fc_params_rv32;
+
+/* The whole input is read for each group before its outputs are written. */
+void cg_fully_connected_s8_rv32(const cg_fc_params_rv32 *params, const int8_t *input,
+                                int8_t *output);
+
+/* ---- addition --------------------------------------------------------------------------- */
+
+/*
+ * (lhs * lhs_factor + rhs * rhs_factor + offset) >> shift, clamped: with factors for which all pairs
+ * of int8 were compared with TFLite's three roundings.
+ */
+typedef struct {
+    int32_t count;
+    int32_t lhs_factor;
+    int32_t rhs_factor;
+    int32_t offset;
+    int32_t shift;
+    cg_range_rv32 range;
+} cg_add_params_rv32;
+
+/* In place of either argument. */
+void cg_add_s8_rv32(const cg_add_params_rv32 *params, const int8_t *lhs, const int8_t *rhs,
+                    int8_t *output);
+/* `count` elements. */
+void cg_add_s8_rv32_run(const cg_add_params_rv32 *params, const int8_t *lhs, const int8_t *rhs,
+                        int8_t *output, int32_t count);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* CG_KERNELS_RV32_H */

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cg_rv32_parts.h -- what the C and assembly parts of the RV32 kernels share. Included by kernels
+ * only.
+ *
+ * Requantization of a channel takes four words: twice the bias, twice the multiplier m (unsigned),
+ * offset, shift. With s the shift to the right, 1 to 21, the word of the shift is s + 1 and the
+ * offset 1 + 2^s + out_zero * 2^(s + 1). A sum a is less than 2^29 either way. MULHSU of 2a and 2m
+ * is y = floor(2 a m / 2^31), TFLite's first rounding is (y + 1) >> 1, and its second one makes of
+ * that (y + 1 + 2^s - (y < 0 ? 2 : 0)) >> (s + 1), for halves go away from zero.
+ */
+#ifndef CG_RV32_PARTS_H
+#define CG_RV32_PARTS_H
+
+#include "cg_kernels_rv32.h"
+
+/* A result from twice a sum with its bias. */
+static inline int8_t cg_result_rv32(int32_t sum2, const cg_channel_rv32 *channel,
+                                    const cg_range_rv32 *range)
+{
+    const int32_t y = (int32_t)(((int64_t)sum2 * channel->multiplier2) >> 32);
+    const int32_t scaled = (y + (2 * (y >> 31)) + channel->offset) >> channel->shift;
+    const int32_t raised = (scaled < range->act_min) ? range->act_min : scaled;
+    return (int8_t)((raised > range->act_max) ? range->act_max : raised);
+}
+
+/*
+ * All channels of six packed pixels, whose results lie `step` bytes apart from `output` on.
+ * cg_conv_tile_rv32.inc knows the layout of a cg_products_rv32.
+ */
+#define CG_TILE6_RV32(name)                                                                        \
+    void name(const cg_products_rv32 *products, const int32_t *pixels, int8_t *output, int32_t step)
+CG_TILE6_RV32(cg_conv_tile6_s8_rv32);
+CG_TILE6_RV32(cg_conv_tile6_least_s8_rv32);
+CG_TILE6_RV32(cg_conv_tile6_chunked_s8_rv32);
+
+/* Of three, each of which may be another one's twin. */
+#define CG_TILE3_RV32(name)                                                                        \
+    void name(const cg_products_rv32 *products, const int32_t *pixels, int8_t *const *outputs)
+CG_TILE3_RV32(cg_conv_tile3_s8_rv32);
+CG_TILE3_RV32(cg_conv_tile3_least_s8_rv32);
+CG_TILE3_RV32(cg_conv_tile3_chunked_s8_rv32);
+
+/* `count` values of each of six pixels (of three) packed: 16 bytes (8) a value. */
+void cg_gather6_s8_rv32(const int8_t *const *from, int32_t *pixels, int32_t count);
+void cg_gather3_s8_rv32(const int8_t *const *from, int32_t *pixels, int32_t count);
+
+/*
+ * A row of results from three rows that lie by groups of four channels, each group one word a
+ * column. cg_depthwise3x3_rv32.inc knows these offsets.
+ */
+typedef struct {
+    const int8_t *rows[3];
+    const int16_t *stream;
+    int32_t channels;
+    int32_t fours;      /* bytes of a row that results by four walk over */
+    int32_t tail;       /* results behind them */
+    int32_t back;       /* from behind a channel's last column to the next channel's first one */
+    int32_t back_group; /* to the first one of the next group */
+    int32_t step;       /* bytes from a result of a channel to the next */
+    int32_t out_back;   /* from behind the last one to the next channel's first one */
+    cg_range_rv32 range;
+} cg_depthwise_rows_rv32;
+
+void cg_depthwise3x3_row1_rv32(const cg_depthwise_rows_rv32 *rows, int8_t *output);
+void cg_depthwise3x3_row2_rv32(const cg_depthwise_rows_rv32 *rows, int8_t *output);
+void cg_depthwise3x3_least_row1_rv32(const cg_depthwise_rows_rv32 *rows, int8_t *output);
+void cg_depthwise3x3_least_row2_rv32(const cg_depthwise_rows_rv32 *rows, int8_t *output);
+
+/* Sums of sixteen outputs, of four, of one. */
+void cg_fc_group16_s8_rv32(const int8_t *input, int32_t in_len, const int8_t *weights,
+                           int32_t *sums);
+void cg_fc_group4_s8_rv32(const int8_t *input, int32_t in_len, const int8_t *weights,
+                          int32_t *sums);
+void cg_fc_group1_s8_rv32(const int8_t *input, int32_t in_len, const int8_t *weights,
+                          int32_t *sums);
+
+#endif /* CG_RV32_PARTS_H */
