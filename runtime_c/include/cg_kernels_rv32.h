@@ -69,6 +69,35 @@ CG_CONV2D_RV32(cg_conv2d_s8_rv32);
 CG_CONV2D_RV32(cg_conv2d_least_s8_rv32);
 CG_CONV2D_RV32(cg_conv2d_chunked_s8_rv32);
 
+/* ---- 3x3 convolution by Winograd --------------------------------------------------------- */
+
+/*
+ * F(2x2, 3x3) in integers: with pixels d and a filter g, V = B' d B, U = G g G', results =
+ * A' (sum over channels of U * V) A; B' = {1 0 -1 0} {0 1 1 0} {0 -1 1 0} {0 1 0 -1}, A' = {1 1 1 0}
+ * {0 1 -1 -1}, G = {2 0 0} {1 1 1} {1 -1 1} {0 0 2}, twice Winograd's. So sums are four times the
+ * convolution's, and nothing is rounded.
+ *
+ * `filters`: of each four result channels the 16 positions of U, in each the channels of the image,
+ * up to a multiple of four, in each of these the four result channels. `channels`: of each result
+ * channel a cg_channel_rv32, with four times the bias and the multiplier as it is.
+ */
+typedef struct {
+    cg_window window; /* 3x3, stride and dilation 1, one group, out.c a multiple of 4 */
+    const int16_t *filters;
+    const cg_channel_rv32 *channels;
+    int32_t in_zero;
+    cg_range_rv32 range;
+} cg_winograd_params_rv32;
+
+/*
+ * Two rows by eight columns of the result at a time. Workspace: 1024 bytes; 128 for each channel of
+ * the image, up to a multiple of four; four rows of the image that are by 2 wider than the result,
+ * up to a multiple of eight columns. Overlap: each row of the image is read once, before the first
+ * row of results that needs it.
+ */
+void cg_winograd_s8_rv32(const cg_winograd_params_rv32 *params, void *workspace,
+                         const int8_t *input, int8_t *output);
+
 /* ---- depthwise convolution -------------------------------------------------------------- */
 
 /*

@@ -67,6 +67,33 @@ void cg_depthwise3x3_row2_rv32(const cg_depthwise_rows_rv32 *rows, int8_t *outpu
 void cg_depthwise3x3_least_row1_rv32(const cg_depthwise_rows_rv32 *rows, int8_t *output);
 void cg_depthwise3x3_least_row2_rv32(const cg_depthwise_rows_rv32 *rows, int8_t *output);
 
+/*
+ * Four tiles side by side, transformed, of all `channels`: by channel, position, tile. `lines` are
+ * where their first column is in four rows of the image; a column is `channels` bytes.
+ */
+void cg_winograd_pixels_s8_rv32(const int8_t *const *lines, cg_s16 *pixels, int32_t channels);
+/*
+ * Products of four tiles and four result channels, summed over channels of the image, four by four:
+ * of each of 16 positions `sums` gets, by result channel, those of the four tiles.
+ */
+void cg_winograd_products_s8_rv32(const cg_s16 *pixels, const int16_t *filters, int32_t *sums,
+                                  int32_t channels);
+
+/* winograd_parts_s8_rv32.S knows these offsets. */
+typedef struct {
+    const int32_t *sums;
+    const cg_channel_rv32 *channels;
+    int8_t *output;
+    int32_t step;    /* bytes from a result to the next of its row */
+    int32_t line;    /* from a row to the next */
+    int32_t columns; /* results that are stored, 1 to 8 */
+    int32_t rows;    /* 1 or 2 */
+    cg_range_rv32 range;
+} cg_winograd_results_rv32;
+
+/* The results of four channels. */
+void cg_winograd_results_s8_rv32(const cg_winograd_results_rv32 *results);
+
 /* Sums of sixteen outputs, of four, of one. */
 void cg_fc_group16_s8_rv32(const int8_t *input, int32_t in_len, const int8_t *weights,
                            int32_t *sums);

@@ -108,9 +108,9 @@ def stream_of(channels: Channels) -> NDArray[np.int16]:
     return np.concatenate((weights, channels.words().view(np.int16)), axis=1).reshape(-1)
 
 
-def rows_below(window: WindowShape) -> int | None:
+def rows_below(window: WindowShape, turn: int = 1) -> int | None:
     """Least safe distance in elements, as `tiled_below`: each row of the image is read once, before the first
-    row of results that needs it."""
+    `turn` rows of results that need it."""
     batch, height, width, depth = window.image
     line, result_line = width * depth, math.prod(window.result[2:])
     down = window.axes[0]
@@ -118,13 +118,14 @@ def rows_below(window: WindowShape) -> int | None:
     lows: list[int] = []
     for image in range(batch):
         read = 0
-        for y, last in enumerate(down.lasts):
-            if read <= last:
+        for y in range(0, down.count, turn):
+            stop = min(y + turn, down.count)
+            if read <= down.lasts[stop - 1]:
                 lows.append((image * height + read) * line)
                 ends.append(0)
-                read = last + 1
+                read = down.lasts[stop - 1] + 1
             lows.append(NOTHING)
-            ends.append((image * down.count + y + 1) * result_line)
+            ends.append((image * down.count + stop) * result_line)
     return safe_distance(np.array(ends), np.array(lows))
 
 

@@ -48,11 +48,11 @@ class Channels:
     ends_at_zero: bool
     """The zero point is the least result, so that negative sums all end there."""
 
-    def words(self, offset: int = 0) -> NDArray[np.int32]:
-        """[O, 4]: a `cg_channel_rv32` of each, for sums that begin at `offset`."""
+    def words(self, offset: int = 0, scale: int = 1) -> NDArray[np.int32]:
+        """[O, 4]: a `cg_channel_rv32` of each, for sums that begin at `offset` and are `scale` times theirs."""
         columns = (
-            2 * (self.bias - offset),
-            2 * self.multipliers,
+            2 * scale * (self.bias - offset),
+            2 * self.multipliers // scale,
             1 + (1 << self.shifts) + (self.zero_point << (self.shifts + 1)),
             self.shifts + 1,
         )

@@ -122,3 +122,23 @@ def row_instructions(inputs: int, groups: Sequence[int]) -> int:
         around = {16: 16 + 16 + 29 + 6 + 30, 4: 15 + 30, 1: 9 + 30}[count]
         total += around + turns * (UNROLLED * one + 3) + rest * (one + 3) + 21 * count
     return total
+
+
+_BAND, _KEPT_WORDS, _BLOCK, _CALLED = 120, 0.75, 90, 30
+"""Instructions of C for each two rows, byte of a row that is kept, block of eight columns, four result channels
+of a block."""
+
+
+def winograd_instructions(window: WindowShape) -> int:
+    """Predicted instructions of one inference of a convolution by Winograd."""
+    batch, height, width, outputs = window.result
+    depth = window.image[3]
+    deep = -(-depth // GROUP) * GROUP
+    bands, blocks = -(-height // 2), -(-width // 8)
+    pixels = 40 + 256 * depth
+    products = 35 + 16 * (24 + 40 * deep + 3 * deep // 4 - 16)
+    tiles = -(-width // 2)
+    block = _BLOCK + pixels + outputs // GROUP * (products + _CALLED + 45)
+    stored = outputs * bands * (tiles * 88 + 12 * blocks)
+    line = 60 + _KEPT_WORDS * (8 * blocks + 2) * depth
+    return round(batch * (60 + (2 * bands + 2) * line + bands * (_BAND + blocks * block) + stored))
