@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_conv2d_rv32_parts.h -- a 2-D convolution in tiles of six pixels and of three, RV32IM: any
- * window, stride, dilation, padding. A source defines CG_CONV2D (the function's name), CG_TILE6 and
- * CG_TILE3 before it includes this.
+ * window, stride, dilation, padding. A source defines CG_CONV2D and CG_CONV2D_ROW (its functions),
+ * CG_TILE6 and CG_TILE3 before it includes this.
  *
  * Windows of a tile are packed into the workspace: a row of taps at once where all six lie inside
  * the image, else tap by tap, from the pixel `pad` where there is none. Tiles run on from row to
@@ -44,9 +44,10 @@ static void multiply(const conv_layer *layer, int32_t size)
 {
     const cg_products_rv32 *const products = &layer->params->products;
     if (size == TILE) {
-        CG_TILE6(products, layer->values, layer->output, layer->params->window.out.c);
+        CG_TILE6(products, layer->values, layer->output, layer->params->window.out.c,
+                 layer->params->stream);
     } else {
-        CG_TILE3(products, layer->values, layer->outputs);
+        CG_TILE3(products, layer->values, layer->outputs, layer->params->stream);
     }
 }
 
@@ -205,8 +206,8 @@ static void pack_edge(conv_layer *layer, int32_t size)
                 const int32_t x = layer->xs[i] + (kx * window->dilation_w);
                 const int32_t is_inside = ((uint32_t)y < (uint32_t)window->in.h) &&
                                           ((uint32_t)x < (uint32_t)window->in.w);
-                layer->from[i] = (is_inside != 0) ? place_of(input, line_of(input, y), x)
-                                                  : layer->params->pad;
+                layer->from[i] =
+                    (is_inside != 0) ? place_of(input, line_of(input, y), x) : layer->params->pad;
             }
             gather(layer, size, to, window->in.c);
             to += (window->in.c * 2 * size) / HALF;
@@ -236,12 +237,8 @@ static void run_pixels(conv_layer *layer, int8_t *output, int32_t left)
     }
 }
 
-#define CG_JOINED(a, b)  CG_JOINED_(a, b)
-#define CG_JOINED_(a, b) a##b
-
-void CG_JOINED(CG_CONV2D, _row)(const cg_conv_params_rv32 *params, void *workspace,
-                                const cg_rows *input, int8_t *output, int32_t y, int32_t x_start,
-                                int32_t x_stop)
+void CG_CONV2D_ROW(const cg_conv_params_rv32 *params, void *workspace, const cg_rows *input,
+                   int8_t *output, int32_t y, int32_t x_start, int32_t x_stop)
 {
     conv_layer layer;
     start(&layer, params, workspace, input);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_depthwise3x3_rv32_parts.h -- a depthwise 3x3 convolution row by row, RV32IM. A source defines
- * CG_DEPTHWISE (the function's name), CG_ROW1 and CG_ROW2 (a row of stride 1, of 2) before it
- * includes this.
+ * CG_DEPTHWISE and CG_DEPTHWISE_ROW (its functions), CG_ROW1 and CG_ROW2 (a row of stride 1, of 2)
+ * before it includes this.
  *
- * Three rows of the image are kept in the workspace, with their padding, by groups of four channels:
- * of each group one word a column.
+ * Three rows of the image are kept in the workspace, with their padding, by groups of four
+ * channels: of each group one word a column.
  */
 #include "cg_conv_rows.h"
 #include "cg_rv32_parts.h"
@@ -73,27 +73,27 @@ static void copy_bytes(int8_t *to, const int8_t *from, int32_t step, int32_t col
     }
 }
 
-/* A row of the image as the workspace has it; NULL: padding. */
+/* `channels` of a row of the image as the workspace has them; NULL: padding. */
 static void keep_line(const cg_depthwise_params_rv32 *params, int8_t *to, const int8_t *line,
-                      const column_span *span)
+                      const column_span *span, int32_t channels)
 {
-    const int32_t channels = params->window.in.c;
+    const int32_t step = params->window.in.c;
     const int32_t width = params->window.in.w;
     const int32_t end = span->first + span->count;
     const int32_t start = (span->first < 0) ? 0 : span->first;
     const int32_t stop = (end > width) ? width : end;
     const int32_t inside = ((line == NULL) || (stop < start)) ? 0 : (stop - start);
     const int32_t left = (inside == 0) ? span->count : (start - span->first);
-    const int8_t *from = (inside == 0) ? NULL : &line[(start - span->origin) * channels];
-    const int32_t is_aligned = ((((uintptr_t)from | (uintptr_t)channels) % WORD) == 0u) ? 1 : 0;
+    const int8_t *from = (inside == 0) ? NULL : &line[(start - span->origin) * step];
+    const int32_t is_aligned = ((((uintptr_t)from | (uintptr_t)step) % WORD) == 0u) ? 1 : 0;
     for (int32_t c = 0; c < channels; c += GROUP) {
         fill(to, params->in_zero, left);
         to += left * WORD;
         if (inside != 0) {
             if (is_aligned != 0) {
-                copy_words(to, &from[c], channels, inside);
+                copy_words(to, &from[c], step, inside);
             } else {
-                copy_bytes(to, &from[c], channels, inside, channels - c);
+                copy_bytes(to, &from[c], step, inside, channels - c);
             }
             to += inside * WORD;
             fill(to, params->in_zero, span->count - left - inside);
@@ -103,20 +103,18 @@ static void keep_line(const cg_depthwise_params_rv32 *params, int8_t *to, const 
 }
 
 static void describe(cg_depthwise_rows_rv32 *rows, const cg_depthwise_params_rv32 *params,
-                     int32_t results, int32_t line_bytes)
+                     int32_t results, int32_t line_bytes, int32_t channels)
 {
-    const int32_t channels = params->window.out.c;
     const int32_t step = WORD * params->window.stride_w;
     const int32_t walked = results * step;
     const int32_t groups = (channels + GROUP - 1) / GROUP;
-    rows->stream = params->stream;
     rows->channels = channels;
     rows->fours = (results / 4) * 4 * step;
     rows->tail = results % 4;
     rows->back = 1 - walked;
     rows->back_group = (line_bytes / groups) - 3 - walked;
-    rows->step = channels;
-    rows->out_back = 1 - (results * channels);
+    rows->step = params->window.out.c;
+    rows->out_back = 1 - (results * params->window.out.c);
     rows->range = params->range;
 }
 
@@ -140,47 +138,47 @@ static column_span columns_of(const cg_window *window, int32_t first, int32_t re
     return span;
 }
 
-static int32_t line_bytes_of(const cg_window *window, int32_t columns)
+static int32_t line_bytes_of(int32_t channels, int32_t columns)
 {
-    return ((window->in.c + GROUP - 1) / GROUP) * WORD * columns;
+    return ((channels + GROUP - 1) / GROUP) * WORD * columns;
 }
 
-#define CG_JOINED(a, b)  CG_JOINED_(a, b)
-#define CG_JOINED_(a, b) a##b
-
-void CG_JOINED(CG_DEPTHWISE, _row)(const cg_depthwise_params_rv32 *params, void *workspace,
-                                   const cg_rows *input, int8_t *output, int32_t y, int32_t x_start,
-                                   int32_t x_stop)
+void CG_DEPTHWISE_ROW(const cg_depthwise_params_rv32 *params, void *workspace, const cg_rows *input,
+                      int8_t *output, int32_t y, int32_t x_start, int32_t x_stop)
 {
     const cg_window *const window = &params->window;
     cg_depthwise_rows_rv32 rows;
     column_span span = columns_of(window, x_start, x_stop - x_start);
-    const int32_t line_bytes = line_bytes_of(window, span.count);
+    const int32_t line_bytes = line_bytes_of(window->in.c, span.count);
     span.origin = input->x_origin;
     for (int32_t ky = 0; ky < LINES; ky++) {
         const int32_t row = (y * window->stride_h) - window->pad_top + ky;
         int8_t *const to = &((int8_t *)workspace)[ky * line_bytes];
-        const int8_t *const line =
-            ((row < 0) || (row >= window->in.h))
-                ? NULL
-                : &input->base[(row % input->ring_rows) * input->row_bytes];
-        keep_line(params, to, line, &span);
+        const int8_t *const line = ((row < 0) || (row >= window->in.h))
+                                       ? NULL
+                                       : &input->base[(row % input->ring_rows) * input->row_bytes];
+        keep_line(params, to, line, &span, window->in.c);
         rows.rows[ky] = to;
     }
-    describe(&rows, params, x_stop - x_start, line_bytes);
+    describe(&rows, params, x_stop - x_start, line_bytes, window->in.c);
+    rows.stream = params->stream;
     run_row(&rows, window->stride_h, output);
 }
 
-static void run_image(const cg_depthwise_params_rv32 *params, int8_t *ring, const int8_t *input,
-                      int8_t *output)
+/* `channels` from channel `first` on. */
+static void run_group(const cg_depthwise_params_rv32 *params, int8_t *ring, const int8_t *input,
+                      int8_t *output, int32_t first, int32_t channels)
 {
     const cg_window *const window = &params->window;
     const column_span span = columns_of(window, 0, window->out.w);
-    const int32_t line_bytes = line_bytes_of(window, span.count);
+    const int32_t line_bytes = line_bytes_of(channels, span.count);
     cg_depthwise_rows_rv32 rows;
     int32_t kept = 0; /* rows from the first one of the padding on */
     int32_t line = 0;
-    describe(&rows, params, window->out.w, line_bytes);
+    describe(&rows, params, window->out.w, line_bytes, channels);
+    rows.stream = &params->stream[first * CG_DEPTHWISE_HALVES_RV32];
+    input += first;
+    output += first;
     rows.rows[0] = ring;
     rows.rows[1] = ring;
     rows.rows[2] = ring;
@@ -190,7 +188,8 @@ static void run_image(const cg_depthwise_params_rv32 *params, int8_t *ring, cons
             int8_t *const to = &ring[line * line_bytes];
             const int32_t is_inside = (row >= 0) && (row < window->in.h);
             keep_line(params, to,
-                      (is_inside != 0) ? &input[row * window->in.w * window->in.c] : NULL, &span);
+                      (is_inside != 0) ? &input[row * window->in.w * window->in.c] : NULL, &span,
+                      channels);
             rows.rows[0] = rows.rows[1];
             rows.rows[1] = rows.rows[2];
             rows.rows[2] = to;
@@ -206,7 +205,11 @@ void CG_DEPTHWISE(const cg_depthwise_params_rv32 *params, void *workspace, const
 {
     const cg_window *const window = &params->window;
     for (int32_t b = 0; b < window->batch; b++) {
-        run_image(params, (int8_t *)workspace, input, output);
+        for (int32_t c = 0; c < window->in.c; c += params->group) {
+            const int32_t left = window->in.c - c;
+            const int32_t channels = (left < params->group) ? left : params->group;
+            run_group(params, (int8_t *)workspace, input, output, c, channels);
+        }
         input += cg_shape_elements(&window->in);
         output += cg_shape_elements(&window->out);
     }

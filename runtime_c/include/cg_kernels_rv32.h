@@ -18,13 +18,8 @@ typedef struct {
     int32_t act_max;
 } cg_range_rv32;
 
-/* A channel's requantization: cg_rv32_parts.h. */
-typedef struct {
-    int32_t bias2;
-    uint32_t multiplier2;
-    int32_t offset;
-    int32_t shift;
-} cg_channel_rv32;
+/* Words of a channel's requantization: cg_rv32_parts.h. */
+#define CG_CHANNEL_WORDS_RV32 4
 
 /* ---- convolution ------------------------------------------------------------------------ */
 
@@ -34,11 +29,11 @@ typedef struct {
  * below 2^21: all values of a window at once, or in chunks, as the weights have it.
  *
  * K = kernel_h * kernel_w * in.c weights a channel. `stream`: of each four channels K times the
- * weights of all four, then four cg_channel_rv32; of each channel that is left K weights, filled up
- * to a multiple of 4 bytes, and its cg_channel_rv32. Biases are less by the offset of each chunk.
+ * weights of all four, then CG_CHANNEL_WORDS_RV32 words of each; of each channel that is left K
+ * weights, filled up to a multiple of 4 bytes, and its words. Biases are less by the offset of each
+ * chunk.
  */
 typedef struct {
-    const int8_t *stream;
     int32_t values;  /* K */
     int32_t fours;   /* of channels */
     int32_t singles; /* channels behind them */
@@ -52,6 +47,7 @@ typedef struct {
 typedef struct {
     cg_window window; /* one group */
     cg_products_rv32 products;
+    const int8_t *stream;
     const int8_t *pad; /* in.c times the image's zero point */
 } cg_conv_params_rv32;
 
@@ -60,31 +56,37 @@ typedef struct {
  * pixels (of all images, where window and strides are 1) are read before the first result of them
  * is written. least: act_min is the zero point of the result; chunked: several chunks.
  */
-#define CG_CONV2D_RV32(name)                                                                       \
-    void name(const cg_conv_params_rv32 *params, void *workspace, const int8_t *input,             \
-              int8_t *output);                                                                     \
-    void name##_row(const cg_conv_params_rv32 *params, void *workspace, const cg_rows *input,      \
-                    int8_t *output, int32_t y, int32_t x_start, int32_t x_stop)
-CG_CONV2D_RV32(cg_conv2d_s8_rv32);
-CG_CONV2D_RV32(cg_conv2d_least_s8_rv32);
-CG_CONV2D_RV32(cg_conv2d_chunked_s8_rv32);
+void cg_conv2d_s8_rv32(const cg_conv_params_rv32 *params, void *workspace, const int8_t *input,
+                       int8_t *output);
+void cg_conv2d_s8_rv32_row(const cg_conv_params_rv32 *params, void *workspace, const cg_rows *input,
+                           int8_t *output, int32_t y, int32_t x_start, int32_t x_stop);
+void cg_conv2d_least_s8_rv32(const cg_conv_params_rv32 *params, void *workspace,
+                             const int8_t *input, int8_t *output);
+void cg_conv2d_least_s8_rv32_row(const cg_conv_params_rv32 *params, void *workspace,
+                                 const cg_rows *input, int8_t *output, int32_t y, int32_t x_start,
+                                 int32_t x_stop);
+void cg_conv2d_chunked_s8_rv32(const cg_conv_params_rv32 *params, void *workspace,
+                               const int8_t *input, int8_t *output);
+void cg_conv2d_chunked_s8_rv32_row(const cg_conv_params_rv32 *params, void *workspace,
+                                   const cg_rows *input, int8_t *output, int32_t y, int32_t x_start,
+                                   int32_t x_stop);
 
 /* ---- 3x3 convolution by Winograd --------------------------------------------------------- */
 
 /*
  * F(2x2, 3x3) in integers: with pixels d and a filter g, V = B' d B, U = G g G', results =
- * A' (sum over channels of U * V) A; B' = {1 0 -1 0} {0 1 1 0} {0 -1 1 0} {0 1 0 -1}, A' = {1 1 1 0}
- * {0 1 -1 -1}, G = {2 0 0} {1 1 1} {1 -1 1} {0 0 2}, twice Winograd's. So sums are four times the
- * convolution's, and nothing is rounded.
+ * A' (sum over channels of U * V) A; B' = {1 0 -1 0} {0 1 1 0} {0 -1 1 0} {0 1 0 -1}, A' = {1 1 1
+ * 0} {0 1 -1 -1}, G = {2 0 0} {1 1 1} {1 -1 1} {0 0 2}, twice Winograd's. So sums are four times
+ * the convolution's, and nothing is rounded.
  *
  * `filters`: of each four result channels the 16 positions of U, in each the channels of the image,
  * up to a multiple of four, in each of these the four result channels. `channels`: of each result
- * channel a cg_channel_rv32, with four times the bias and the multiplier as it is.
+ * channel CG_CHANNEL_WORDS_RV32 words, with four times the bias and the multiplier as it is.
  */
 typedef struct {
     cg_window window; /* 3x3, stride and dilation 1, one group, out.c a multiple of 4 */
     const int16_t *filters;
-    const cg_channel_rv32 *channels;
+    const int32_t *channels;
     int32_t in_zero;
     cg_range_rv32 range;
 } cg_winograd_params_rv32;
@@ -101,38 +103,45 @@ void cg_winograd_s8_rv32(const cg_winograd_params_rv32 *params, void *workspace,
 /* ---- depthwise convolution -------------------------------------------------------------- */
 
 /*
- * 3x3, stride 1 or 2 both ways, multiplier 1. `stream`: of each channel twice its nine weights and a
- * zero, 16 bits each, then its cg_channel_rv32.
+ * 3x3, stride 1 or 2 both ways, multiplier 1. `stream`: of each channel twice its nine weights and
+ * a zero, 16 bits each, then CG_CHANNEL_WORDS_RV32 words.
  */
+#define CG_DEPTHWISE_HALVES_RV32 18
+
 typedef struct {
     cg_window window;
     const int16_t *stream;
     int32_t in_zero;
     cg_range_rv32 range;
+    int32_t group; /* channels at a time, all of them or a multiple of four */
 } cg_depthwise_params_rv32;
 
 /*
- * Row by row. Workspace: three rows of ((out.w - 1) * stride_w + 3) words for each four channels.
- * Overlap: each row of the image is read once, before the row of results that needs it first.
+ * Row by row. Workspace: three rows of ((out.w - 1) * stride_w + 3) words for each four channels of
+ * a group. Overlap: with all channels in one group each row of the image is read once, before the
+ * row of results that needs it first; else in place alone. Blocks have one group.
  * least: act_min is the zero point of the result.
  */
-#define CG_DEPTHWISE_RV32(name)                                                                    \
-    void name(const cg_depthwise_params_rv32 *params, void *workspace, const int8_t *input,        \
-              int8_t *output);                                                                     \
-    void name##_row(const cg_depthwise_params_rv32 *params, void *workspace, const cg_rows *input, \
-                    int8_t *output, int32_t y, int32_t x_start, int32_t x_stop)
-CG_DEPTHWISE_RV32(cg_depthwise3x3_s8_rv32);
-CG_DEPTHWISE_RV32(cg_depthwise3x3_least_s8_rv32);
+void cg_depthwise3x3_s8_rv32(const cg_depthwise_params_rv32 *params, void *workspace,
+                             const int8_t *input, int8_t *output);
+void cg_depthwise3x3_s8_rv32_row(const cg_depthwise_params_rv32 *params, void *workspace,
+                                 const cg_rows *input, int8_t *output, int32_t y, int32_t x_start,
+                                 int32_t x_stop);
+void cg_depthwise3x3_least_s8_rv32(const cg_depthwise_params_rv32 *params, void *workspace,
+                                   const int8_t *input, int8_t *output);
+void cg_depthwise3x3_least_s8_rv32_row(const cg_depthwise_params_rv32 *params, void *workspace,
+                                       const cg_rows *input, int8_t *output, int32_t y,
+                                       int32_t x_start, int32_t x_stop);
 
 /* ---- fully connected, one row ----------------------------------------------------------- */
 
 /*
  * Outputs by groups of sixteen, then of four, then singles. `weights`: of each group one weight of
- * each output, input after input. `channels`: a cg_channel_rv32 of each output.
+ * each output, input after input. `channels`: CG_CHANNEL_WORDS_RV32 words of each output.
  */
 typedef struct {
     const int8_t *weights;
-    const cg_channel_rv32 *channels;
+    const int32_t *channels;
     int32_t in_len;
     int32_t out_len;
     cg_range_rv32 range;
@@ -145,8 +154,8 @@ void cg_fully_connected_s8_rv32(const cg_fc_params_rv32 *params, const int8_t *i
 /* ---- addition --------------------------------------------------------------------------- */
 
 /*
- * (lhs * lhs_factor + rhs * rhs_factor + offset) >> shift, clamped: with factors for which all pairs
- * of int8 were compared with TFLite's three roundings.
+ * (lhs * lhs_factor + rhs * rhs_factor + offset) >> shift, clamped: with factors for which all
+ * pairs of int8 were compared with TFLite's three roundings.
  */
 typedef struct {
     int32_t count;

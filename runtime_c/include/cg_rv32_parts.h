@@ -15,11 +15,11 @@
 #include "cg_kernels_rv32.h"
 
 /* A result from twice a sum with its bias. */
-static inline int8_t cg_result_rv32(int32_t sum2, const cg_channel_rv32 *channel,
+static inline int8_t cg_result_rv32(int32_t sum2, const int32_t *channel,
                                     const cg_range_rv32 *range)
 {
-    const int32_t y = (int32_t)(((int64_t)sum2 * channel->multiplier2) >> 32);
-    const int32_t scaled = (y + (2 * (y >> 31)) + channel->offset) >> channel->shift;
+    const int32_t y = (int32_t)(((int64_t)sum2 * (uint32_t)channel[1]) >> 32);
+    const int32_t scaled = (y + (2 * (y >> 31)) + channel[2]) >> channel[3];
     const int32_t raised = (scaled < range->act_min) ? range->act_min : scaled;
     return (int8_t)((raised > range->act_max) ? range->act_max : raised);
 }
@@ -28,18 +28,20 @@ static inline int8_t cg_result_rv32(int32_t sum2, const cg_channel_rv32 *channel
  * All channels of six packed pixels, whose results lie `step` bytes apart from `output` on.
  * cg_conv_tile_rv32.inc knows the layout of a cg_products_rv32.
  */
-#define CG_TILE6_RV32(name)                                                                        \
-    void name(const cg_products_rv32 *products, const int32_t *pixels, int8_t *output, int32_t step)
-CG_TILE6_RV32(cg_conv_tile6_s8_rv32);
-CG_TILE6_RV32(cg_conv_tile6_least_s8_rv32);
-CG_TILE6_RV32(cg_conv_tile6_chunked_s8_rv32);
+void cg_conv_tile6_s8_rv32(const cg_products_rv32 *products, const int32_t *pixels, int8_t *output,
+                           int32_t step, const int8_t *stream);
+void cg_conv_tile6_least_s8_rv32(const cg_products_rv32 *products, const int32_t *pixels,
+                                 int8_t *output, int32_t step, const int8_t *stream);
+void cg_conv_tile6_chunked_s8_rv32(const cg_products_rv32 *products, const int32_t *pixels,
+                                   int8_t *output, int32_t step, const int8_t *stream);
 
 /* Of three, each of which may be another one's twin. */
-#define CG_TILE3_RV32(name)                                                                        \
-    void name(const cg_products_rv32 *products, const int32_t *pixels, int8_t *const *outputs)
-CG_TILE3_RV32(cg_conv_tile3_s8_rv32);
-CG_TILE3_RV32(cg_conv_tile3_least_s8_rv32);
-CG_TILE3_RV32(cg_conv_tile3_chunked_s8_rv32);
+void cg_conv_tile3_s8_rv32(const cg_products_rv32 *products, const int32_t *pixels,
+                           int8_t *const *outputs, const int8_t *stream);
+void cg_conv_tile3_least_s8_rv32(const cg_products_rv32 *products, const int32_t *pixels,
+                                 int8_t *const *outputs, const int8_t *stream);
+void cg_conv_tile3_chunked_s8_rv32(const cg_products_rv32 *products, const int32_t *pixels,
+                                   int8_t *const *outputs, const int8_t *stream);
 
 /* `count` values of each of six pixels (of three) packed: 16 bytes (8) a value. */
 void cg_gather6_s8_rv32(const int8_t *const *from, int32_t *pixels, int32_t count);
@@ -82,7 +84,7 @@ void cg_winograd_products_s8_rv32(const cg_s16 *pixels, const int16_t *filters, 
 /* winograd_parts_s8_rv32.S knows these offsets. */
 typedef struct {
     const int32_t *sums;
-    const cg_channel_rv32 *channels;
+    const int32_t *channels;
     int8_t *output;
     int32_t step;    /* bytes from a result to the next of its row */
     int32_t line;    /* from a row to the next */

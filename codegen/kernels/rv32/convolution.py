@@ -104,6 +104,7 @@ class Rv32Tiled(TiledConv):
                     "cg_conv_params_rv32",
                     ("window", window.fields),
                     ("products", products_fields(channels, chunks, layer.limits)),
+                    ("stream", ConstantPointer(role="stream")),
                     ("pad", ConstantPointer(role="pad")),
                 ),
             ),
@@ -119,7 +120,6 @@ def products_fields(channels: Channels, chunks: Chunks, limits: tuple[int, int])
     outputs, values = channels.weights.shape
     starts = (chunks.offset + (chunks.offset << bits) & 0xFFFFFFFF for bits in (21, 10))
     return (
-        ("stream", ConstantPointer(role="stream")),
         ("values", values),
         ("fours", outputs // GROUP),
         ("singles", outputs % GROUP),

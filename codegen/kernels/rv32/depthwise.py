@@ -18,7 +18,7 @@ from codegen.kernels.base.weighted import DEPTHWISE
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantPointer, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Workspace
-from codegen.kernels.portable.convolution import DEPTHWISE_S8
+from codegen.kernels.portable.convolution import DEPTHWISE_IN_PLACE_S8, DEPTHWISE_S8
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.rows import safe_distance
 from codegen.kernels.rv32.packing import GROUP, HEADER, SUM_LIMIT, Channels, channels_of, highest_sum, scale_reason
@@ -26,6 +26,8 @@ from codegen.kernels.rv32.price import depthwise_instructions
 from codegen.targets.riscv.kernel_sets import RV32
 
 LINES = 3
+RING_BYTES = 1024
+"""Most that the rows kept in place take, if four channels' do not take more."""
 
 
 class Rv32Depthwise(FastKernel):
@@ -49,14 +51,15 @@ class Rv32Depthwise(FastKernel):
         if highest_sum(layer) >= SUM_LIMIT:
             return self.portable.bind(let, constants, name)
         window, channels = layer.window, channels_of(layer, let.var.type)
+        group = self.group_of(window)
         symbol = f"cg_depthwise3x3_{'least_' if channels.ends_at_zero else ''}s8_rv32"
         space = Workspace(
             name="rows",
-            size_bytes=workspace_bytes(window),
+            size_bytes=workspace_bytes(window, group),
             reads=float(window.result[1]),
             writes=window.image[1] / LINES,
         )
-        row = row_kernel(let, f"{symbol}_row", window)
+        row = None if self.is_in_place else row_kernel(let, f"{symbol}_row", window)
         stream = LinkedConstant(
             role="stream",
             data=stream_of(channels),
@@ -76,7 +79,7 @@ class Rv32Depthwise(FastKernel):
             headers=(HEADER,),
             workspaces=(space,),
             constants=(stream,),
-            sharing=forward_sharing(let, 0, rows_below(window)),
+            sharing=() if self.is_in_place else forward_sharing(let, 0, rows_below(window)),
             structs=(
                 params(
                     "cg_depthwise_params_rv32",
@@ -84,12 +87,31 @@ class Rv32Depthwise(FastKernel):
                     ("stream", ConstantPointer(role="stream")),
                     ("in_zero", arg_type(let, 0).zero_point),
                     ("range", range_fields),
+                    ("group", group),
                 ),
             ),
-            call_args=(PARAMS, WorkspaceArg(name=space.name), ARGUMENT, RESULT),
-            instructions=depthwise_instructions(window, channels),
+            call_args=(PARAMS, WorkspaceArg(name=space.name), RESULT if self.is_in_place else ARGUMENT, RESULT),
+            instructions=depthwise_instructions(window, channels, group),
             rows=None if row is None else replace(row, workspace=space, reads_row_last=True),
+            in_place=0 if self.is_in_place else None,
         )
+
+    def group_of(self, window: WindowShape) -> int:
+        """Channels whose rows are kept together."""
+        return window.image[3]
+
+
+class Rv32DepthwiseInPlace(Rv32Depthwise):
+    """The same where the result replaces its image: stride 1, same size, few channels at a time."""
+
+    name, portable = "depthwise3x3_s8_rv32_in_place", DEPTHWISE_IN_PLACE_S8
+    is_in_place = True
+
+    def group_of(self, window: WindowShape) -> int:
+        """As few groups as `RING_BYTES` allow, alike."""
+        fours = -(-window.image[3] // GROUP)
+        most = max(1, RING_BYTES // workspace_bytes(window, GROUP))
+        return GROUP * -(-fours // -(-fours // most))
 
 
 def columns_of(window: WindowShape) -> int:
@@ -97,9 +119,9 @@ def columns_of(window: WindowShape) -> int:
     return (window.result[2] - 1) * window.stride[1] + window.window[1]
 
 
-def workspace_bytes(window: WindowShape) -> int:
+def workspace_bytes(window: WindowShape, channels: int) -> int:
     """Three rows, a word a column of each four channels."""
-    return LINES * 4 * columns_of(window) * -(-window.image[3] // GROUP)
+    return LINES * 4 * columns_of(window) * -(-channels // GROUP)
 
 
 def stream_of(channels: Channels) -> NDArray[np.int16]:
@@ -130,3 +152,4 @@ def rows_below(window: WindowShape, turn: int = 1) -> int | None:
 
 
 register(Rv32Depthwise())
+register(Rv32DepthwiseInPlace())

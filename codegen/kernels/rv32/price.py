@@ -97,20 +97,21 @@ _ROW, _KEPT_LINE, _KEPT_GROUP = 60, 60, 35
 """Instructions of C for each row of results, row that is kept, and four channels of it."""
 
 
-def depthwise_instructions(window: WindowShape, channels: Channels) -> int:
-    """Predicted instructions of one inference of a depthwise convolution."""
+def depthwise_instructions(window: WindowShape, channels: Channels, group: int) -> int:
+    """Predicted instructions of one inference of a depthwise convolution, `group` channels at a time."""
     batch, height, width, depth = window.result
     stride = window.stride[1]
     columns = (width - 1) * stride + 3
     kept = (height - 1) * window.stride[0] + 3
-    per_word = 3.5 if depth % 4 == 0 else 14
-    line = _KEPT_LINE + -(-depth // GROUP) * (_KEPT_GROUP + per_word * columns)
+    per_word = 3.5 if depth % 4 == 0 else 12
+    groups = -(-depth // group)
+    line = groups * _KEPT_LINE + -(-depth // GROUP) * (_KEPT_GROUP + per_word * columns)
     result = (7 if channels.ends_at_zero else 10) + _CLAMPED[channels.ends_at_zero]
     block = {count: 3 * ((count - 1) * stride + 3) + count * (18 + result) + 3 for count in (4, 2, 1)}
     fours, tail = divmod(width, 4)
     channel = 16 + 4 + 2 + fours * (block[4] + 1) + 14
     channel += sum(block[count] for count in (2, 1) if tail & count) + (4 if tail else 0)
-    return round(30 + batch * (40 + kept * line + height * (_ROW + 62 + depth * channel)))
+    return round(30 + batch * (40 * groups + kept * line + height * (groups * (_ROW + 62) + depth * channel)))
 
 
 def row_instructions(inputs: int, groups: Sequence[int]) -> int:

@@ -15,7 +15,7 @@ void cg_fully_connected_s8_rv32(const cg_fc_params_rv32 *params, const int8_t *i
     const int32_t length = params->in_len;
     const cg_range_rv32 range = params->range;
     const int8_t *weights = params->weights;
-    const cg_channel_rv32 *channels = params->channels;
+    const int32_t *channels = params->channels;
     int32_t count;
     for (int32_t left = params->out_len; left > 0; left -= count) {
         int32_t sums[MOST];
@@ -28,9 +28,9 @@ void cg_fully_connected_s8_rv32(const cg_fc_params_rv32 *params, const int8_t *i
             cg_fc_group1_s8_rv32(input, length, weights, sums);
         }
         for (int32_t i = 0; i < count; i++) {
-            const uint32_t sum2 = (2u * (uint32_t)sums[i]) + (uint32_t)channels->bias2;
+            const uint32_t sum2 = (2u * (uint32_t)sums[i]) + (uint32_t)channels[0];
             *output++ = cg_result_rv32((int32_t)sum2, channels, &range);
-            channels++;
+            channels += CG_CHANNEL_WORDS_RV32;
         }
         weights += count * length;
     }

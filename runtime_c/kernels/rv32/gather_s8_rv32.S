@@ -80,6 +80,7 @@
     .endm
 
     /* cg_gather6_s8_rv32(from, pixels, count) */
+    frame   cg_frame_cg_gather6_s8_rv32, 16
     function cg_gather6_s8_rv32
     addi    sp, sp, -16
     sw      s0, 0(sp)
@@ -93,6 +94,7 @@
     .size   cg_gather6_s8_rv32, . - cg_gather6_s8_rv32
 
     /* cg_gather3_s8_rv32(from, pixels, count) */
+    frame   cg_frame_cg_gather3_s8_rv32, 16
     function cg_gather3_s8_rv32
     addi    sp, sp, -16
     sw      s0, 0(sp)

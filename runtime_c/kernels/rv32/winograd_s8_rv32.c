@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * winograd_s8_rv32.c -- 3x3 convolution by Winograd's F(2x2, 3x3), int8, RV32IM: four tiles side by
- * side, which winograd_parts_s8_rv32.S computes. Four rows of the image are kept in the workspace with
- * their padding.
+ * side, which winograd_parts_s8_rv32.S computes. Four rows of the image are kept in the workspace
+ * with their padding.
  */
 #include "cg_needs_rv32.h"
 
@@ -90,7 +90,7 @@ static void run_band(const winograd_layer *layer, int8_t *output, int32_t rows)
             cg_winograd_products_s8_rv32(layer->pixels, filters, layer->sums, layer->depth);
             cg_winograd_results_s8_rv32(&results);
             filters += POSITIONS * 4 * layer->depth;
-            results.channels += 4;
+            results.channels += 4 * CG_CHANNEL_WORDS_RV32;
             results.output += 4;
         }
     }
