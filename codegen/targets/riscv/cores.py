@@ -1,12 +1,13 @@
 """RISC-V cores by the names that board files use, and what decoding costs them."""
 
 from codegen.targets.core_family import Architecture, DecodeCost
+from codegen.targets.riscv.kernel_sets import RV32
 
-RV32 = "rv32"
+EMULATED = "rv32"
 """No core of a vendor: an emulator's, with what the board's features say."""
 CPUS = frozenset(
     {
-        RV32,
+        EMULATED,
         "bumblebee",
         "e907",
         "esp32-c3",
@@ -24,11 +25,12 @@ ARCHITECTURES = (
     Architecture(
         name="RV32IM",
         cpus=CPUS,
+        kernel_sets=(RV32,),
         decode_costs={
             "speed": _DECODE,
             "balanced": _DECODE,
             "size": DecodeCost(call=45, group=12, byte=17, taking=6),
         },
-        emulated_as=dict.fromkeys(sorted(CPUS - {RV32}), RV32),
+        emulated_as=dict.fromkeys(sorted(CPUS - {EMULATED}), EMULATED),
     ),
 )
