@@ -20,11 +20,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout, n
 from codegen import resources
 from codegen.board import load_board
 from codegen.kernels.base.code_bytes import RECORDED, CodeSection
-from codegen.targets.arm import ARM_PREFIX
-from codegen.targets.families import level_flags
+from codegen.targets.families import family_of, level_flags
 from codegen.toolchain import gcc
 
-_BOARDS = {"_v6m": "microbit", "_v7m": "mps2-an385", "_mve": "mps3-an547"}
+_BOARDS = {"_v6m": "microbit", "_v7m": "mps2-an385", "_mve": "mps3-an547", "_rv32": "qemu-virt-rv32"}
 """By the end of a file's name: whose compiler flags it gets; else those of `mps2-an386`."""
 _EXECUTABLE = 4
 """SHF_EXECINSTR."""
@@ -37,12 +36,13 @@ def measure(sources: Iterable[Path], folder: Path) -> Iterator[CodeSection]:
     for source in sources:
         by_board.setdefault(board_of(source), []).append(source.resolve())
     includes = [f"-I{path.resolve()}" for path in resources.runtime_includes()]
-    compiler = gcc.tool(f"{ARM_PREFIX}gcc")
     for board, members in by_board.items():
         target = load_board(board).target
-        flags = [*target.compiler_flags, *level_flags(target, "-Os"), "-std=c11", "-fno-strict-aliasing"]
-        kinds = ("-ffunction-sections", *includes)
-        subprocess.run([compiler, *flags, *kinds, "-c", *members], cwd=folder, check=True)
+        facts = family_of(target.cpu).compiler
+        flags = [*facts.options, *facts.compile_flags(target), *level_flags(target, "-Os")]
+        kinds = ("-std=c11", "-fno-strict-aliasing", "-ffunction-sections", *includes)
+        command = [gcc.tool(f"{facts.prefix}gcc"), *flags, *kinds, "-c", *members]
+        subprocess.run(command, cwd=folder, check=True)
         for source in members:
             yield from sections_of(folder / f"{source.stem}.o", source)
 
@@ -75,7 +75,7 @@ def _sections(elf: ELFFile, source: str) -> list[CodeSection]:
             for relocation in section.iter_relocations():
                 symbol = symbols[int(relocation["r_info_sym"])]
                 index = symbol["st_shndx"]
-                if index == "SHN_UNDEF":
+                if index == "SHN_UNDEF" and symbol.name:  # relaxations name nothing
                     calls[section["sh_info"]].add(symbol.name)
                 elif index in code and index != section["sh_info"]:
                     calls[section["sh_info"]].add(sections[int(index)].name)

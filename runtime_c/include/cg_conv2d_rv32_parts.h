@@ -17,7 +17,7 @@ enum { TILE = 6, HALF = 3 };
 typedef struct {
     const cg_conv_params_rv32 *params;
     cg_rows input;
-    int32_t *values;
+    int32_t *workspace;
     int32_t y_start; /* results [y_start, y_stop), [x_start, x_stop) have no tap in the padding */
     int32_t y_stop;
     int32_t x_start;
@@ -30,6 +30,12 @@ typedef struct {
     int8_t *outputs[HALF];
     int8_t *output; /* of the first pixel */
 } conv_layer;
+
+/* Where the values of a tile go: those of three pixels to the end, so that it is used. */
+static int32_t *values_of(const conv_layer *layer, int32_t size)
+{
+    return &layer->workspace[(size == TILE) ? 0 : (2 * layer->params->products.values)];
+}
 
 static void gather(const conv_layer *layer, int32_t size, int32_t *to, int32_t count)
 {
@@ -44,10 +50,10 @@ static void multiply(const conv_layer *layer, int32_t size)
 {
     const cg_products_rv32 *const products = &layer->params->products;
     if (size == TILE) {
-        CG_TILE6(products, layer->values, layer->output, layer->params->window.out.c,
+        CG_TILE6(products, layer->workspace, layer->output, layer->params->window.out.c,
                  layer->params->stream);
     } else {
-        CG_TILE3(products, layer->values, layer->outputs, layer->params->stream);
+        CG_TILE3(products, values_of(layer, size), layer->outputs, layer->params->stream);
     }
 }
 
@@ -88,7 +94,7 @@ static void run_pointwise(conv_layer *layer, const int8_t *input, int8_t *output
         }
         output += (size - missing) * to_step;
         left -= size;
-        gather(layer, size, layer->values, from_step);
+        gather(layer, size, values_of(layer, size), from_step);
         multiply(layer, size);
     }
 }
@@ -110,7 +116,7 @@ static void start(conv_layer *layer, const cg_conv_params_rv32 *params, void *wo
     const cg_window *const window = &params->window;
     layer->params = params;
     layer->input = *input;
-    layer->values = (int32_t *)workspace;
+    layer->workspace = (int32_t *)workspace;
     find_inside(&layer->y_start, &layer->y_stop, window->stride_h, window->pad_top,
                 (window->kernel_h - 1) * window->dilation_h, window->in.h);
     find_inside(&layer->x_start, &layer->x_stop, window->stride_w, window->pad_left,
@@ -169,7 +175,7 @@ static void pack_inside(conv_layer *layer, int32_t size)
     const int32_t step = window->dilation_h * input->row_bytes;
     const int32_t tap = window->dilation_w * window->in.c;
     int32_t line = line_of(input, layer->ys[0]);
-    int32_t *to = layer->values;
+    int32_t *to = values_of(layer, size);
     for (int32_t i = 0; i < size; i++) {
         layer->from[i] = place_of(input, line_of(input, layer->ys[i]), layer->xs[i]);
     }
@@ -198,7 +204,7 @@ static void pack_edge(conv_layer *layer, int32_t size)
 {
     const cg_window *const window = &layer->params->window;
     const cg_rows *const input = &layer->input;
-    int32_t *to = layer->values;
+    int32_t *to = values_of(layer, size);
     for (int32_t ky = 0; ky < window->kernel_h; ky++) {
         for (int32_t kx = 0; kx < window->kernel_w; kx++) {
             for (int32_t i = 0; i < size; i++) {
@@ -254,7 +260,7 @@ void CG_CONV2D(const cg_conv_params_rv32 *params, void *workspace, const int8_t 
     conv_layer layer;
     if (cg_is_pointwise(window)) {
         layer.params = params;
-        layer.values = (int32_t *)workspace;
+        layer.workspace = (int32_t *)workspace;
         run_pointwise(&layer, input, output);
         return;
     }

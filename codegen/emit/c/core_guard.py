@@ -15,7 +15,7 @@ _GUARD = re.compile(r"^#if (.+?)$.*?^#endif", re.DOTALL | re.MULTILINE)
 
 
 def needed_sets(sources: Iterable[str]) -> list[str]:
-    """Instruction sets of kernels with these texts: dsp, fpu, mve, v6m, v7m; sorted."""
+    """Instruction sets of kernels with these texts: dsp, fpu, mve, rv32, v6m, v7m; sorted."""
     return sorted({name for text in sources for name in _NEEDS.findall(text)})
 
 

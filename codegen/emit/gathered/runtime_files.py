@@ -49,7 +49,7 @@ def kernel_sources(programs: Sequence[Program]) -> Sequence[str]:
 
 
 def instruction_sets(programs: Sequence[Program]) -> Sequence[str]:
-    """Instruction sets that a core must have to run these programs: dsp, fpu, mve, v6m, v7m; sorted."""
+    """Instruction sets that a core must have to run these programs: dsp, fpu, mve, rv32, v6m, v7m; sorted."""
     return needed_sets(products_runtime()[path] for path in kernel_sources(programs))
 
 

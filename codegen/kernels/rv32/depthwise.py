@@ -21,7 +21,15 @@ from codegen.kernels.contract import LinkedConstant, Workspace
 from codegen.kernels.portable.convolution import DEPTHWISE_IN_PLACE_S8, DEPTHWISE_S8
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.rows import safe_distance
-from codegen.kernels.rv32.packing import GROUP, HEADER, SUM_LIMIT, Channels, channels_of, highest_sum, scale_reason
+from codegen.kernels.rv32.packing import (
+    GROUP,
+    HEADER,
+    SUM_LIMIT,
+    Channels,
+    channels_of,
+    highest_sum,
+    scale_reason,
+)
 from codegen.kernels.rv32.price import depthwise_instructions
 from codegen.targets.riscv.kernel_sets import RV32
 
@@ -66,6 +74,7 @@ class Rv32Depthwise(FastKernel):
             alignment=4,
             layout="channel by channel: weights, twice as large, in 16 bits, then requantization",
         )
+        image = RESULT if self.is_in_place else ARGUMENT
         range_fields = (("act_min", layer.limits[0]), ("act_max", layer.limits[1]))
         return PrimFunc(
             name=name,
@@ -90,7 +99,7 @@ class Rv32Depthwise(FastKernel):
                     ("group", group),
                 ),
             ),
-            call_args=(PARAMS, WorkspaceArg(name=space.name), RESULT if self.is_in_place else ARGUMENT, RESULT),
+            call_args=(PARAMS, WorkspaceArg(name=space.name), image, RESULT),
             instructions=depthwise_instructions(window, channels, group),
             rows=None if row is None else replace(row, workspace=space, reads_row_last=True),
             in_place=0 if self.is_in_place else None,

@@ -37,9 +37,7 @@ def search_line(
             sums = first * VALUES[:, None] + second * VALUES[None, :]
             # Any offset from `lowest` to `highest` will do; a clamped result binds one side alone.
             low = np.where(results > limits[0], (results << shift) - sums, np.iinfo(np.int64).min)
-            high = np.where(
-                results < limits[1], ((results + 1) << shift) - 1 - sums, np.iinfo(np.int64).max
-            )
+            high = np.where(results < limits[1], ((results + 1) << shift) - 1 - sums, np.iinfo(np.int64).max)
             lowest, highest = int(low.max()), int(high.min())
             reach = int(np.abs(sums).max())
             offset = min(max(0, lowest), highest)

@@ -49,7 +49,7 @@ class Channels:
     """The zero point is the least result, so that negative sums all end there."""
 
     def words(self, offset: int = 0, scale: int = 1) -> NDArray[np.int32]:
-        """[O, 4]: a `cg_channel_rv32` of each, for sums that begin at `offset` and are `scale` times theirs."""
+        """[O, 4]: CG_CHANNEL_WORDS_RV32, for sums that begin at `offset`, or are `scale` times theirs."""
         columns = (
             2 * scale * (self.bias - offset),
             2 * self.multipliers // scale,

@@ -72,7 +72,8 @@ def _products(channels: Channels, chunks: Chunks, size: int) -> float:
     around = (58 if size == TILE else 61) + (9 if fours else 0) + (8 if singles else 0)
     if chunks.count > 1:
         around += size // HALF + 3
-    return around + fours * _group(channels, chunks, size, GROUP) + singles * _group(channels, chunks, size, 1)
+    four, single = (_group(channels, chunks, size, count) for count in (GROUP, 1))
+    return around + fours * four + singles * single
 
 
 def _group(channels: Channels, chunks: Chunks, size: int, count: int) -> float:
@@ -86,7 +87,8 @@ def _group(channels: Channels, chunks: Chunks, size: int, count: int) -> float:
     one = (9 if is_least else 12) + _CLAMPED[channels.ends_at_zero] + (2 if is_chunked else 0)
     total = 3 + 2 * pairs + 6 + value * values + 3 * turns
     total += 5 + (2 if count == 1 else 0) + 4 * count + 8 * pairs + one * results + 1 + 4
-    total += (2 if count == GROUP else 3) + 2 - 1 * count if size == TILE else 9
+    # Results of six pixels are a step apart: of the last one of each channel none is taken.
+    total += (6 if count == GROUP else 7) - 2 * count if size == TILE else 9
     if is_chunked:
         further = 17 * pairs + 3 + 2 * pairs + 4 + size // HALF
         total += results + 2 * chunks.count + (chunks.count - 1) * further
@@ -126,8 +128,8 @@ def row_instructions(inputs: int, groups: Sequence[int]) -> int:
 
 
 _BAND, _KEPT_WORDS, _BLOCK, _CALLED = 120, 0.75, 90, 30
-"""Instructions of C for each two rows, byte of a row that is kept, block of eight columns, four result channels
-of a block."""
+"""Instructions of C for each two rows, byte of a row that is kept, block of eight columns, four result
+channels of a block."""
 
 
 def winograd_instructions(window: WindowShape) -> int:

@@ -73,7 +73,7 @@ class Package:
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """Instruction sets that the core must have: dsp, fpu, mve, v6m, v7m."""
+        """Instruction sets that the core must have: dsp, fpu, mve, rv32, v6m, v7m."""
         return self.product.needs
 
     @property
