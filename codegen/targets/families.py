@@ -53,6 +53,16 @@ def is_listed(cpu: str) -> bool:
     return any(cpu in family.cpus for family in core_families())
 
 
+def kernel_set(folder: str) -> KernelSet:
+    """The first kernel set in `kernels/<folder>`, whichever family has it. Raises StopIteration for none."""
+    return next(
+        kernels
+        for architecture in architectures()
+        for kernels in architecture.kernel_sets
+        if kernels.folder == folder
+    )
+
+
 def runs(target: Target, kernels: KernelSet) -> bool:
     """True if `target` runs the kernels of this set."""
     return architecture_of(target.cpu).runs(kernels, target)

@@ -19,7 +19,7 @@ static inline int8_t cg_result_rv32(int32_t sum2, const int32_t *channel,
                                     const cg_range_rv32 *range)
 {
     const int32_t y = (int32_t)(((int64_t)sum2 * (uint32_t)channel[1]) >> 32);
-    const int32_t scaled = (y + (2 * (y >> 31)) + channel[2]) >> channel[3];
+    const int32_t scaled = (y - ((y < 0) ? 2 : 0) + channel[2]) >> channel[3];
     const int32_t raised = (scaled < range->act_min) ? range->act_min : scaled;
     return (int8_t)((raised > range->act_max) ? range->act_max : raised);
 }

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from codegen.ir import Board
-from codegen.targets.families import level_flags
+from codegen.targets.families import family_of, level_flags
 from codegen.toolchain import LEVELS, gcc
 from tests.kernels.calling import INCLUDES, RUNTIME, WARNINGS
 
@@ -50,10 +50,12 @@ def compiled(source: Path, board: Board, level: str, objects: Path, *more: str) 
     level = level_in_turn(source, board) if level == IN_TURN else level
     target = objects / f"{board.name}_{source.name}{level}.o"
     if not target.exists():
-        flags = [*OPTIONS, *WARNINGS, *board.target.compiler_flags, *level_flags(board.target, level), *more]
+        facts = family_of(board.target.cpu).compiler
+        flags = [*facts.options, *OPTIONS, *WARNINGS, *facts.compile_flags(board.target)]
+        flags += [*level_flags(board.target, level), *more]
         with tempfile.TemporaryDirectory(dir=objects) as own:  # another process may be at it too
             made = Path(own) / target.name
-            words = [compiler(), *flags, "-c", str(source), "-o", str(made)]
+            words = [gcc.tool(f"{facts.prefix}gcc"), *flags, "-c", str(source), "-o", str(made)]
             done = gcc.call(words, RUNTIME)
             if done.returncode or done.stderr:
                 raise RuntimeError(f"{board.name}: {done.stderr[-3000:]}")

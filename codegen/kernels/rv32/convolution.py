@@ -27,6 +27,7 @@ from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.rv32.packing import (
     GROUP,
     HEADER,
+    RV32,
     SUM_LIMIT,
     Channels,
     Chunks,
@@ -38,7 +39,6 @@ from codegen.kernels.rv32.packing import (
 from codegen.kernels.rv32.packing import stream as stream_of
 from codegen.kernels.rv32.price import conv_instructions
 from codegen.kernels.rv32.tiles import TILE, tiling_of
-from codegen.targets.riscv.kernel_sets import RV32
 
 VALUE_BYTES = 16
 """A value of six packed pixels."""

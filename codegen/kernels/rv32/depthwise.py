@@ -24,6 +24,7 @@ from codegen.kernels.rows import safe_distance
 from codegen.kernels.rv32.packing import (
     GROUP,
     HEADER,
+    RV32,
     SUM_LIMIT,
     Channels,
     channels_of,
@@ -31,7 +32,6 @@ from codegen.kernels.rv32.packing import (
     scale_reason,
 )
 from codegen.kernels.rv32.price import depthwise_instructions
-from codegen.targets.riscv.kernel_sets import RV32
 
 LINES = 3
 RING_BYTES = 1024

@@ -16,11 +16,10 @@ from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ValueArg
 from codegen.kernels.portable.elementwise import AddInteger
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.rv32.one_line import VALUES, Line, search_line
-from codegen.kernels.rv32.packing import HEADER
-from codegen.targets.riscv.kernel_sets import RV32
+from codegen.kernels.rv32.packing import HEADER, RV32
 
 
-class Sum(FastKernel):
+class Rv32Sum(FastKernel):
     """Two run-time arguments, no broadcasting, by a line that is proved equal."""
 
     kernel_set, takes_constants = RV32, True
@@ -88,4 +87,4 @@ def _instructions(count: int) -> int:
 
 
 for _op in ("ADD", "SUB"):
-    register(Sum(_op))
+    register(Rv32Sum(_op))

@@ -14,9 +14,8 @@ from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantPointer
 from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.portable.convolution import FULLY_CONNECTED_S8
 from codegen.kernels.primfunc import PrimFunc
-from codegen.kernels.rv32.packing import HEADER, SUM_LIMIT, channels_of, highest_sum, scale_reason
+from codegen.kernels.rv32.packing import HEADER, RV32, SUM_LIMIT, channels_of, highest_sum, scale_reason
 from codegen.kernels.rv32.price import row_instructions
-from codegen.targets.riscv.kernel_sets import RV32
 
 SOURCES = (
     "kernels/rv32/fully_connected_groups_s8_rv32.S",

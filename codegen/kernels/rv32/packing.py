@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from codegen.ir import Let, TensorType
 from codegen.kernels.base.weighted import WeightedLayer, WeightedOperator
+from codegen.targets.families import kernel_set
 
+RV32 = kernel_set("rv32")
 HEADER = "cg_kernels_rv32.h"
 LEAST_SHIFT, MOST_SHIFT = 1, 21
 """Shifts to the right for which requantization in four instructions is exact and its offset has 32 bits."""

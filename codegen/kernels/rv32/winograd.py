@@ -20,9 +20,16 @@ from codegen.kernels.contract import LinkedConstant, Workspace
 from codegen.kernels.portable.convolution import CONV_2D_S8
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.rv32.depthwise import rows_below
-from codegen.kernels.rv32.packing import GROUP, HEADER, SUM_LIMIT, channels_of, highest_sum, scale_reason
+from codegen.kernels.rv32.packing import (
+    GROUP,
+    HEADER,
+    RV32,
+    SUM_LIMIT,
+    channels_of,
+    highest_sum,
+    scale_reason,
+)
 from codegen.kernels.rv32.price import winograd_instructions
-from codegen.targets.riscv.kernel_sets import RV32
 
 ROWS, COLUMNS, LINES, MARGIN = 2, 8, 4, 2
 """Results of a block; rows of the image that they read, and how many more these are."""
