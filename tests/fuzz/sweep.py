@@ -36,6 +36,7 @@ _ONLY_ON: Mapping[str, Sequence[str]] = {
     "dsp": _DSP,  # SMLAD
     "fpu": _DSP[:-1],  # single precision; a core with Helium for floats takes the next instead
     "mve": _DSP[-1:],  # Helium
+    "rv32": (),  # tests/kernels/rv32: programs of the fuzz are Arm's
 }
 """Word in a kernel's name -> the boards it can run on. Kernels without such a word run on each of `EACH`."""
 _TOGETHER = 8
