@@ -101,8 +101,11 @@ static void copy_rows(const cg_window *window, const cg_runs_mve *runs, int32_t 
     }
 }
 
-/* Any window: that of result column x. */
-static void copy_window(conv_state *state, int32_t x, int8_t *to)
+/*
+ * Any window: that of result column x. Both copies are apart: their registers would widen the
+ * frame under which the products run.
+ */
+__attribute__((noinline)) static void copy_window(conv_state *state, int32_t x, int8_t *to)
 {
     const cg_window *const window = &state->params->window;
     const cg_tap_rows *const rows = &state->rows;
@@ -152,7 +155,8 @@ static void begin_row(conv_state *state, int32_t y, int32_t step)
 }
 
 /* `count` plain windows; where the ring begins again within, row of taps by row of taps. */
-static void copy_plain(const conv_state *state, const int8_t *from, int32_t count, int8_t *to)
+__attribute__((noinline)) static void copy_plain(const conv_state *state, const int8_t *from,
+                                                 int32_t count, int8_t *to)
 {
     const cg_runs_mve *const plain = &state->plain;
     if (state->rows.wrap >= plain->count) {

@@ -62,7 +62,7 @@ static inline cg_tile_dsp cg_fc_tile_dsp(const cg_fc_params *params, const int32
 }
 
 /* Place of value k of a pixel in a table of offsets: groups in the order 0 2 1 3. */
-static inline int32_t cg_place_dsp(int32_t k)
+static inline __attribute__((always_inline)) int32_t cg_place_dsp(int32_t k)
 {
     return (k & ~3) + ((k & 1) * 2) + ((k >> 1) & 1);
 }

@@ -22,11 +22,13 @@
 /*
  * `row` is result row y, columns [x_start, x_stop), by `pixel(passed, const cg_view *, const
  * cg_tap_rows *, element *output)`; `name` all rows of all images. `all_rows` is cg_all_rows or
- * cg_all_rows_f32.
+ * cg_all_rows_f32. Both call the static function `compute_row`: folders share `name` and `row` as
+ * weak symbols, and a compiler specialises no function that the linker may replace.
  */
 #define CG_DEFINE_ROWS(name, row, pixel, element, all_rows, declared, passed)                      \
-    void row(declared, const cg_rows *input, element *output, int32_t y, int32_t x_start,          \
-             int32_t x_stop)                                                                       \
+    __attribute__((noinline)) static void compute_row(declared, const cg_rows *input,              \
+                                                      element *output, int32_t y, int32_t x_start, \
+                                                      int32_t x_stop)                              \
     {                                                                                              \
         const cg_window *const window = &params->window;                                           \
         cg_view view;                                                                              \
@@ -39,13 +41,19 @@
         }                                                                                          \
     }                                                                                              \
                                                                                                    \
+    void row(declared, const cg_rows *input, element *output, int32_t y, int32_t x_start,          \
+             int32_t x_stop)                                                                       \
+    {                                                                                              \
+        compute_row(passed, input, output, y, x_start, x_stop);                                    \
+    }                                                                                              \
+                                                                                                   \
     void name(declared, const element *input, element *output)                                     \
     {                                                                                              \
         const cg_window *const window = &params->window;                                           \
         for (int32_t b = 0; b < window->batch; b++) {                                              \
             const cg_rows rows = all_rows(&window->in, input);                                     \
             for (int32_t y = 0; y < window->out.h; y++) {                                          \
-                row(passed, &rows, output, y, 0, window->out.w);                                   \
+                compute_row(passed, &rows, output, y, 0, window->out.w);                           \
                 output += window->out.w * window->out.c;                                           \
             }                                                                                      \
             input += cg_shape_elements(&window->in);                                               \

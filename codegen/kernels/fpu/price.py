@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.fpu.tiles import BLOCK, TILE, spans, taps_inside
 
-LAYER, TILE_CALL, BLOCKS_CALL, SINGLES_CALL = 140, 15, 3, 4
+LAYER, TILE_CALL, BLOCKS_CALL, SINGLES_CALL = 110, 15, 3, 4
 """In C for each layer, for each tile, for its blocks of four channels and for channels that make no block."""
 CONV_ROW, CONV_EDGE = 215, 135
 """In C for each row and each change of the taps inside."""

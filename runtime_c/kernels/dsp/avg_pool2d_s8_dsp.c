@@ -91,5 +91,5 @@ static void pool_pixel(const cg_pool_params *params, const cg_view *view, const 
 
 CG_DEFINE_ROWS(cg_avg_pool2d_s8_dsp, cg_avg_pool2d_s8_dsp_row, pool_pixel, int8_t, cg_all_rows,
                CG_LIST(const cg_pool_params *params), CG_LIST(params))
-CG_DEFINE_REVERSE_ROWS(cg_avg_pool2d_reverse_s8_dsp, cg_avg_pool2d_s8_dsp_row,
+CG_DEFINE_REVERSE_ROWS(cg_avg_pool2d_reverse_s8_dsp, compute_row,
                        CG_LIST(const cg_pool_params *params), CG_LIST(params))

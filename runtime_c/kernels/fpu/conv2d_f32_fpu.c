@@ -75,9 +75,8 @@ static void start(cg_conv_fpu *conv, const cg_conv_params_fpu *params, const flo
 }
 
 /* What is clipped left, what is not, what is clipped right. */
-void cg_conv2d_f32_fpu_row(const cg_conv_params_fpu *params, const float *stream,
-                           const cg_rows *input, cg_f32 *output, int32_t y, int32_t x_start,
-                           int32_t x_stop)
+static void compute_row(const cg_conv_params_fpu *params, const float *stream, const cg_rows *input,
+                        cg_f32 *output, int32_t y, int32_t x_start, int32_t x_stop)
 {
     const cg_window *const window = &params->window;
     const cg_taps inside = cg_inside_fpu(window, x_start, x_stop);
@@ -96,6 +95,13 @@ void cg_conv2d_f32_fpu_row(const cg_conv_params_fpu *params, const float *stream
         output += pixels * window->out.c;
         x += pixels;
     }
+}
+
+void cg_conv2d_f32_fpu_row(const cg_conv_params_fpu *params, const float *stream,
+                           const cg_rows *input, cg_f32 *output, int32_t y, int32_t x_start,
+                           int32_t x_stop)
+{
+    compute_row(params, stream, input, output, y, x_start, x_stop);
 }
 
 /* Whether every result pixel reads the image pixel in its place: then all are one row. */
@@ -122,7 +128,7 @@ void cg_conv2d_f32_fpu(const cg_conv_params_fpu *params, const float *stream, co
     cg_rows rows = cg_all_rows_f32(&window->in, input);
     for (int32_t b = 0; b < window->batch; b++) {
         for (int32_t y = 0; y < window->out.h; y++) {
-            cg_conv2d_f32_fpu_row(params, stream, &rows, output, y, 0, window->out.w);
+            compute_row(params, stream, &rows, output, y, 0, window->out.w);
             output += window->out.w * window->out.c;
         }
         rows.base += rows.ring_rows * rows.row_bytes;
