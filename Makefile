@@ -13,7 +13,12 @@ JOBS ?= 3
 
 # libpython3-dev: with Python's headers the planner's searches are compiled; in Python they look at less.
 APT_DEMO := gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm python3-venv libpython3-dev gcc libc6-dev
-APT_TEST := $(APT_DEMO) cppcheck cmake g++ chromium arduino-builder
+# Packages for which there is no wheel are built with these.
+APT_BUILD := $(APT_DEMO) cmake g++
+APT_TEST := $(APT_BUILD) cppcheck chromium arduino-builder
+APT_MISSING = missing=; for p in $(1); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
+	if [ -n "$$missing" ]; then echo "installing:$$missing"; \
+	$(SUDO) apt-get update -qq && DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y -qq --no-install-recommends $$missing; fi
 
 # What development uses, for every Python from 3.11 on, each file by its hash. Users' installs keep the ranges of
 # pyproject.toml.
@@ -22,14 +27,16 @@ PIP_INSTALL = $(BIN)/pip install -q --disable-pip-version-check --no-deps --no-b
 # Installs the packages of one group of the lock; what is built from source is built by the group `build`.
 LOCKED = awk -v group=$(1) '/^\#/ {on = index($$0 " ", " " group " ")} on' $(LOCK) > $(VENV)/$(1).txt && \
 	$(PIP_INSTALL) $(2) --require-hashes -r $(VENV)/$(1).txt
-INSTALL_LOCKED = $(call LOCKED,build) && $(call LOCKED,$(1)) && $(PIP_INSTALL) -e .
+INSTALL_LOCKED = $(call LOCKED,build,$(2)) && $(call LOCKED,$(1),$(2)) && $(PIP_INSTALL) -e .
+# Modules are compiled when they are imported: of what the suite installs, it imports a small part.
+UNCOMPILED := --no-compile
 # labgrid brings a pyserial of its own, in files of the same names: whichever was installed last is imported.
 PYSERIAL_LAST = $(call LOCKED,last,--force-reinstall)
 
 # Where the machine keeps Python from writing bytecode, every command of the suite compiled all of codegen again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-all test-public test-long lint style types docs lock bench engines clean python tools-demo tools-test
+.PHONY: help demo test test-all test-public test-long lint style types docs lock bench engines clean python tools-demo tools-build tools-test
 .PHONY: installed-test
 
 help:
@@ -83,10 +90,10 @@ engines: $(ENGINES)/.done
 clean:
 	rm -rf $(VENV) $(ENGINES) .ccache out build dist
 
-# What the suite needs. Its packages and the engines know nothing of each other: they install side by side, behind the
-# programs.
-installed-test: tools-test
-	@$(MAKE) --no-print-directory -j2 $(VENV)/.test engines
+# What the suite needs. Its packages, the engines and the programs that only tests start know nothing of each other:
+# they install side by side, behind the programs that packages may be built with.
+installed-test: tools-build
+	@$(MAKE) --no-print-directory -j3 tools-test $(VENV)/.test engines
 
 # Before anything is installed: with an older Python pip would speak of versions that conflict.
 python:
@@ -97,14 +104,13 @@ python:
 # Installs only what is missing; on a machine that has everything this asks for no password. ccache, which
 # the suite can do without, is never asked a password for.
 tools-demo: python
-	@missing=; for p in $(APT_DEMO); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
-	if [ -n "$$missing" ]; then echo "installing:$$missing"; \
-	$(SUDO) apt-get update -qq && DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y -qq --no-install-recommends $$missing; fi
+	@$(call APT_MISSING,$(APT_DEMO))
 
-tools-test: tools-demo
-	@missing=; for p in $(APT_TEST); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
-	if [ -n "$$missing" ]; then echo "installing:$$missing"; \
-	$(SUDO) apt-get update -qq && DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y -qq --no-install-recommends $$missing; fi
+tools-build: python
+	@$(call APT_MISSING,$(APT_BUILD))
+
+tools-test: tools-build
+	@$(call APT_MISSING,$(APT_TEST))
 	@command -v ccache >/dev/null || { echo "installing: ccache"; $(QUIETLY) apt-get update -qq && \
 	$(QUIETLY) apt-get install -y -qq --no-install-recommends ccache; } || \
 	echo "ccache did not install: the suite runs without it, and takes longer"
@@ -117,7 +123,7 @@ $(VENV)/.demo: pyproject.toml $(LOCK) | $(VENV)/bin/pip tools-demo
 	touch $@
 
 $(VENV)/.test: pyproject.toml $(LOCK) | $(VENV)/bin/pip tools-demo
-	$(call INSTALL_LOCKED,test)
+	$(call INSTALL_LOCKED,test,$(UNCOMPILED))
 	$(PYSERIAL_LAST)
 	touch $@ $(VENV)/.demo
 
@@ -142,5 +148,6 @@ lock:
 $(ENGINES)/.done: VENV = $(ENGINES)
 $(ENGINES)/.done: | tools-demo
 	$(PYTHON) -m venv $(ENGINES)
-	-( $(call LOCKED,engines,--only-binary :all:) ) || ( $(call LOCKED,engines-newer,--only-binary :all:) )
+	-( $(call LOCKED,engines,--only-binary :all: $(UNCOMPILED)) ) || \
+	( $(call LOCKED,engines-newer,--only-binary :all: $(UNCOMPILED)) )
 	touch $@
