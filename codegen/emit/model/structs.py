@@ -86,7 +86,7 @@ def shared_structs(
             struct = own if known is None else known.copied if copies else None
             if struct is None:
                 continue
-            fields = _FieldValues(prim, constants, names).of(struct.fields)
+            fields = _FieldValues(prim, constants, names).of(_without_zeros(struct.fields))
             content = (struct.c_type, struct.is_array, fields)
             name = _own_name(prim, struct.suffix)
             if content not in first:
@@ -184,6 +184,21 @@ def _leaves(fields: object, path: str = "") -> Iterator[tuple[str, object]]:
     for name, value in _fields(fields):
         own = f"{path}{_designator(name)}"
         yield from [*_leaves(value, own)] or [(own, value)]
+
+
+def _without_zeros(fields: object) -> tuple[tuple[str, object], ...]:
+    """Fields but for those that C sets to 0 where an initialiser leaves them out; elements of arrays stay."""
+    every = [(name, _without_zeros(value) or value) for name, value in _fields(fields)]
+    return tuple(pair for pair in every if pair[0].startswith("[") or not _is_zero(pair[1])) or tuple(
+        every[:1]
+    )
+
+
+def _is_zero(value: object) -> bool:
+    """True for 0 and NULL, and for structs that hold nothing else."""
+    if isinstance(value, tuple):
+        return all(_is_zero(inner) for _, inner in _fields(cast("object", value)))
+    return value is None or (isinstance(value, int) and not value)
 
 
 def _designator(name: str) -> str:

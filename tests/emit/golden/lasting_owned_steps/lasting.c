@@ -71,14 +71,11 @@ static const cg_mean_params mean4_params = {
     .reduction =
         {
             .extent = {.d0 = 1, .d1 = 1, .d2 = 1, .d3 = 2, .d4 = 4},
-            .out_step = {.d0 = 0, .d1 = 0, .d2 = 0, .d3 = 0, .d4 = 1},
+            .out_step = {.d4 = 1},
             .out_len = 4,
             .count = 2,
         },
-    .sum_offset = 0,
     .multiplier = 1073741824,
-    .shift = 0,
-    .out_zero = 0,
 };
 
 /* ---- inputs and outputs --------------------------------------------------------------- */

@@ -40,8 +40,8 @@ static const cg_binary_params_f32 add0_params = {
     .shape =
         {
             .extent = {.d0 = 1, .d1 = 1, .d2 = 1, .d3 = 2, .d4 = 3},
-            .lhs_step = {.d0 = 0, .d1 = 0, .d2 = 0, .d3 = 3, .d4 = 1},
-            .rhs_step = {.d0 = 0, .d1 = 0, .d2 = 0, .d3 = 0, .d4 = 1},
+            .lhs_step = {.d3 = 3, .d4 = 1},
+            .rhs_step = {.d4 = 1},
         },
     .act_min = -3.4028235e+38f,
     .act_max = 6.0f,
@@ -51,8 +51,7 @@ static const cg_binary_params_f32 scale2_params = {
     .shape =
         {
             .extent = {.d0 = 1, .d1 = 1, .d2 = 1, .d3 = 1, .d4 = 6},
-            .lhs_step = {.d0 = 0, .d1 = 0, .d2 = 0, .d3 = 0, .d4 = 1},
-            .rhs_step = {.d0 = 0, .d1 = 0, .d2 = 0, .d3 = 0, .d4 = 0},
+            .lhs_step = {.d4 = 1},
         },
     .act_min = -3.4028235e+38f,
     .act_max = 3.4028235e+38f,
