@@ -1,4 +1,5 @@
 # make demo   installs what is missing, builds the shipped example for stm32, runs it on QEMU
+#             BOARD=qemu-virt-rv32: for another board, with the tools of its core
 # make test   installs the same plus test tools, runs the suite: it needs nothing beside the checkout
 # make help   lists every target
 
@@ -13,9 +14,14 @@ JOBS ?= 3
 
 # libpython3-dev: with Python's headers the planner's searches are compiled; in Python they look at less.
 APT_DEMO := gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm python3-venv libpython3-dev gcc libc6-dev
+APT_RISCV := gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf qemu-system-misc
+# The board of `make demo`. Boards whose file names no Arm core and not this machine's take the tools for RISC-V.
+BOARD ?= stm32
+APT_BOARD := $(if $(wildcard boards/$(BOARD).toml),$(shell grep -qE '^cpu = "(cortex|host)' boards/$(BOARD).toml || \
+	echo $(APT_RISCV)))
 # Packages for which there is no wheel are built with these.
 APT_BUILD := $(APT_DEMO) cmake g++
-APT_TEST := $(APT_BUILD) cppcheck chromium arduino-builder
+APT_TEST := $(APT_BUILD) $(APT_RISCV) cppcheck chromium arduino-builder
 APT_MISSING = missing=; for p in $(1); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
 	if [ -n "$$missing" ]; then echo "installing:$$missing"; \
 	$(SUDO) apt-get update -qq && DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y -qq --no-install-recommends $$missing; fi
@@ -43,7 +49,7 @@ help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
 
 demo: tools-demo $(VENV)/.demo
-	$(BIN)/codegen run --board stm32 -o out/digits
+	$(BIN)/codegen run --board $(BOARD) -o out/digits
 
 test: installed-test
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
@@ -104,7 +110,7 @@ python:
 # Installs only what is missing; on a machine that has everything this asks for no password. ccache, which
 # the suite can do without, is never asked a password for.
 tools-demo: python
-	@$(call APT_MISSING,$(APT_DEMO))
+	@$(call APT_MISSING,$(APT_DEMO) $(APT_BOARD))
 
 tools-build: python
 	@$(call APT_MISSING,$(APT_BUILD))

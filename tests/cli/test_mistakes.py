@@ -64,7 +64,7 @@ FILES: list[tuple[str, int, _PIECES]] = [
 ]
 BOARDS: list[tuple[str, int, _PIECES]] = [
     ("build net.tflite --board nope", 2, ("E250] there is no board 'nope'", "known boards: apollo4p-evb")),
-    ("build net.tflite --board esp32", 2, ("no board 'esp32'", "--board host", "--as esp-idf")),
+    ("build net.tflite --board esp32-s3", 2, ("no board 'esp32-s3'", "--board host", "--as esp-idf")),
     ("build net.tflite --board netduino2", 2, ("no board 'netduino2'", "did you mean netduinoplus2?")),
     ("boards nucleo-h743", 2, ("no board 'nucleo-h743'", "did you mean nucleo-h743zi?")),
     ("doctor --board arduino-uno", 2, ("no board 'arduino-uno'", "8 bits", "--board arduino-nano-33-ble")),

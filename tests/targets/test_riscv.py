@@ -40,7 +40,7 @@ def test_words_for_the_emulators_core() -> None:
     assert cpu_words(_target("a c")) == ("-cpu", f"rv32,{off},{plain}")
     vectors = cpu_words(_target("a c zve32x zvl256b"))[1]
     assert "f=true" in vectors and vectors.endswith("Zve32f=true,vlen=256")
-    assert cpu_words(_target("a c", "sifive-e31")) == ()
+    assert cpu_words(_target("a c", "e31")) == ()
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ CPUS = frozenset(
     {
         EMULATED,
         "bumblebee",
+        "e31",
         "e907",
         "esp32-c3",
         "esp32-c6",
@@ -16,7 +17,6 @@ CPUS = frozenset(
         "hazard3",
         "qingke-v4b",
         "qingke-v4f",
-        "sifive-e31",
     }
 )
 _DECODE = DecodeCost(call=40, group=12, byte=16, taking=6)

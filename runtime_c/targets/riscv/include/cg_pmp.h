@@ -20,22 +20,6 @@ static uint32_t pmp_config[PMP_MOST_ENTRIES / 4u];
     go(0) go(1) go(2) go(3) go(4) go(5) go(6) go(7) go(8) go(9) go(10) go(11) go(12) go(13) go(14) \
         go(15)
 
-static uint32_t pmp_read_address(uint32_t index)
-{
-    uint32_t value = 0;
-    switch (index) {
-#define CASE(n)                                                                                    \
-    case n:                                                                                        \
-        CG_CSR_READ(pmpaddr##n, value);                                                            \
-        break;
-        PMP_EACH_ADDRESS(CASE)
-#undef CASE
-    default:
-        break;
-    }
-    return value;
-}
-
 static void pmp_write_address(uint32_t index, uint32_t value)
 {
     switch (index) {

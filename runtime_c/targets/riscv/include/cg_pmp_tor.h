@@ -10,6 +10,22 @@
 
 const uint32_t cg_mpu_granule_bytes = 32; /* the entries' own are smaller */
 
+static uint32_t pmp_read_address(uint32_t index)
+{
+    uint32_t value = 0;
+    switch (index) {
+#define CASE(n)                                                                                    \
+    case n:                                                                                        \
+        CG_CSR_READ(pmpaddr##n, value);                                                            \
+        break;
+        PMP_EACH_ADDRESS(CASE)
+#undef CASE
+    default:
+        break;
+    }
+    return value;
+}
+
 /* Entries that the core has: the addresses of others stay 0. */
 static uint32_t pmp_entries(void)
 {
