@@ -386,6 +386,7 @@ class Report:
     elf: Elf | None = None
     steps: tuple[Step, ...] | None = None
     instructions_predicted: int | None = None
+    steps_not_predicted: int | None = None
     run: Run | None = None
     totals: Totals | None = None
     time: Time | None = None

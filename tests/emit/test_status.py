@@ -38,22 +38,29 @@ def test_every_status_has_words_of_its_own() -> None:
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
 def test_a_call_inside_a_call_is_refused_by_every_model_that_shares_its_memory(tmp_path: Path) -> None:
-    """A hook stands for an interrupt; between two steps of an inference nothing is held."""
+    """A hook stands for an interrupt; between two steps of an inference nothing is held. State was
+    reset, saved and put back in the midst of an inference without a word."""
     interface = Interface(busy_flag=True, entry=EntryMode.STEPS)
-    programs = tuple(replace(each, interface=interface) for each in (samples.counter(), samples.mixed()))
+    programs = tuple(
+        replace(each, interface=interface) for each in (samples.counter(), samples.mixed(), samples.lasting())
+    )
     sources = render(together(programs))
     write(sources, tmp_path / "out")
     main = """
 #include "counter.h"
+#include "lasting.h"
 #include "mixed.h"
 void cg_step_begin(uint32_t step);
 void cg_step_end(uint32_t step);
 static unsigned busy, others;
+static uint8_t kept[LASTING_STATE_BYTES];
 void cg_step_begin(uint32_t step)
 {
     (void)step;
     busy += (counter_run(NULL, NULL) == CG_ERR_BUSY) && (counter_step(0u) == CG_ERR_BUSY);
-    others += (mixed_run(NULL, NULL) == CG_ERR_BUSY);
+    others += (mixed_run(NULL, NULL) == CG_ERR_BUSY) && (lasting_reset() == CG_ERR_BUSY) &&
+              (lasting_save(kept, sizeof kept) == CG_ERR_BUSY) &&
+              (lasting_load(kept, sizeof kept) == CG_ERR_BUSY);
 }
 void cg_step_end(uint32_t step)
 {
@@ -61,6 +68,10 @@ void cg_step_end(uint32_t step)
 }
 int main(void)
 {
+    if (lasting_reset() != CG_OK || lasting_save(kept, sizeof kept) != CG_OK ||
+        lasting_load(kept, sizeof kept) != CG_OK) {
+        return 2;
+    }
     cg_status status = counter_run(NULL, NULL);
     const unsigned told = busy;
     for (uint32_t step = 0; step < COUNTER_STEPS && status == CG_OK; step++) {

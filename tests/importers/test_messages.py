@@ -173,6 +173,22 @@ def test_shape_operand_computed_at_run_time() -> None:
     ]
 
 
+@pytest.mark.parametrize(("count", "is_input"), [(100, False), (2, True)])
+def test_shapes_of_many_numbers_or_of_none_that_are_known(count: int, is_input: bool) -> None:
+    """A mutated BROADCAST_ARGS of 2,000 numbers failed an assertion, and so did one of a model's input."""
+    model = ModelBuilder()
+    x = model.tensor("x", (count,), "int32")
+    stored = model.constant("k", np.ones(count, np.int32), "int32")
+    y, z = (model.tensor(name, (count,), "int32") for name in "yz")
+    model.op("BROADCAST_ARGS", [x if is_input else stored, stored], [y])
+    model.op("ADD", [x, y], [z])
+    model.inputs(x)
+    model.outputs(z)
+    assert 'op 0 BROADCAST_ARGS "y": works on shapes here that are not known, or have more' in complaint(
+        model.build()
+    )
+
+
 def test_weights_computed_at_run_time() -> None:
     model = ModelBuilder()
     x, w, y = (model.tensor(name, (4, 1, 1, 4), "float32") for name in "xwy")

@@ -13,7 +13,7 @@ from codegen.driver.report.rounding_certificate import rounding_report
 from codegen.driver.report.sections import copies_report, reduction_report
 from codegen.driver.report.size_gaps import sizes_report
 from codegen.driver.report.step_layers import layers_report
-from codegen.driver.report.totals import predicted_instructions, time_report, totals
+from codegen.driver.report.totals import predicted_instructions, steps_not_predicted, time_report, totals
 from codegen.ir.ops.user import operator_name
 from codegen.kernels.primfunc import PrimFunc
 from codegen.passes import Reduction
@@ -74,6 +74,7 @@ def report(
     workspaces = _workspace_bytes(program)
     document["steps"] = [_step(program, step, code, workspaces, measured) for step in steps]
     document["instructions_predicted"] = predicted_instructions(program.steps.prim_funcs)
+    document["steps_not_predicted"] = steps_not_predicted(program.steps.prim_funcs)
     if measured is not None:
         document["run"] = _run(program, measured)
     document["totals"] = totals(document, program.board)

@@ -56,6 +56,11 @@ def predicted_instructions(prims: Sequence[PrimFunc]) -> int | None:
     return sum(prim.instructions or 0 for prim in prims) or None
 
 
+def steps_not_predicted(prims: Sequence[PrimFunc]) -> int:
+    """Steps with code whose kernels have no model of their instructions."""
+    return sum(bool(prim.symbol or prim.block) and prim.instructions is None for prim in prims)
+
+
 def _time(count: int, counted: str, board: Board) -> dict[str, object]:
     milliseconds = float(f"{1000 * count / board.rated_clock_hz:.3g}")
     return {"milliseconds": milliseconds, "clock_hz": board.rated_clock_hz, "counted": counted}

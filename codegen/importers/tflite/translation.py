@@ -362,7 +362,8 @@ class Translation:
         if name in TRANSLATORS:
             return (TRANSLATORS[name](site),)
         kernel = self._declared(site.operator)
-        assert kernel is not None, "asked for known operators only"
+        if kernel is None:
+            raise Refused("E301", "works on shapes here that are not known, or have more than 64 numbers")
         return (translators.call(site, kernel),)
 
     def _chain(self, site: Site, position: int, found: Translated, result: TensorType, done: Parts) -> Chain:

@@ -42,6 +42,8 @@ class Result:
     """Measured, of one inference."""
     instructions_predicted: int | None = None
     """By the kernels' models, where each layer with weights has one."""
+    steps_not_predicted: int | None = None
+    """Steps that `instructions_predicted` leaves out: their kernels have no model."""
     milliseconds: float | None = None
     """Time of one inference at the board's rated clock (`time` of report.json)."""
     message: str = ""
@@ -55,6 +57,11 @@ class Result:
     def work(self) -> int | None:
         """Instructions of one inference: measured, else predicted."""
         return self.instructions_predicted if self.instructions is None else self.instructions
+
+    @property
+    def steps_left_out(self) -> int:
+        """Steps that `milliseconds` leaves out, as nothing was run and no model predicts them."""
+        return (self.steps_not_predicted or 0) if self.instructions is None and self.milliseconds else 0
 
 
 class Store:

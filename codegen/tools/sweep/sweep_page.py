@@ -15,6 +15,11 @@ FIGURES = (
     ("instructions", "instructions", "of one inference, counted where it was run"),
     ("predicted", "instructions_predicted", "instructions of one inference, by the kernels' models"),
     (
+        "left out",
+        "steps_not_predicted",
+        "steps whose kernels have no model: the prediction is short of theirs",
+    ),
+    (
         "ms",
         "milliseconds",
         "of one inference at the board's rated clock: an estimate, one instruction a cycle",
@@ -73,6 +78,7 @@ def sweep_page(results: Sequence[Result]) -> str:
         filters=tuple(_filters(rows)),
         choices=board_choices(results),
         names=names,
+        counted=counted,
         chart=sweep_chart.sweep_chart(results, front),
         frame=sweep_chart,
         failures=failures.most_common(),

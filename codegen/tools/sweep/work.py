@@ -66,5 +66,6 @@ def _filled(empty: Result, report: Report) -> Result:
         stack_bytes=None if report.elf is None else report.elf.stack_bound_bytes,
         instructions=None if report.run is None else report.run.instructions,
         instructions_predicted=report.instructions_predicted,
+        steps_not_predicted=report.steps_not_predicted,
         milliseconds=None if report.time is None else report.time.milliseconds,
     )

@@ -190,6 +190,17 @@ def test_boards_without_emulator_are_drawn_with_predictions() -> None:
     assert "predicted: QEMU does not emulate the board" in page and page.count('class="dot series1') == 1
 
 
+def test_times_say_which_steps_they_leave_out() -> None:
+    """Predicted times were 24 % low on one network: some kernels have no model, and nobody said so."""
+    built = result(
+        "m", "a", 1_500, None, instructions_predicted=9_000, steps_not_predicted=3, milliseconds=0.1
+    )
+    page = sweep_page([built])
+    assert "fits, time without 3 steps</td>" in page
+    assert "time without" not in sweep_page([replace(built, instructions=12_000)])
+    assert "time without" not in sweep_page([replace(built, steps_not_predicted=0)])
+
+
 def test_boards_are_ranked_by_time() -> None:
     rows = [
         result("m", "slow", 900, 10, milliseconds=2.5),
