@@ -302,7 +302,6 @@ class ProductTensor:
     converter: str
     """The header's inline function between a real number and what is stored; empty if there is none."""
     is_streamed: bool
-    """An input that the application delivers row by row."""
 
     @property
     def elements(self) -> int:
