@@ -168,3 +168,19 @@ def test_every_edge_runs_and_is_as_onnxruntime_has_it(
     assert report.run is not None and report.run.reference is not None
     assert all(output.matches for output in report.run.outputs)
     assert str(report.run.reference["engine"]).startswith("onnxruntime")
+
+
+def test_an_integer_input_that_is_turned_first_has_its_scale(tmp_path: Path) -> None:
+    """An int8 image in NHWC behind a Transpose had no scale in the header, and a table gave it one,
+    element by element."""
+    made = qdq_conv()
+    del made.graph.input[:]
+    made.graph.input.append(helper.make_tensor_value_info("nhwc", TensorProto.INT8, [1, 4, 5, 2]))
+    made.graph.node[0].CopyFrom(helper.make_node("Transpose", ["nhwc"], ["q"], perm=[0, 3, 1, 2]))
+    path = tmp_path / "net.onnx"
+    path.write_bytes(made.SerializeToString())
+    program = plan_only(path, Options(board="host")).program
+    [image] = program.signature.inputs
+    assert (image.type.scale, image.type.zero_point) == (SCALE, ZERO)
+    steps = [let.call.op.name for let in program.steps.function.body]
+    assert steps == ["CONV_2D", "TRANSPOSE", "DEQUANTIZE"]

@@ -21,7 +21,7 @@ from codegen.importers.onnx.integer.scales import (
     target_at,
 )
 from codegen.importers.onnx.layouts import Known, Stored, Value
-from codegen.importers.onnx.node_site import Site, value_type
+from codegen.importers.onnx.node_site import MOVES, Site, value_type
 from codegen.importers.reporting import Refused
 from codegen.ir import DType, Quantization, TensorType
 from codegen.ir.ops import ONNX, RoundedAttrs, SoftmaxAttrs
@@ -197,17 +197,21 @@ _INTEGER = ("QLinear", "QGemm")
 
 
 def with_quantization(graph: FileGraph, name: str, kind: TensorType) -> TensorType:
-    """The type of a graph input of 8 or 16 bits as the first node that reads it means it."""
+    """The type of a graph input of 8 or 16 bits as the first node that reads it, moved or not, means it."""
     if kind.dtype.value not in HELD:
         return kind
+    moved = {name}
     for node in graph.nodes:
+        if node.op in MOVES and node.inputs and node.inputs[0] in moved:
+            moved.update(filter(None, node.outputs[:1]))
+            continue
         positions = range(2, len(node.inputs), 3) if node.op == "QLinearConcat" else _OPERANDS.get(node.op)
         if positions is None:
             positions = (0,) if is_op(node, "DequantizeLinear") or node.op.startswith(_INTEGER) else ()
         for position in positions:
             names = (*node.inputs[position : position + 3], "", "", "")[:3]
             meaning = _meaning(graph.constants.get(names[1]), graph.constants.get(names[2]))
-            if names[0] == name and meaning is not None:
+            if names[0] in moved and meaning is not None:
                 return TensorType(shape=kind.shape, dtype=kind.dtype, quantization=meaning)
     return kind
 
