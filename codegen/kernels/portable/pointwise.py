@@ -49,12 +49,12 @@ class ElementwiseF32(PortableKernel):
         self._numbers = numbers
 
     def numbers(self, let: Let) -> tuple[CScalar, ...]:
-        """What the call begins with."""
+        """Numbers in front of the arguments."""
         del let
         return self._numbers
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """See `PortableKernel.parts`."""
+        """Call, constants and permitted overlap."""
         value, linked = value_argument(let, 0, "argument", constants)
         numbers = (LiteralArg(value=number) for number in self.numbers(let))
         return Parts(
@@ -77,7 +77,7 @@ class GeluF32(ElementwiseF32):
     """GELU on float32."""
 
     def numbers(self, let: Let) -> tuple[CScalar, ...]:
-        """Whether by tanh."""
+        """1 for the form by tanh."""
         return (int(narrow(let.call.attrs, GeluAttrs).approximate),)
 
 
@@ -89,7 +89,7 @@ class _ParamsCall(PortableKernel):
         raise NotImplementedError
 
     def sharing(self, let: Let) -> tuple[Sharing, ...]:
-        """Where the result may lie."""
+        """Overlap of the result with the argument."""
         return in_place(let, 0)
 
     def check(self, let: Let) -> None:
@@ -97,7 +97,7 @@ class _ParamsCall(PortableKernel):
         self.numbers(let)
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """See `PortableKernel.parts`."""
+        """Call, constants and permitted overlap."""
         value, linked = value_argument(let, 0, "argument", constants)
         return Parts(
             structs=(self.numbers(let),),
@@ -119,7 +119,7 @@ class SoftmaxS8(_ParamsCall):
     argument = result = DType.INT8
 
     def numbers(self, let: Let) -> CStruct:
-        """See `_ParamsCall.numbers`."""
+        """Fields of the parameter struct."""
         return softmax_numbers(let)
 
 
@@ -147,7 +147,7 @@ class SoftmaxF32(_ParamsCall):
     argument = result = DType.FLOAT32
 
     def numbers(self, let: Let) -> CStruct:
-        """See `_ParamsCall.numbers`."""
+        """Fields of the parameter struct."""
         beta = float(np.float32(narrow(let.call.attrs, SoftmaxAttrs).beta))
         return params("cg_softmax_params_f32", *_rows(let), ("beta", beta))
 
@@ -176,7 +176,7 @@ class SoftmaxS8S16(_Converter):
     argument, result = DType.INT8, DType.INT16
 
     def numbers(self, let: Let) -> CStruct:
-        """See `_ParamsCall.numbers`."""
+        """Fields of the parameter struct."""
         return softmax_numbers(let)
 
 
@@ -190,7 +190,7 @@ class Requantize(_Converter):
         self.argument, self.result = argument, result
 
     def numbers(self, let: Let) -> CStruct:
-        """See `_ParamsCall.numbers`."""
+        """Fields of the parameter struct."""
         argument, result = arg_type(let, 0), let.var.type
         multiplier, shift = rescale_multiplier(argument, result)
         return params(
@@ -210,7 +210,7 @@ class RsqrtS16(_ParamsCall):
     argument = result = DType.INT16
 
     def numbers(self, let: Let) -> CStruct:
-        """See `_ParamsCall.numbers`."""
+        """Fields of the parameter struct."""
         multiplier, shift = rsqrt_multiplier(arg_type(let, 0), let.var.type)
         if shift < -MOST_RIGHT_SHIFT:
             raise ValueError(f"a result scale of {let.var.type.scale:g} is too large for RSQRT")
@@ -240,7 +240,7 @@ class TurnSign(PortableKernel):
             raise ValueError("argument and result do not mean the same by their bytes")
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """See `PortableKernel.parts`."""
+        """Call, constants and permitted overlap."""
         value, linked = value_argument(let, 0, "argument", constants)
         return Parts(
             call_args=(value, RESULT, LiteralArg(value=let.var.type.elements)),
@@ -260,7 +260,7 @@ class RescaleS16(_ParamsCall):
         self.op, self.name = op, f"{op.lower()}_s16_portable"
 
     def numbers(self, let: Let) -> CStruct:
-        """See `_ParamsCall.numbers`."""
+        """Fields of the parameter struct."""
         argument, result, attrs = arg_type(let, 0), let.var.type, let.call.attrs
         if isinstance(attrs, LeakyReluAttrs):
             found = leaky_relu_params(attrs.alpha, argument, result)
@@ -301,7 +301,7 @@ class QuantizeF32(_RealConverter):
         self.stem, self.name, self.result = stem, f"{stem}_portable", result
 
     def numbers(self, let: Let) -> CStruct:
-        """See `_ParamsCall.numbers`."""
+        """Fields of the parameter struct."""
         result = let.var.type
         return params("cg_quantize_params", ("scale", result.scale), ("zero", result.zero_point))
 
@@ -315,7 +315,7 @@ class Dequantize(_RealConverter):
         self.stem, self.name, self.argument = stem, f"{stem}_portable", argument
 
     def numbers(self, let: Let) -> CStruct:
-        """See `_ParamsCall.numbers`."""
+        """Fields of the parameter struct."""
         argument = arg_type(let, 0)
         return params("cg_quantize_params", ("scale", argument.scale), ("zero", argument.zero_point))
 
