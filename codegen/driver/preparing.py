@@ -110,7 +110,7 @@ def prepared(
     if sizes is not None and all(each.is_nothing for each in reductions):
         sizes = replace(sizes, rewritten=_rewriting(options, reduces=False))
     return Prepared(
-        module=placed.module,
+        module=passes.note_not_finite(placed.module),
         macs=macs_of(imported),
         reduction=reductions[0] if reductions else None,
         placed=placed.who,

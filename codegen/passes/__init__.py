@@ -7,6 +7,7 @@ from codegen.passes.fold import FoldConstants, RemoveDead
 from codegen.passes.fuse import FoldPad, FuseActivations
 from codegen.passes.io_types import IoTypes
 from codegen.passes.legalise import Legalise
+from codegen.passes.not_finite import note_not_finite
 from codegen.passes.pipeline import Pass, run_passes
 from codegen.passes.reduce import Reduce, Reduction, Removal
 from codegen.passes.shifted_windows import ShiftWindows
@@ -28,6 +29,7 @@ __all__ = [
     "RemoveDead",
     "ShiftWindows",
     "SmallerMoves",
+    "note_not_finite",
     "place_edges",
     "place_values",
     "run_passes",
