@@ -28,12 +28,11 @@ from codegen.kernels.rv32.packing import (
     GROUP,
     HEADER,
     RV32,
-    SUM_LIMIT,
     Channels,
     Chunks,
     channels_of,
     chunks_of,
-    highest_sum,
+    fits,
     scale_reason,
 )
 from codegen.kernels.rv32.packing import stream as stream_of
@@ -57,9 +56,9 @@ class Rv32Tiled(TiledConv):
         return scale_reason(let, self.operator)
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `TiledConv.bind`; where a sum could grow too large, the portable kernel."""
+        """See `TiledConv.bind`; where a sum or shift is too large, the portable kernel."""
         layer = self.operator.layer(let, constants)
-        if highest_sum(layer) >= SUM_LIMIT:
+        if not fits(layer):
             return self.portable.bind(let, constants, name)
         return self.bind_layer(let, layer, name)
 

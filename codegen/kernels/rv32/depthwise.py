@@ -25,10 +25,9 @@ from codegen.kernels.rv32.packing import (
     GROUP,
     HEADER,
     RV32,
-    SUM_LIMIT,
     Channels,
     channels_of,
-    highest_sum,
+    fits,
     scale_reason,
 )
 from codegen.kernels.rv32.price import depthwise_instructions
@@ -54,9 +53,9 @@ class Rv32Depthwise(FastKernel):
         return scale_reason(let, DEPTHWISE)
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`; where a sum could grow too large, the portable kernel."""
+        """See `Kernel.bind`; where a sum or shift is too large, the portable kernel."""
         layer = DEPTHWISE.layer(let, constants)
-        if highest_sum(layer) >= SUM_LIMIT:
+        if not fits(layer):
             return self.portable.bind(let, constants, name)
         window, channels = layer.window, channels_of(layer, let.var.type)
         group = self.group_of(window)

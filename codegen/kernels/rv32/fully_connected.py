@@ -14,7 +14,7 @@ from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantPointer
 from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.portable.convolution import FULLY_CONNECTED_S8
 from codegen.kernels.primfunc import PrimFunc
-from codegen.kernels.rv32.packing import HEADER, RV32, SUM_LIMIT, channels_of, highest_sum, scale_reason
+from codegen.kernels.rv32.packing import HEADER, RV32, channels_of, fits, scale_reason
 from codegen.kernels.rv32.price import row_instructions
 
 SOURCES = (
@@ -33,9 +33,9 @@ class Rv32FullyConnected(OneRowKernel):
         return super().other_reason(let) or scale_reason(let, FULLY_CONNECTED)
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`; where a sum could grow too large, the portable kernel."""
+        """See `Kernel.bind`; where a sum or shift is too large, the portable kernel."""
         layer = FULLY_CONNECTED.layer(let, constants)
-        if highest_sum(layer) >= SUM_LIMIT:
+        if not fits(layer):
             return self.portable.bind(let, constants, name)
         channels = channels_of(layer, let.var.type)
         outputs, inputs = channels.weights.shape

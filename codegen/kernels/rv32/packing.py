@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.ir import Let, TensorType
+from codegen.ir.ops.base.fixed_point import multiply_by_quantized_multiplier, wrap_int32
 from codegen.kernels.base.weighted import WeightedLayer, WeightedOperator
 from codegen.targets.families import kernel_set
 
@@ -27,11 +28,11 @@ GROUP = 4
 
 
 def scale_reason(let: Let, operator: WeightedOperator) -> str | None:
-    """Why a scale is not requantized in four instructions, or None."""
+    """Why a scale is not requantized in four instructions, or None. One that is too small is none: whether
+    its results are all the zero point is known by the weights (`fits`)."""
     multipliers, shifts = operator.scaling(let)
-    right = -shifts[multipliers != 0]
-    if right.size and (right.min() < LEAST_SHIFT or right.max() > MOST_SHIFT):
-        return f"a scale is not from 2^-{MOST_SHIFT + 1} to below 2^-{LEAST_SHIFT}"
+    if (shifts[multipliers != 0] > -LEAST_SHIFT).any():
+        return f"a scale is not below 2^-{LEAST_SHIFT}"
     return None
 
 
@@ -46,7 +47,8 @@ class Channels:
     multipliers: NDArray[np.int64]
     shifts: NDArray[np.int64]
     """[O], to the right."""
-    zero_point: int
+    zero_points: NDArray[np.int64]
+    """[O]: the result's, or where all weights are 0 the result itself."""
     ends_at_zero: bool
     """The zero point is the least result, so that negative sums all end there."""
 
@@ -55,29 +57,50 @@ class Channels:
         columns = (
             2 * scale * (self.bias - offset),
             2 * self.multipliers // scale,
-            1 + (1 << self.shifts) + (self.zero_point << (self.shifts + 1)),
+            1 + (1 << self.shifts) + (self.zero_points << (self.shifts + 1)),
             self.shifts + 1,
         )
         return (np.stack(columns, axis=1) & 0xFFFFFFFF).astype(np.uint32).view(np.int32)
 
 
-def highest_sum(layer: WeightedLayer) -> int:
-    """A bound on all sums of a layer, either way."""
-    reach = 128 * np.abs(layer.weights.astype(np.int64)).sum(axis=1)
-    return int((np.abs(layer.folded_bias) + reach).max())
+def fits(layer: WeightedLayer) -> bool:
+    """True if sums and shift of every channel that depends on the image are in range."""
+    is_live = ~_is_constant(layer)
+    shifts = -layer.every[1]
+    return bool((_reach(layer)[is_live] < SUM_LIMIT).all() and (shifts[is_live] <= MOST_SHIFT).all())
+
+
+def _reach(layer: WeightedLayer) -> NDArray[np.int64]:
+    """Of each channel a bound on all sums, either way."""
+    products = 128 * np.abs(layer.weights.astype(np.int64)).sum(axis=1)
+    return np.abs(layer.folded_bias) + products
+
+
+def _is_constant(layer: WeightedLayer) -> NDArray[np.bool_]:
+    """Of each channel whether all results are one: no weights, a multiplier of 0, or sums below half of what
+    makes 1."""
+    multipliers, shifts = layer.every
+    half = np.int64(1) << np.clip(-shifts.astype(np.int64) - 1, 0, 62)
+    is_small = (_reach(layer) < half) & (-shifts > MOST_SHIFT)
+    return (multipliers == 0) | is_small | ~layer.weights.any(axis=1)
+
+
+def _constant_results(layer: WeightedLayer, result: TensorType) -> NDArray[np.int64]:
+    """Of each channel what its bias alone gives."""
+    scaled = multiply_by_quantized_multiplier(wrap_int32(layer.folded_bias), *layer.every)
+    return np.clip(scaled + result.zero_point, *result.dtype.limits)
 
 
 def channels_of(layer: WeightedLayer, result: TensorType) -> Channels:
-    """Every channel of a layer whose sums are below `SUM_LIMIT`."""
-    multipliers, shifts = layer.every
-    # A multiplier of 0 gives the zero point whatever the shift is.
-    right = np.where(multipliers == 0, LEAST_SHIFT, -shifts.astype(np.int64))
+    """Every channel of a layer that `fits`."""
+    is_constant = _is_constant(layer)
+    multipliers, shifts = (numbers.astype(np.int64) for numbers in layer.every)
     return Channels(
         weights=layer.weights,
         bias=layer.folded_bias,
-        multipliers=multipliers.astype(np.int64),
-        shifts=right,
-        zero_point=result.zero_point,
+        multipliers=np.where(is_constant, 0, multipliers),
+        shifts=np.where(is_constant, LEAST_SHIFT, -shifts),
+        zero_points=np.where(is_constant, _constant_results(layer, result), result.zero_point),
         ends_at_zero=layer.limits[0] == result.zero_point,
     )
 

@@ -24,9 +24,8 @@ from codegen.kernels.rv32.packing import (
     GROUP,
     HEADER,
     RV32,
-    SUM_LIMIT,
     channels_of,
-    highest_sum,
+    fits,
     scale_reason,
 )
 from codegen.kernels.rv32.price import winograd_instructions
@@ -58,9 +57,9 @@ class Rv32Winograd(FastKernel):
         return scale_reason(let, CONVOLUTION)
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`; where a sum could grow too large, the portable kernel."""
+        """See `Kernel.bind`; where a sum or shift is too large, the portable kernel."""
         layer = CONVOLUTION.layer(let, constants)
-        if highest_sum(layer) >= SUM_LIMIT:
+        if not fits(layer):
             return self.portable.bind(let, constants, name)
         window, channels = layer.window, channels_of(layer, let.var.type)
         return PrimFunc(

@@ -38,7 +38,7 @@ def test_requantization_rounds_twice() -> None:
             bias=np.zeros(64, np.int64),
             multipliers=multipliers,
             shifts=np.full(64, shift),
-            zero_point=-7,
+            zero_points=np.full(64, -7),
             ends_at_zero=False,
         )
         words = channels.words().astype(np.int64)
