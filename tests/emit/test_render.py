@@ -149,6 +149,9 @@ def test_equal_parameters_are_there_once(tmp_path: Path) -> None:
     defined = re.findall(r"static const cg_pool\w* (\w+) = ", sources.files["net.c"])
     called = re.findall(r"cg_max_pool2d_s8\(&(\w+),", sources.files["net.c"])
     assert len(defined) == 2 and len(called) == 3 and set(called) == set(defined)
+    told = re.findall(r"parameters[\s*]+equal[\s*]+(\w+)", sources.files["net.c"])
+    assert told == [name for name in defined if called.count(name) == 2]
+    assert not re.search(r"pad_top|pad_left", sources.files["net.c"])  # 0, as C sets it without a word
     write(sources, tmp_path / "out")
     main = """
 #include <stdio.h>

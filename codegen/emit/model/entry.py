@@ -11,6 +11,7 @@ from codegen.emit.model.loops import functions_of
 from codegen.emit.model.step_calls import may_fail, named_values, silent_values, used_values
 from codegen.emit.model.structs import (
     LocalStruct,
+    borrowed_structs,
     constant_addresses,
     late_constants,
     local_structs,
@@ -250,7 +251,8 @@ class _Entry:
         call = "\n".join([*before, *([call] if call else []), *last])
         if bool(call) == (index in self.silent):
             raise ValueError(f"step {index} {prim.name}: the program says otherwise whether code runs")
-        note = step_note(self.places, self.locals, prim, is_silent=index in self.silent)
+        borrowed = borrowed_structs(prim, self._struct_names)
+        note = step_note(self.places, self.locals, prim, is_silent=index in self.silent, borrowed=borrowed)
         indent = "" if self.stepwise else "    "
         return StepView(
             index=index,

@@ -101,6 +101,12 @@ def struct_name(prim: PrimFunc, suffix: str, names: StructNames) -> str:
     return names.get((prim.name, suffix), _own_name(prim, suffix))
 
 
+def borrowed_structs(prim: PrimFunc, names: StructNames) -> tuple[str, ...]:
+    """C names of the equal structs that stand for structs of this step, in the order of its own."""
+    used = {struct.suffix: struct_name(prim, struct.suffix, names) for struct in prim.structs}
+    return tuple(name for suffix, name in used.items() if name != _own_name(prim, suffix))
+
+
 def _own_name(prim: PrimFunc, suffix: str) -> str:
     return f"{prim.name}_{suffix}"
 

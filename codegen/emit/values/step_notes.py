@@ -34,11 +34,15 @@ class StepNote:
     """Arguments in whose bytes it lies."""
     there: tuple[str, ...]
     """Arguments that are in their place in it already."""
+    borrowed: tuple[str, ...]
+    """Parameter structs of steps before, which are equal to its own."""
     decoded: tuple[tuple[int, int, int], ...]
     """(bytes, bytes as they are stored, calls) of weights that are decoded."""
 
 
-def step_note(places: Places, names: Mapping[str, str], prim: PrimFunc, *, is_silent: bool) -> StepNote:
+def step_note(
+    places: Places, names: Mapping[str, str], prim: PrimFunc, *, is_silent: bool, borrowed: tuple[str, ...]
+) -> StepNote:
     """Comment of a step in C; `names`: those of values in C."""
     program, result = places.program, prim.let.var
     args = [arg for arg in prim.let.call.args if isinstance(arg, Var)]
@@ -61,6 +65,7 @@ def step_note(places: Places, names: Mapping[str, str], prim: PrimFunc, *, is_si
         alive=places.alive_steps(here.buffer) if here else (0, 0),
         over=tuple(names[name] for name in over if name not in there),
         there=tuple(names[name] for name in there),
+        borrowed=borrowed,
         decoded=tuple(_decoded(program, prim)),
     )
 

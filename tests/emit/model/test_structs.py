@@ -39,3 +39,16 @@ def test_few_fields_and_addresses_are_stored_one_by_one():
     weight = ("weight", ConstantPointer(role="weight"))
     [linked] = local_structs(_step(weight, *_FIXED, *_FIXED), frozenset(["weight"]))
     assert linked.copied is None
+
+
+def test_elements_of_arrays_stay_though_they_are_0():
+    """The last element says how long an array is; members that are 0 are left out."""
+    prim = _step(("[0]", (("n", 0), ("m", 3))), ("[1]", 0), ("pad", 0))
+    [text], _ = shared_structs((prim,), {}, {}, copies=False)
+    assert "[0] = {.m = 3}" in text and "[1] = 0" in text and ".pad" not in text
+
+
+def test_a_struct_of_zeros_keeps_a_member():
+    """C11 has no empty initialiser."""
+    [text], _ = shared_structs((_step(("rows", 0), ("pad", None)),), {}, {}, copies=False)
+    assert ".rows = 0" in text and ".pad" not in text
