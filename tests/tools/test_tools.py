@@ -28,7 +28,7 @@ COPIED = (
 QUICK = (
     "tests/cli/test_telling.py",
     "tests/test_template_cache.py",
-    "tests/test_disk.py",
+    "tests/ir/test_operator_rules.py",
     "tests/cli/test_init.py",
 )
 """Tests of the core that take seconds."""
