@@ -211,6 +211,8 @@ class Ecosystems:
     """Instruction set -> what Zephyr calls cores that have it."""
     cmsis_cores: Mapping[str, str] = field(default_factory=dict[str, str])
     """Core -> the core as CMSIS-Packs call it."""
+    esp_idf: frozenset[str] = frozenset()
+    """Cores of parts that ESP-IDF is for."""
     optional_dsp: frozenset[str] = frozenset()
     """Cores that a CMSIS-Pack has to ask for their DSP extension."""
 

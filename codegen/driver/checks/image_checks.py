@@ -77,7 +77,7 @@ def short_stacks(image: Image, board: Board) -> tuple[Message, ...]:
 def sandbox_board(board: Board) -> Board:
     """`board` with pools and buffers aligned so that every buffer is a range of the MPU by itself.
 
-    Raises CodegenError E253 for a board without an Armv8-M MPU: others cannot express exact ranges.
+    Raises CodegenError E253 for a board without memory protection that can express exact ranges.
     """
     unit = protection_of(board)
     if unit is None or not unit.is_exact:
@@ -85,8 +85,8 @@ def sandbox_board(board: Board) -> Board:
             Message(
                 code="E253",
                 where=board.name,
-                text="cannot sandbox a run: its core has no memory protection unit of Armv8-M",
-                help="use mps2-an505 or mps3-an547, or leave --sandbox out",
+                text="cannot sandbox a run: its core has no memory protection unit that opens exact ranges",
+                help="use mps2-an505, mps3-an547 or qemu-virt-rv32, or leave --sandbox out",
             )
         )
     return replace(

@@ -12,7 +12,7 @@ from codegen.emit.c.c_text import fill
 from codegen.emit.firmware import mlperf_tiny
 from codegen.emit.gathered.kernel_files import PUBLIC_HEADER
 from codegen.emit.gathered.runtime_files import included_headers
-from codegen.ir import Board, CacheKind, Region, Runner, SecondCore
+from codegen.ir import Board, CacheKind, Region, Runner, SecondCore, Target
 from codegen.program.program import Bundle, Program, uses_second_core
 from codegen.settings import Firmware
 from codegen.targets.families import compile_flags, family_of, level_flags, protection_of
@@ -267,19 +267,33 @@ def build_files(
     if board.runner is not Runner.HOST:
         target = board.target
         files["toolchain.cmake"] = toolchain_file(
-            target.cpu, board=board.name, title=board.title, flags=compile_flags(target)
+            target.cpu,
+            board=board.name,
+            title=board.title,
+            flags=compile_flags(target),
+            link_flags=_link_flags(target),
         )
     return files
 
 
-def toolchain_file(cpu: str, *, board: str, title: str, flags: Iterable[str]) -> str:
-    """CMake's description of the compiler for a core."""
+def _link_flags(target: Target) -> tuple[str, ...]:
+    """Flags for linking alone, where a core is linked for otherwise than compiled for."""
+    facts = family_of(target.cpu).compiler
+    linked = (*facts.link_flags(target), *facts.link_options)
+    return () if linked == facts.compile_flags(target) else linked
+
+
+def toolchain_file(
+    cpu: str, *, board: str, title: str, flags: Iterable[str], link_flags: Iterable[str] = ()
+) -> str:
+    """CMake's description of the compiler for a core. `link_flags` come behind `flags` where it links."""
     family = family_of(cpu)
     return fill(
         "cmake/toolchain.cmake.j2",
         board=board,
         title=title,
         flags=" ".join([*flags, *family.compiler.options]),
+        link_flags=" ".join(link_flags),
         core=family.name,
         prefix=family.compiler.prefix,
     )

@@ -10,6 +10,9 @@ from codegen.ir import Board
 from codegen.targets.core_family import (
     CompilerFacts,
     CoreFamily,
+    CycleCounter,
+    CycleFacts,
+    Ecosystems,
     EmulatorFacts,
     FirmwareFacts,
     ImageFacts,
@@ -34,6 +37,12 @@ def _disassembly() -> Disassembly:
     from codegen.targets.riscv import disassembly
 
     return disassembly
+
+
+def _counters() -> Mapping[str, CycleCounter]:
+    from codegen.targets.riscv import timing
+
+    return timing.counters()
 
 
 FAMILY = CoreFamily(
@@ -85,4 +94,6 @@ FAMILY = CoreFamily(
         link_stack_bytes=640,
     ),
     decode_fault=decode_fault,
+    cycles=CycleFacts(counters=_counters),
+    ecosystems=Ecosystems(esp_idf=frozenset({"esp32-c3", "esp32-c6", "esp32-p4"})),
 )

@@ -124,9 +124,10 @@ def _stack_bytes(package: Package) -> int:
 
 def esp_idf(package: Package) -> PackageFiles:
     """A component of ESP-IDF with a project that uses it. Raises CodegenError E294 for another core."""
-    if not package.is_portable:
+    cores = family_of(package.cpu).ecosystems.esp_idf
+    if not package.is_portable and package.cpu not in cores:
         text = f"has kernels for {package.cpu}; an ESP32 has a core of Xtensa or RISC-V"
-        help_ = "codegen build … --board host gives portable C; export that"
+        help_ = "codegen build … --board host gives portable C, --board esp32-c3 its kernels; export that"
         raise CodegenError(Message(code="E294", where="--as esp-idf", text=text, help=help_))
     said = views(package)
     return PackageFiles(

@@ -86,6 +86,6 @@ def test_kernels_of_arm_are_no_component(
     assert codegen("export", two, "--as", "esp-idf", "-o", tmp_path / "out") == 2
     assert capsys.readouterr().err == (
         "error[E294] --as esp-idf: has kernels for cortex-m4; an ESP32 has a core of Xtensa or RISC-V\n"
-        "help: codegen build … --board host gives portable C; export that\n"
+        "help: codegen build … --board host gives portable C, --board esp32-c3 its kernels; export that\n"
     )
     assert not (tmp_path / "out").exists()
