@@ -8,9 +8,10 @@ from codegen.board import load_board
 from codegen.board.catalog.boards import check
 from codegen.errors import Messages
 from codegen.ir import Target
-from codegen.targets.instructions import Instruction
+from codegen.targets.instructions import Executed, Instruction
 from codegen.targets.riscv import FAMILY, disassembly
 from codegen.targets.riscv.extensions import compile_flags, cpu_words, link_flags
+from codegen.targets.riscv.timing import TIMINGS, cycles
 
 
 def _target(features: str, cpu: str = "rv32") -> Target:
@@ -88,3 +89,16 @@ def test_faults_in_words() -> None:
     assert FAMILY.decode_fault((8, 0, 0, 0, 0, 0, 1)).text.startswith("stack overflow: store")
     assert FAMILY.decode_fault((8, 0, 0, 0, 0, 0, 0)).address is None  # some cores tell none
     assert FAMILY.decode_fault((0x8000_000C, 0, 0, 0, 0, 0, 0)).text == "interrupt 11"
+
+
+def test_cycles_are_those_that_are_published() -> None:
+    """A load that is read at once, a product, a loop's branch."""
+    loop = [
+        _read("lbu", "a1,0(a0)"),
+        _read("mul", "a2,a1,a3"),
+        disassembly.instruction(("80000008", "bnez", "a4,80000000 <f>")),
+    ]
+    ran = [Executed(instruction=each, executions=10) for each in loop[:2]]
+    ran.append(Executed(instruction=loop[2], executions=10, taken=9))
+    assert cycles(ran, TIMINGS["hazard3"]) == 10 * (2 + 1 + 1) + 9
+    assert cycles(ran, TIMINGS["e31"]) == 10 * (1 + 2 + 5 + 1)

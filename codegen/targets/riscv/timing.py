@@ -1,8 +1,8 @@
 """Published timings of RISC-V cores, and what they make of instructions that ran.
 
-Sources: Hazard3 documentation, chapter Instruction timings; SiFive FE310-G000 Manual, E31 pipeline. What is not named
-takes one cycle. A load costs its result's delay only where the next instruction reads it. Of a branch of the E31 the
-taken ones that lead forward are counted as mispredicted.
+Sources: Hazard3 documentation, chapter Instruction timings; SiFive FE310-G000 Manual, E31 pipeline. What is
+not named takes one cycle. A load costs its result's delay only where the next instruction reads it. Of the
+E31's branches the taken ones that lead forward are counted as mispredicted.
 """
 
 import re
@@ -16,7 +16,7 @@ from codegen.targets.riscv.disassembly import target
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Timing:
+class ScalarTiming:
     """Cycles of one core's instructions; everything not named takes one."""
 
     word_delay: int
@@ -34,8 +34,10 @@ class Timing:
 
 
 TIMINGS = {
-    "hazard3": Timing(word_delay=1, part_delay=1, multiply=1, divide=18, taken_back=1, taken_on=1, jump=1),
-    "e31": Timing(word_delay=1, part_delay=2, multiply=5, divide=33, taken_back=0, taken_on=3, jump=1),
+    "hazard3": ScalarTiming(
+        word_delay=1, part_delay=1, multiply=1, divide=18, taken_back=1, taken_on=1, jump=1
+    ),
+    "e31": ScalarTiming(word_delay=1, part_delay=2, multiply=5, divide=33, taken_back=0, taken_on=3, jump=1),
 }
 _LOAD = re.compile(r"^(?:f?l[bhw]u?)$")
 _MULTIPLY = re.compile(r"^mul")
@@ -44,7 +46,7 @@ _JUMP = frozenset({"j", "jal", "jalr", "jr", "ret"})
 _REGISTER = re.compile(r"\b(?:[astf][s]?\d+|ra|sp|gp|tp)\b")
 
 
-def cycles(run: Sequence[Executed], timing: Timing) -> float:
+def cycles(run: Sequence[Executed], timing: ScalarTiming) -> float:
     """Cycles of everything that ran, in address order."""
     total = 0
     before: Instruction | None = None
@@ -58,13 +60,13 @@ def cycles(run: Sequence[Executed], timing: Timing) -> float:
     return float(total)
 
 
-def _alone(instruction: Instruction, timing: Timing) -> int:
+def _alone(instruction: Instruction, timing: ScalarTiming) -> int:
     if _MULTIPLY.match(instruction.mnemonic):
         return timing.multiply
     return timing.divide if _DIVIDE.match(instruction.mnemonic) else 1
 
 
-def _delay(before: Instruction | None, instruction: Instruction, timing: Timing) -> int:
+def _delay(before: Instruction | None, instruction: Instruction, timing: ScalarTiming) -> int:
     """Cycles that an instruction waits for what the load in front of it brings."""
     if before is None or not _LOAD.match(before.mnemonic):
         return 0
@@ -74,7 +76,7 @@ def _delay(before: Instruction | None, instruction: Instruction, timing: Timing)
     return timing.word_delay if before.mnemonic.endswith("w") else timing.part_delay
 
 
-def _refill(instruction: Instruction, timing: Timing) -> int:
+def _refill(instruction: Instruction, timing: ScalarTiming) -> int:
     """Extra cycles of an instruction behind which execution went on elsewhere."""
     if instruction.mnemonic in _JUMP:
         return timing.jump
