@@ -1,6 +1,6 @@
-"""Facts about values before anything runs: bounds of elements, and which channels follow from which.
+"""Facts about values before anything runs: bounds of elements, which channels and rows follow from which.
 
-A channel is an index of a value's last axis.
+A channel is an index of a value's last axis, a row one of any axis.
 """
 
 from collections.abc import Sequence
@@ -69,3 +69,46 @@ def same_channels(args: Sequence[TensorType | None], result: TensorType) -> Link
         source = every if is_whole else np.zeros_like(every)
         links.append(ChannelLink(argument=index, source=source, result=every, mutual=is_whole))
     return tuple(links)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RowReads:
+    """Rows of the arguments that go into a row of a result, by one rule for all rows.
+
+    Row j reads rows `j * stride + m * dilation - front` for each m below `taps`. Those that an argument does
+    not have are padding.
+    """
+
+    axes: tuple[int | None, ...]
+    """The axis of each argument along which it has these rows; None where every row may read all of it."""
+    taps: int = 1
+    stride: int = 1
+    dilation: int = 1
+    front: int = 0
+    """Rows of padding before the first one; below 0 where as many rows are skipped."""
+
+    def span(self, start: int, stop: int) -> tuple[int, int]:
+        """Rows `[first, end)`, padding included, that rows `[start, stop)` of the result read."""
+        first, last = start * self.stride - self.front, (stop - 1) * self.stride - self.front
+        return first, last + (self.taps - 1) * self.dilation + 1
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RowSpan:
+    """Part of a result: so many rows along `axis`, and the padding that they read in front and behind."""
+
+    axis: int
+    rows: int
+    front: int = 0
+    back: int = 0
+
+
+def aligned_axis(shape: tuple[int, ...], result: tuple[int, ...], axis: int) -> int | None:
+    """The axis of a broadcast argument that is `axis` of the result; None where one row serves all."""
+    own = axis - (len(result) - len(shape))
+    return own if own >= 0 and shape[own] == result[axis] else None
+
+
+def with_extent(shape: tuple[int, ...], axis: int, extent: int) -> tuple[int, ...]:
+    """`shape` with another extent of one axis."""
+    return (*shape[:axis], extent, *shape[axis + 1 :])

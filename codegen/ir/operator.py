@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.ir.dataflow import Links, Range
+from codegen.ir.dataflow import Links, Range, RowReads, RowSpan
 from codegen.ir.types import TensorType
 
 Arrays = Sequence[np.ndarray | None]
@@ -95,6 +95,18 @@ class Op(ABC):
     def of_channels(self, attrs: Attrs, links: Links, kept: NDArray[np.bool_]) -> Attrs:
         """The attributes of the step that computes these channels of the result alone."""
         del links, kept
+        return attrs
+
+    def rows_read(self, attrs: Attrs, args: Types, result: TensorType, axis: int) -> RowReads | None:
+        """Rows of the arguments that a row along `axis` of the result is computed from.
+
+        None where rows follow no common rule, or need more than such rows."""
+        del attrs, args, result, axis
+        return None
+
+    def of_rows(self, attrs: Attrs, span: RowSpan) -> Attrs:
+        """The attributes of the step that computes rows of the result alone, from no more than they read."""
+        del span
         return attrs
 
     def takes_as_padding(self, attrs: Attrs, image: TensorType, value: float, least: float) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from codegen.ir.dataflow import ChannelLink, Links, Range, channels
+from codegen.ir.dataflow import ChannelLink, Links, Range, RowReads, RowSpan, channels
 from codegen.ir.operator import Arrays, Attrs, Types
 from codegen.ir.ops.base.attrs import ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs, PaddedAttrs
 from codegen.ir.ops.base.operands import (
@@ -18,11 +18,13 @@ from codegen.ir.ops.base.operands import (
     need_rank,
     operand,
     optional,
+    span_padded,
     window_extents,
+    window_reads,
 )
 from codegen.ir.ops.base.parameters import connected_rule, need_matching_bias
 from codegen.ir.ops.base.products import ends_of_sums
-from codegen.ir.ops.base.rounding import TFLITE, rounding_of
+from codegen.ir.ops.base.rounding import TFLITE, HybridRounding, rounding_of
 from codegen.ir.ops.base.weighted import Multipliers, WeightedOp, WeightedRule, weight_zero_point
 from codegen.ir.ops.rounded import RULES
 from codegen.ir.types import DType, TensorType
@@ -62,7 +64,24 @@ class _Weighted(WeightedOp):
         return rule_of(attrs).evaluate(self, narrow(attrs, self.attrs_type), values, args, result)
 
 
-class Conv2D(_Weighted):
+class _Convolution(_Weighted):
+    """A layer whose window slides over an image."""
+
+    def rows_read(self, attrs: Attrs, args: Types, result: TensorType, axis: int) -> RowReads | None:
+        """Windows along rows or columns, unless all of the image decides on its scale at run time."""
+        del result
+        assert isinstance(attrs, ConvAttrs | DepthwiseConvAttrs)
+        if isinstance(rounding_of(attrs), HybridRounding):
+            return None
+        rows, columns = operand(args, 1, "weights").shape[1:3]
+        return window_reads(attrs, (rows, columns), attrs.dilation, axis, len(args))
+
+    def of_rows(self, attrs: Attrs, span: RowSpan) -> Attrs:
+        """With the padding that these rows read."""
+        return span_padded(narrow(attrs, PaddedAttrs), span)
+
+
+class Conv2D(_Convolution):
     """CONV_2D(image NHWC, weights OHWI, bias O or None) -> NHWC; grouped when I divides the image's C."""
 
     name = "CONV_2D"
@@ -91,7 +110,7 @@ class Conv2D(_Weighted):
         return result.elements * math.prod(operand(args, 1, "weights").shape[1:])
 
 
-class DepthwiseConv2D(_Weighted):
+class DepthwiseConv2D(_Convolution):
     """DEPTHWISE_CONV_2D(image NHWC, weights 1HWO, bias O or None) -> NHWC."""
 
     name = "DEPTHWISE_CONV_2D"
@@ -141,6 +160,16 @@ class FullyConnected(_Weighted):
     short = "fc"
     attrs_type = FullyConnectedAttrs
     mixes_channels = True
+
+    def rows_read(self, attrs: Attrs, args: Types, result: TensorType, axis: int) -> RowReads | None:
+        """Row by row of the image."""
+        image = operand(args, 0, "image")
+        if axis == len(result.shape) - 1 or image.shape[-1] != operand(args, 1, "weights").shape[1]:
+            return None
+        alike = [own for own, extent in enumerate(image.shape[:-1]) if extent == result.shape[axis]]
+        same_rank = axis if len(image.shape) == len(result.shape) else None
+        own = same_rank if same_rank is not None else alike[0] if len(alike) == 1 else None
+        return None if own is None else RowReads(axes=(own, *(None for _ in args[1:])))
 
     def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
         """[rows, O]; with `keep_num_dims` the image's shape with its last extent replaced by O."""

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from codegen.ir.dataflow import Links, Range, same_channels
+from codegen.ir.dataflow import Links, Range, RowReads, same_channels
 from codegen.ir.operator import Arrays, Attrs, Op, Types
 from codegen.ir.ops.base.activation import activated, stored_limits
 from codegen.ir.ops.base.attrs import BinaryAttrs
@@ -193,6 +193,11 @@ class AddN(Op):
         if len(args) < 2 or len(shapes) != 1:
             raise ValueError(f"adds {len(args)} tensors of {len(shapes)} shapes, needs two or more of one")
         return shapes.pop()
+
+    def rows_read(self, attrs: Attrs, args: Types, result: TensorType, axis: int) -> RowReads | None:
+        """Row by row, along any axis."""
+        del attrs, result
+        return RowReads(axes=(axis,) * len(args))
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """int8 of one quantisation, float32, or int32 without a scale."""

@@ -6,7 +6,16 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.ir.dataflow import ChannelLink, Links, channels, same_channels
+from codegen.ir.dataflow import (
+    ChannelLink,
+    Links,
+    RowReads,
+    RowSpan,
+    aligned_axis,
+    channels,
+    same_channels,
+    with_extent,
+)
 from codegen.ir.operator import Arrays, Attrs, Op, Types
 from codegen.ir.ops.base.attrs import (
     BroadcastToAttrs,
@@ -59,6 +68,11 @@ class Concatenation(MovingOp):
             links.append(ChannelLink(argument=index, source=every, result=every + start))
             start += len(every)
         return tuple(links)
+
+    def rows_read(self, attrs: Attrs, args: Types, result: TensorType, axis: int) -> RowReads | None:
+        """Row by row, along another axis than its own."""
+        del result
+        return None if axis == narrow(attrs, ConcatAttrs).axis else RowReads(axes=(axis,) * len(args))
 
     def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
         """The arguments' common shape, extents along `axis` summed."""
@@ -118,6 +132,17 @@ class Pad(MovingOp):
         around = (int(kept[:first].sum()), int(kept[stop:].sum()))
         return replace(pad, paddings=(*pad.paddings[:-1], around))
 
+    def rows_read(self, attrs: Attrs, args: Types, result: TensorType, axis: int) -> RowReads | None:
+        """Row by row, behind those that are put in front."""
+        del args, result
+        return RowReads(axes=(axis,), front=narrow(attrs, PadAttrs).paddings[axis][0])
+
+    def of_rows(self, attrs: Attrs, span: RowSpan) -> Attrs:
+        """With the padding around these rows."""
+        pad, axis = narrow(attrs, PadAttrs), span.axis
+        around = (span.front, span.back)
+        return replace(pad, paddings=(*pad.paddings[:axis], around, *pad.paddings[axis + 1 :]))
+
     def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
         """Each extent plus what is added before and after."""
         pad = narrow(attrs, PadAttrs)
@@ -175,6 +200,20 @@ class Reshape(MovingOp):
         shape = narrow(attrs, ReshapeAttrs).shape
         return ReshapeAttrs(shape=(*shape[:-1], int(kept.sum()))) if links else attrs
 
+    def rows_read(self, attrs: Attrs, args: Types, result: TensorType, axis: int) -> RowReads | None:
+        """Row by row of an axis of as many rows, with as many elements in front of it."""
+        del attrs
+        shape, extent = operand(args, 0, "argument").shape, result.shape[axis]
+        before = math.prod(result.shape[:axis])
+        places = [place for place in range(len(shape)) if math.prod(shape[:place]) == before]
+        alike = [place for place in places if shape[place] == extent]
+        return RowReads(axes=(alike[-1],)) if alike else None
+
+    def of_rows(self, attrs: Attrs, span: RowSpan) -> Attrs:
+        """With so many rows."""
+        shape = narrow(attrs, ReshapeAttrs).shape
+        return ReshapeAttrs(shape=with_extent(shape, span.axis, span.rows))
+
     def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
         """The attribute's shape, if it has as many elements."""
         shape = narrow(attrs, ReshapeAttrs).shape
@@ -209,6 +248,11 @@ class Transpose(MovingOp):
         """Channel by channel where the last axis stays the last."""
         stays = narrow(attrs, TransposeAttrs).permutation[-1:] == (len(result.shape) - 1,)
         return same_channels(args, result) if stays else None
+
+    def rows_read(self, attrs: Attrs, args: Types, result: TensorType, axis: int) -> RowReads | None:
+        """Row by row of the axis that becomes this one."""
+        del args, result
+        return RowReads(axes=(narrow(attrs, TransposeAttrs).permutation[axis],))
 
     def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
         """The argument's extents, permuted."""
@@ -248,6 +292,20 @@ class StridedSlice(MovingOp):
             return part
         return replace(part, counts=(*part.counts[:-1], left), shape=(*part.shape[:-1], left))
 
+    def rows_read(self, attrs: Attrs, args: Types, result: TensorType, axis: int) -> RowReads | None:
+        """Every so many rows, where no axis is dropped."""
+        del args, result
+        part = narrow(attrs, StridedSliceAttrs)
+        if part.shape != part.counts or part.strides[axis] < 1:
+            return None
+        return RowReads(axes=(axis,), stride=part.strides[axis], front=-part.begins[axis])
+
+    def of_rows(self, attrs: Attrs, span: RowSpan) -> Attrs:
+        """From the first row on that is there."""
+        part, axis = narrow(attrs, StridedSliceAttrs), span.axis
+        counts = with_extent(part.counts, axis, span.rows)
+        return replace(part, begins=with_extent(part.begins, axis, 0), counts=counts, shape=counts)
+
     def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
         """The attribute's shape, if indices stay inside and the elements agree."""
         part = narrow(attrs, StridedSliceAttrs)
@@ -282,6 +340,16 @@ class BroadcastTo(MovingOp):
     short = "broadcast"
     is_monotone = True
     attrs_type = BroadcastToAttrs
+
+    def rows_read(self, attrs: Attrs, args: Types, result: TensorType, axis: int) -> RowReads | None:
+        """Row by row of an argument that is not repeated along the axis."""
+        del attrs
+        return RowReads(axes=(aligned_axis(operand(args, 0, "argument").shape, result.shape, axis),))
+
+    def of_rows(self, attrs: Attrs, span: RowSpan) -> Attrs:
+        """With so many rows."""
+        shape = narrow(attrs, BroadcastToAttrs).shape
+        return BroadcastToAttrs(shape=with_extent(shape, span.axis, span.rows))
 
     def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
         """The attribute's shape, if the argument broadcasts to it."""

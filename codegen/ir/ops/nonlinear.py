@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from codegen.ir.dataflow import Links, Range, same_channels
+from codegen.ir.dataflow import Links, Range, RowReads, same_channels
 from codegen.ir.operator import Arrays, Attrs, Op, Types
 from codegen.ir.ops.base import curves
 from codegen.ir.ops.base.activation import ActivatedAttrs, Activation, activated, stored_limits
@@ -174,6 +174,11 @@ class Softmax(_Unary):
     bound = 1.0
     attrs_type = SoftmaxAttrs
     integers = (DType.INT8, DType.INT16)
+
+    def rows_read(self, attrs: Attrs, args: Types, result: TensorType, axis: int) -> RowReads | None:
+        """Row by row, along any axis but the last."""
+        del attrs, args
+        return None if axis == len(result.shape) - 1 else RowReads(axes=(axis,))
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """An axis, a positive beta. A result of int8 has scale 1/256, zero point -128; of int16 2^-15, or,

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from codegen.ir.dataflow import Links, same_channels
+from codegen.ir.dataflow import Links, RowReads, same_channels
 from codegen.ir.operator import Arrays, Attrs, Op, Types
 from codegen.ir.ops.base.activation import activated, stored_limits
 from codegen.ir.ops.base.attrs import BinaryAttrs
@@ -38,7 +38,7 @@ from codegen.ir.ops.base.parameters import (
     prelu_params,
     squared_difference_params,
 )
-from codegen.ir.ops.base.shape_rules import BroadcastShape, SameShape
+from codegen.ir.ops.base.shape_rules import BroadcastShape, SameShape, broadcast_rows
 from codegen.ir.types import DType, TensorType
 
 PLAIN = (DType.INT32, DType.INT64, DType.BOOL, DType.FLOAT32)
@@ -318,6 +318,11 @@ class SelectV2(Op):
         need_count(args, 3, 3)
         shapes = [operand(args, index, f"input {index}").shape for index in range(3)]
         return broadcast(broadcast(shapes[0], shapes[1]), shapes[2])
+
+    def rows_read(self, attrs: Attrs, args: Types, result: TensorType, axis: int) -> RowReads | None:
+        """Row by row, along any axis."""
+        del attrs
+        return broadcast_rows(args, result, axis)
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """A bool condition; any element type, all of one quantisation."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from codegen.ir.dataflow import Links, Range, same_channels
+from codegen.ir.dataflow import Links, Range, RowReads, RowSpan, same_channels
 from codegen.ir.operator import Arrays, Attrs, Op, Types
 from codegen.ir.ops.base.activation import activated, stored_limits
 from codegen.ir.ops.base.attrs import MeanAttrs, PoolAttrs, ResizeAttrs
@@ -22,7 +22,9 @@ from codegen.ir.ops.base.operands import (
     need_same_quantization,
     operand,
     present,
+    span_padded,
     window_extents,
+    window_reads,
 )
 from codegen.ir.ops.base.parameters import mean_multiplier
 from codegen.ir.ops.base.rounding import OnnxRounding, rounding_of
@@ -109,6 +111,16 @@ class _PoolOperator(Op):
         if min(ends) <= 0 or lasts[0] >= height or lasts[1] >= width:
             raise ValueError(f"padding {pool.padding} leaves a window of {pool.window} without any element")
         return (batch, rows, columns, channels)
+
+    def rows_read(self, attrs: Attrs, args: Types, result: TensorType, axis: int) -> RowReads | None:
+        """Windows along rows or columns."""
+        del result
+        pool = narrow(attrs, PoolAttrs)
+        return window_reads(pool, pool.window, (1, 1), axis, len(args))
+
+    def of_rows(self, attrs: Attrs, span: RowSpan) -> Attrs:
+        """With the padding that these rows read."""
+        return span_padded(narrow(attrs, PoolAttrs), span)
 
     def channel_links(self, attrs: Attrs, args: Types, result: TensorType) -> Links:
         """Channel by channel."""
@@ -210,6 +222,14 @@ class Mean(Op):
         if (255 * count) << max(shift, 0) > INT32_MAX:
             return None
         return self.at_both_ends(attrs, ranges, args, result)
+
+    def rows_read(self, attrs: Attrs, args: Types, result: TensorType, axis: int) -> RowReads | None:
+        """Row by row, along an axis that it does not go over."""
+        del result
+        mean = narrow(attrs, MeanAttrs)
+        left = [own for own in range(len(operand(args, 0, "argument").shape)) if own not in mean.axes]
+        own = axis if mean.keep_dims else left[axis]
+        return None if own in mean.axes else RowReads(axes=(own,))
 
     def channel_links(self, attrs: Attrs, args: Types, result: TensorType) -> Links:
         """Channel by channel, unless it goes over channels."""

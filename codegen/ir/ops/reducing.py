@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from codegen.ir.dataflow import RowReads
 from codegen.ir.operator import Arrays, Attrs, Op, Types
 from codegen.ir.ops.base.attrs import ArgAttrs, BatchMatMulAttrs, CumsumAttrs, MeanAttrs
 from codegen.ir.ops.base.fixed_point import (
@@ -268,6 +269,11 @@ class L2Normalization(Op):
         if not shape:
             raise ValueError("the argument has no axis")
         return shape
+
+    def rows_read(self, attrs: Attrs, args: Types, result: TensorType, axis: int) -> RowReads | None:
+        """Row by row, along any axis but the last."""
+        del attrs, args
+        return None if axis == len(result.shape) - 1 else RowReads(axes=(axis,))
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """int8 or float32; an int8 result has scale 1/128, zero point 0. Sums of squares fit 31 bits."""

@@ -5,12 +5,20 @@ What evaluating a step in NumPy costs, known from shapes alone: what is bounded 
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
 
+from codegen.ir.dataflow import RowReads, RowSpan
 from codegen.ir.operator import Arrays, Attrs, Op, Padding2D, Types
-from codegen.ir.ops.base.attrs import ConvAttrs, FullyConnectedAttrs, PoolAttrs
+from codegen.ir.ops.base.attrs import (
+    ConvAttrs,
+    DepthwiseConvAttrs,
+    FullyConnectedAttrs,
+    PaddedAttrs,
+    PoolAttrs,
+)
 from codegen.ir.ops.base.fixed_point import INT32_MAX
 from codegen.ir.ops.base.taps import axes_of
 from codegen.ir.types import DType, TensorType
@@ -173,6 +181,33 @@ def window_extents(
     if max(rows.padded, columns.padded) > INT32_MAX:
         raise ValueError(f"{reach} with padding {padding} reaches further than {INT32_MAX} elements")
     return rows.count, columns.count
+
+
+def window_reads(
+    attrs: ConvAttrs | DepthwiseConvAttrs | PoolAttrs,
+    window: tuple[int, int],
+    dilation: tuple[int, int],
+    axis: int,
+    count: int,
+) -> RowReads | None:
+    """Rows (axis 1) or columns (2) that a sliding window reads of the first of `count` arguments."""
+    if axis not in (1, 2):
+        return None
+    padding, along = attrs.padding, axis - 1
+    return RowReads(
+        axes=(axis, *(None for _ in range(count - 1))),
+        taps=window[along],
+        stride=attrs.stride[along],
+        dilation=dilation[along],
+        front=(padding.top, padding.left)[along],
+    )
+
+
+def span_padded(attrs: PaddedAttrs, span: RowSpan) -> PaddedAttrs:
+    """The attributes with the padding that part of a result reads."""
+    if span.axis == 1:
+        return replace(attrs, padding=replace(attrs.padding, top=span.front, bottom=span.back))
+    return replace(attrs, padding=replace(attrs.padding, left=span.front, right=span.back))
 
 
 _ROUND = 1 << 12
