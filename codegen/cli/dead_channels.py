@@ -4,7 +4,7 @@ import click
 
 from codegen.command.console import table
 from codegen.driver.inputs.planned import Planned
-from codegen.driver.report.sections import reduction_line, reduction_news, reduction_rows
+from codegen.driver.report.sections import reduction_line, reduction_news, reduction_rows, window_lines
 
 
 def show_reduction_news(planned: Planned) -> None:
@@ -17,7 +17,9 @@ def show_reduction_news(planned: Planned) -> None:
 
 
 def show_reduction(planned: Planned) -> None:
-    """One line, where that is not told in front."""
+    """One line, where that is not told in front, and what a window that slides saves."""
     line = reduction_line(planned.reduction)
     if line is not None and reduction_news(planned.reduction) is None:
         click.echo(line)
+    for text in window_lines(planned.sliding):
+        click.echo(text)

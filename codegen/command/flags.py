@@ -23,6 +23,7 @@ from codegen.driver.inputs.declared_pools import DeclaredPool
 from codegen.driver.inputs.dims import parsed
 from codegen.driver.inputs.fixes import parsed_fixes
 from codegen.driver.inputs.models import GivenNames
+from codegen.driver.inputs.windows import parsed_windows
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message, Messages
 from codegen.ir.byte_sizes import NUMBER, SIZE_WORDS, size_bytes, whole_number
@@ -199,6 +200,7 @@ def _options(values: dict[str, Any], board_default: str | None) -> Options:
         pools=declared_pools(pools),
         names=names,
         dims=parsed(values.pop("dim")),
+        windows=parsed_windows(values.pop("window")),
         fixes=parsed_fixes(values.pop("fix")),
         interface=interface,
         kernels=found.kernels,

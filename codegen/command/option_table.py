@@ -241,6 +241,16 @@ COMMON = (
         "all elements, or all of them with commas. May be given several times.",
     ),
     row(
+        "--window",
+        CODE,
+        NAMES,
+        blamed=("E224", "E279"),
+        multiple=True,
+        metavar="INPUT[.AXIS]=STEP",
+        help="The input is a window that moves by STEP rows a call: calls take new rows, and what earlier "
+        "calls computed is kept as state (docs/guides/windows.md).",
+    ),
+    row(
         "--pool",
         TARGET,
         LIMITS,

@@ -129,6 +129,7 @@ def plan_model(
         program=replace(program, metadata=metadata, interface=options.interface),
         macs=ready.macs,
         reduction=ready.reduction,
+        sliding=ready.sliding,
         at=None if ready.sizes is None else ready.sizes.reference,
         file=ready.file,
     )
@@ -311,7 +312,16 @@ def document(built: Built, options: Options, measured: Sequence[Measured] = ()) 
     called = in_smallest_forms([model.program.steps.prim_funcs for model in built.models])
     sizes = built.image.sizes
     documents = [
-        report(each.program, options.board, each.macs, sizes, run, reduction=each.reduction, called=prims)
+        report(
+            each.program,
+            options.board,
+            each.macs,
+            sizes,
+            run,
+            reduction=each.reduction,
+            sliding=each.sliding,
+            called=prims,
+        )
         for each, run, prims in zip(built.models, runs, called, strict=True)
     ]
     whole = documents[0] if built.bundle.is_single else joint_report(built.bundle, documents)

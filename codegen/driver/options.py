@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from codegen.driver.inputs.declared_pools import DeclaredPool
 from codegen.driver.inputs.dims import GivenDim
 from codegen.driver.inputs.models import GivenNames
+from codegen.driver.inputs.windows import GivenWindow
 from codegen.importers.graph_inputs import FixedInput
 from codegen.program.interface import Interface
 from codegen.program.search_options import SearchOptions
@@ -107,6 +108,8 @@ class Options(SearchOptions):
     """Sizes of inputs that are known as ranges."""
     fixes: tuple[FixedInput, ...] = ()
     """Graph inputs that are constants."""
+    windows: tuple[GivenWindow, ...] = ()
+    """The input that is a window and moves from call to call; at most one."""
     names: GivenNames = field(default_factory=GivenNames)
     """C prefixes of the models, in place of those after their files."""
     firmware: Firmware = "test"
@@ -126,6 +129,7 @@ class Options(SearchOptions):
         parts += [f"--pool {pool}" for pool in self.pools]
         parts += [f"--name {word}" for word in self.names.words]
         parts += [f"--dim {dim}" for dim in self.dims]
+        parts += [f"--window {window}" for window in self.windows]
         parts += [fix.spelled for fix in self.fixes]
         parts += [f"--concurrent {','.join(group)}" for group in self.concurrent]
         parts += [f"constants: {rule} in {rule.memory}" for rule in self.constant_rules]

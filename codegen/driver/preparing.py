@@ -10,12 +10,15 @@ from codegen.driver.inputs.ir_files import Stage, observer, write_ranged
 from codegen.driver.inputs.model_file import ModelFile
 from codegen.driver.inputs.models import model_name, places_of
 from codegen.driver.inputs.planned import macs_of
+from codegen.driver.inputs.windows import with_window
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message
 from codegen.importers.limits import byte_limits
 from codegen.ir import DType, Module
 from codegen.ir.formulas import named
 from codegen.ir.rules import Place
+from codegen.ir.verify import verify
+from codegen.passes.sliding import Sliding
 from codegen.progress import silent
 from codegen.search import Sizes, looked_at
 
@@ -54,6 +57,7 @@ class Prepared:
     """Value -> the memory from which its step reads, and who wants that."""
     missed: Mapping[Place, Message]
     """Places for all of several models that name nothing in this one."""
+    sliding: Sliding | None
     sizes: Sizes | None
     """Its sizes that are known as ranges: `module` is the model at the largest."""
     file: ModelFile
@@ -106,6 +110,12 @@ def prepared(
     elif options.dump_ir is not None and sizes is not None:
         write_ranged(options.dump_ir, sizes, stages)
     module = passes.run_passes(placed.module, pipeline(options, reductions.append), observe)
+    sliding = None
+    if options.windows:
+        sliding = with_window(module, options.windows[0], has_ranges=sizes is not None)
+        module = verify(sliding.module)
+        if observe is not None:
+            observe("slide_window", module)
     placed = passes.place_edges(placed, module, places, among_others=among_others)
     if sizes is not None and all(each.is_nothing for each in reductions):
         sizes = replace(sizes, rewritten=_rewriting(options, reduces=False))
@@ -116,6 +126,7 @@ def prepared(
         placed=placed.who,
         reads=placed.reads,
         missed=placed.missed,
+        sliding=sliding,
         sizes=sizes,
         file=file,
     )

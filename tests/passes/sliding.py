@@ -11,6 +11,7 @@ from codegen.passes.sliding import Sliding, SlidingInput
 
 Pair = tuple[int, int]
 SCALE = 0.05
+NONE = ops.Padding2D()
 
 
 class Streams(Builder):
@@ -56,7 +57,7 @@ class Streams(Builder):
         *,
         stride: Pair = (1, 1),
         dilation: Pair = (1, 1),
-        padding: ops.Padding2D = ops.Padding2D(),
+        padding: ops.Padding2D = NONE,
     ) -> Var:
         """CONV_2D."""
         attrs = ops.ConvAttrs(
@@ -71,7 +72,7 @@ class Streams(Builder):
         window: Pair = (3, 1),
         *,
         stride: Pair = (1, 1),
-        padding: ops.Padding2D = ops.Padding2D(),
+        padding: ops.Padding2D = NONE,
     ) -> Var:
         """DEPTHWISE_CONV_2D."""
         attrs = ops.DepthwiseConvAttrs(stride=stride, padding=padding)
@@ -208,13 +209,10 @@ def both(
     window, function = sliding.window, sliding.module.main
     type_ = sliding.whole.main.params[0].type
     rows = stream(type_, window.axis, calls * window.step, seed)
-    held = [
-        np.frombuffer(state.initial, function.params[state.param].type.dtype.numpy)
-        for state in function.states
-    ]
-    held = [
-        each.reshape(function.params[state.param].type.shape) for each, state in zip(held, function.states)
-    ]
+    held: list[np.ndarray] = []
+    for state in function.states:
+        old = function.params[state.param].type
+        held.append(np.frombuffer(state.initial, old.dtype.numpy).reshape(old.shape))
     for call in range(calls):
         end = (call + 1) * window.step
         new = rows.take(range(end - window.step, end), axis=window.axis)

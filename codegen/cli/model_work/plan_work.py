@@ -50,7 +50,13 @@ def plan(
             planned = plan_only(path, options, progress=stage)
             document: Mapping[str, object] = {}
             if as_json or report_files or outputs.has_document:
-                document = report(planned.program, options.board, planned.macs, reduction=planned.reduction)
+                document = report(
+                    planned.program,
+                    options.board,
+                    planned.macs,
+                    reduction=planned.reduction,
+                    sliding=planned.sliding,
+                )
             document, lines = report_files.finish(
                 document, outputs.folder, models=[path], options=options, progress=stage
             )

@@ -5,17 +5,15 @@ In a sequence state begins at zero, and each inference finds it as the one befor
 
 import re
 import zipfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from codegen.driver.inputs.array_shapes import add_surplus, fits_in_rows, fitted, layout_advice, uneven_rows
-from codegen.driver.inputs.planned import Planned
 from codegen.errors import CodegenError, Message, Messages, counted
 from codegen.ir import DType, TensorType, Var
-from codegen.ir.evaluate import evaluate
 from codegen.ir.operator import Arrays
 from codegen.program.interface import IoTensor
 from codegen.program.program import Program
@@ -270,7 +268,7 @@ def _within(data: np.ndarray, domains: Sequence[tuple[float, float]]) -> np.ndar
 
 
 MADE_UP = 8
-"""Inferences of a sequence that is made up."""
+"""Inferences of a sequence that is made up, behind those until a window that slides is full."""
 
 
 def state_inputs(program: Program) -> tuple[int, ...]:
@@ -346,8 +344,9 @@ def sequence_cases(
     """
     types = [tensor.type for tensor in program.signature.inputs]
     if given is None:
-        names = [f"seed {seed + number}" for number in range(MADE_UP)]
-        rows = [pattern_case(types, seed + number).inputs for number in range(MADE_UP)]
+        numbers = range(seed, seed + MADE_UP + int(program.metadata.get("ready_calls", 0)))
+        names = [f"seed {number}" for number in numbers]
+        rows = [pattern_case(types, number).inputs for number in numbers]
     else:
         read = given.read_rows("x", program.signature.inputs, "input", state_inputs(program))
         name = given.prefix or given.path.name
@@ -375,22 +374,3 @@ def _outputs(
 
 def _zero(type_: TensorType) -> np.ndarray:
     return np.full(type_.shape, type_.zero_point, type_.dtype.numpy)
-
-
-def sequence_references(planned: Planned, cases: Sequence[Case]) -> Iterator[tuple[np.ndarray, ...]]:
-    """Expected outputs of each inference: the case's own, else the built-in NumPy evaluation, which hands its
-    own state on."""
-    program, reference = planned.program, planned.reference
-    pairs = list(zip(state_inputs(program), state_outputs(program), strict=True))
-    state: dict[int, np.ndarray] = {}
-    known = all(case.known_outputs is not None for case in cases)
-    for case in cases:
-        inputs = tuple(state.get(index, data) for index, data in enumerate(case.inputs))
-        expected = case.expected or (None,) * len(program.signature.outputs)
-        found = expected if known else tuple(evaluate(reference, reference.main, inputs))
-        state = {into: data for into, out in pairs if (data := found[out]) is not None}
-        yield tuple(
-            each
-            for own, theirs in zip(found, expected, strict=True)
-            if (each := own if theirs is None else theirs) is not None
-        )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from codegen import passes
 from codegen.driver.inputs.model_file import ModelFile
 from codegen.ir import Module
+from codegen.passes.sliding import Sliding
 from codegen.program.program import Program
 
 
@@ -24,6 +25,9 @@ class Planned:
     file: ModelFile | None = None
     """The file that the module was read from; None for a module without one."""
 
+    sliding: Sliding | None = None
+    """What an input that slides saves and keeps (`--window`); None without one."""
+
     @property
     def own_macs(self) -> int:
         """Multiply-accumulates of `module`, each layer once."""
@@ -32,6 +36,8 @@ class Planned:
     @property
     def reference(self) -> Module:
         """The module before reduction: outputs are compared with it, so that the reduction is checked too."""
+        if self.sliding is not None:
+            return self.module
         return self.module if self.reduction is None else self.reduction.original
 
 

@@ -71,6 +71,11 @@ def _asked(
     program = planned.program
     if planned.file is None:
         return EngineOutputs(reason="the network comes from no file")
+    if planned.sliding is not None:
+        text = (
+            "the file's network takes whole windows; a sequence is compared with them by our own evaluation"
+        )
+        return EngineOutputs(reason=text)
     if _gives_variables(program, cases):
         text = "the inputs give the model's variables values, which no engine takes"
         return EngineOutputs(reason=f"{text} (--sequence begins as after a reset)")

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from codegen import engines
-from codegen.driver.inputs.cases import Case, sequence_references, state_inputs, state_outputs
+from codegen.driver.inputs.cases import Case, state_inputs, state_outputs
 from codegen.driver.inputs.planned import Planned
 from codegen.driver.references.asking import (
     EngineOutputs,
@@ -17,6 +17,7 @@ from codegen.driver.references.asking import (
     variable_outputs,
 )
 from codegen.driver.references.import_check import ImportCheck, WrongStep, compare_steps
+from codegen.driver.references.sequences import sequence_references
 from codegen.driver.report.output_check import compare
 from codegen.engines import TFLITE_MICRO, Engine, EngineAnswer
 from codegen.importers import Imported

@@ -7,6 +7,7 @@ from codegen.errors import counted
 from codegen.ir import Var
 from codegen.ir.ops import DEVICE_COPY
 from codegen.passes import Reduction, Removal
+from codegen.passes.sliding import Sliding
 from codegen.program.program import Program, second_core_steps
 
 _SHARES = (
@@ -115,6 +116,40 @@ def reduction_line(reduction: Reduction | None) -> str | None:
         f"{reduction.after.weight_bytes:,} of {reduction.before.weight_bytes:,} weight bytes "
         f"({removed_channels(reduction):,} channels constant or unread)"
     )
+
+
+def window_report(sliding: Sliding | None) -> dict[str, object] | None:
+    """The `window` object of report.json; None without `--window`."""
+    if sliding is None:
+        return None
+    return {
+        "input": sliding.window.name,
+        "axis": sliding.window.axis,
+        "rows": sliding.window.rows,
+        "step": sliding.window.step,
+        "ready_calls": sliding.calls,
+        "macs_whole": sliding.macs_whole,
+        "macs": sliding.macs,
+        "state_bytes": sliding.state_bytes,
+        "computed_whole": [asdict(stop) for stop in sliding.stops],
+    }
+
+
+def window_lines(sliding: Sliding | None) -> list[str]:
+    """What a window that slides saves and keeps, and which steps are computed whole."""
+    if sliding is None:
+        return []
+    window = sliding.window
+    share = sliding.macs / sliding.macs_whole if sliding.macs_whole else 1.0
+    lines = [
+        f"window    {window.name}: {counted(window.step, 'new row')} of {window.rows} along axis "
+        f"{window.axis} a call, {sliding.macs:,} of {sliding.macs_whole:,} multiply-accumulates "
+        f"({100 * share:.1f} %), {sliding.state_bytes:,} bytes of state; right from call {sliding.calls} on"
+    ]
+    if sliding.keeps_nothing:
+        lines.append("          no layer's rows can be kept: only the input's are")
+    lines += [f"          whole: {stop.where}, {stop.reason} ({stop.macs:,})" for stop in sliding.stops]
+    return lines
 
 
 def removed_channels(reduction: Reduction) -> int:

@@ -10,13 +10,14 @@ from codegen.driver.report.certificate import certificate, origin
 from codegen.driver.report.code_sizes import CodeSizes
 from codegen.driver.report.output_check import Comparison, ReferenceUsed
 from codegen.driver.report.rounding_certificate import rounding_report
-from codegen.driver.report.sections import copies_report, reduction_report
+from codegen.driver.report.sections import copies_report, reduction_report, window_report
 from codegen.driver.report.size_gaps import sizes_report
 from codegen.driver.report.step_layers import layers_report
 from codegen.driver.report.totals import predicted_instructions, steps_not_predicted, time_report, totals
 from codegen.ir.ops.user import operator_name
 from codegen.kernels.primfunc import PrimFunc
 from codegen.passes import Reduction
+from codegen.passes.sliding import Sliding
 from codegen.plan.place.access import access_cost, pool_access_cost
 from codegen.problem.problem import Buffer, BufferKind, pool_alignment
 from codegen.program.constants import ConstantPool
@@ -49,6 +50,7 @@ def report(
     measured: Measured | None = None,
     *,
     reduction: Reduction | None = None,
+    sliding: Sliding | None = None,
     called: Sequence[PrimFunc] = (),
 ) -> dict[str, object]:
     """The report document. Without `sizes` it is the `plan` verb's, without `measured` the `build` verb's.
@@ -64,6 +66,7 @@ def report(
         "device_copies": copies_report(program),
         "constants": _constants(program),
         "reduction": reduction_report(reduction),
+        "window": window_report(sliding),
         "rounding": rounding_report(program),
         "sizes": sizes_report(program),
     }

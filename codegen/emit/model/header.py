@@ -194,6 +194,8 @@ class HeaderView:
     states: tuple[StateView, ...]
     saved_state_bytes: int
     """As `<model>_save` writes it."""
+    ready_calls: str
+    """Calls until a window that slides is full; empty where none slides."""
     sizes: "SizesView | None"
     """Sizes that are known at run time only."""
     has_start: bool
@@ -233,6 +235,7 @@ def header_view(program: Program, places: Places, version: str) -> HeaderView:
             )
         ),
         saved_state_bytes=saved_state_bytes(program),
+        ready_calls=program.metadata.get("ready_calls", ""),
         sizes=_sizes(program, places, (*inputs, *outputs)),
         has_start=has_start(program),
         parameters=(*pools, "inputs", "outputs", *(("dims",) if program.ranges else ())),

@@ -1,20 +1,23 @@
 """A sliding window computed once: rows that a later call would compute again are kept as state.
 
 An input is a window that moves by some rows a call. `movement` proves which rows of each value equal rows of
-an earlier call, moved; `demand` says which rows are computed, which kept; `rewrite` makes steps on new rows and
-state of it. In: a module and windows. Out: a module whose input is the new rows, and a `Sliding` account.
-Start at `SlideWindow`.
+an earlier call, moved; `demand` says which rows are computed, which are kept; `rewrite` makes steps and state
+of it. In: a module and a window. Out: a module whose input is the new rows, and a `Sliding` account. Start at
+`slid`.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from codegen.ir import Function, Module
+from codegen.ir import Function, Let, Module, Var
 from codegen.passes.sliding.demand import demand
 from codegen.passes.sliding.movement import Movement, SlidingInput, Stop
 from codegen.passes.sliding.rewrite import rewrite
 
-__all__ = ["SlideWindow", "Sliding", "SlidingInput", "Stop", "slid"]
+__all__ = ["CannotSlide", "Sliding", "SlidingInput", "Stop", "slid"]
+
+
+READY_CALLS = "ready_calls"
+"""Key of a module's metadata: calls after which a window that slides is full."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,25 +42,35 @@ class Sliding:
         return self.macs == self.macs_whole
 
 
-def slid(module: Module, windows: Sequence[SlidingInput]) -> Sliding:
-    """Return the module with that window of `windows`, the axes that may be meant, that saves most.
+class CannotSlide(Exception):
+    """An input cannot be a window along an axis: the text says why."""
 
-    Axes of equal worth: the first. Raises ValueError where `windows` is empty.
+
+def slid(module: Module, window: SlidingInput) -> Sliding:
+    """Return the module with this window.
+
+    Raises CannotSlide where rows of earlier calls are read and cannot be kept.
     """
-    return min((_slid(module, window) for window in windows), key=lambda each: (each.macs, each.state_bytes))
-
-
-def _slid(module: Module, window: SlidingInput) -> Sliding:
     function = module.main
     movement = Movement(function, window)
-    chosen = demand(function, movement, _worthwhile(function, movement))
+    chosen = demand(function, movement, _keepable(function, movement))
+    own = chosen[window.name]
+    if own.kept is None and any(start < window.rows - window.step for start, _ in own.computed):
+        readers = [let.where for let in function.body if _reads(let, window.name)]
+        raise CannotSlide(
+            f"axis {window.axis} of {window.name} is no time axis: its rows do not lie one behind the other "
+            f"in memory, and {readers[0] if readers else 'a result'} reads earlier ones"
+        )
+    calls = -(-window.rows // window.step)
     slid_module = rewrite(module, movement, chosen)
+    metadata = {**module.metadata, READY_CALLS: str(calls)}
+    slid_module = replace(slid_module, metadata=metadata)
     states = slid_module.main.states
     return Sliding(
         window=window,
         module=slid_module,
         whole=module,
-        calls=-(-window.rows // window.step),
+        calls=calls,
         macs_whole=sum(let.macs for let in function.body),
         macs=sum(let.macs for let in slid_module.main.body),
         state_bytes=sum(len(state.initial) for state in states),
@@ -65,22 +78,10 @@ def _slid(module: Module, window: SlidingInput) -> Sliding:
     )
 
 
-def _worthwhile(function: Function, movement: Movement) -> frozenset[str]:
-    """Values whose rows are kept: all that can be."""
+def _keepable(function: Function, movement: Movement) -> frozenset[str]:
+    """Values of which rows can be kept."""
     return frozenset(var.name for var in function.variables() if movement.kept_run(var) is not None)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SlideWindow:
-    """The rewriting as a pass. `tell` hears what became of the window."""
-
-    windows: tuple[SlidingInput, ...]
-    name: str = "slide_window"
-    tell: Callable[[Sliding], None] | None = None
-
-    def run(self, module: Module) -> Module:
-        """The module that takes new rows alone."""
-        sliding = slid(module, self.windows)
-        if self.tell is not None:
-            self.tell(sliding)
-        return sliding.module
+def _reads(let: Let, name: str) -> bool:
+    return any(isinstance(arg, Var) and arg.name == name for arg in let.call.args)

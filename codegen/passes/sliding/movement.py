@@ -1,12 +1,12 @@
 """The proof of a sliding window: which rows of a value equal rows of an earlier call, moved.
 
 A value that follows the window has an axis of rows and moves by `pace` rows a call, a fraction behind
-strides. After so many calls that this is a whole number, row i equals row i + moved of the earlier call if all
-that it reads does. Padding equals padding; a row that was padding and is data now, or the reverse, is another one.
+strides. After so many calls that this is a whole number, row i equals row i + moved of the earlier call if
+all that it reads does. Padding equals padding; a row that was padding and is data now differs.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
 
@@ -55,12 +55,13 @@ class Track:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Stop:
-    """A step that is computed whole, and why."""
+    """A step that is computed whole, and why; steps that read its result are too."""
 
     value: str
     where: str
     reason: str
     macs: int
+    """Of the step, and of those behind it that do not move either."""
 
 
 class Movement:
@@ -71,6 +72,7 @@ class Movement:
         self.tracks: dict[str, Track] = {window.name: Track(axis=window.axis, pace=Fraction(window.step))}
         self._lets = {let.var.name: let for let in function.body}
         self._rows: dict[str, int] = {}
+        self._behind: dict[str, int] = {}
         self._equal: dict[tuple[str, int], Rows] = {}
         stops: list[Stop] = []
         for param in function.params:
@@ -78,18 +80,32 @@ class Movement:
                 self._rows[param.name] = param.type.shape[window.axis]
         for let in function.body:
             self._follow(let, stops)
-        self.stops = tuple(stops)
+        self.stops = tuple(stop for stop in stops if self._reads_rows(self._lets[stop.value]))
+
+    def _reads_rows(self, let: Let) -> bool:
+        """True if a step reads several rows of a value that follows the window."""
+        args = [arg.name for arg in let.call.args if isinstance(arg, Var)]
+        return any(self._rows.get(name, 0) > 1 for name in args)
 
     def _follow(self, let: Let, stops: list[Stop]) -> None:
         variables = [arg for arg in let.call.args if isinstance(arg, Var)]
         if not any(var.name in self.tracks for var in variables):
+            self._count_behind(let, variables, stops)
             return
         track = self._track(let)
         if isinstance(track, Track):
             self.tracks[let.var.name] = track
             self._rows[let.var.name] = let.var.type.shape[track.axis]
         else:
+            self._behind[let.var.name] = len(stops)
             stops.append(Stop(value=let.var.name, where=let.where, reason=track, macs=let.macs))
+
+    def _count_behind(self, let: Let, variables: Sequence[Var], stops: list[Stop]) -> None:
+        """Count a step that reads the result of one that is computed whole to the first of these."""
+        ends = [self._behind[var.name] for var in variables if var.name in self._behind]
+        if ends:
+            self._behind[let.var.name] = ends[0]
+            stops[ends[0]] = replace(stops[ends[0]], macs=stops[ends[0]].macs + let.macs)
 
     def _track(self, let: Let) -> Track | str:
         """The track of a result, or the reason why it has none."""
@@ -187,6 +203,3 @@ def demanded_rows(reads: RowReads, start: int, stop: int, count: int) -> tuple[i
     """Rows `[first, end)` of an argument of `count` rows that rows `[start, stop)` of the result read."""
     first, end = reads.span(start, stop)
     return max(first, 0), min(end, count)
-
-
-Tracks = Mapping[str, Track]

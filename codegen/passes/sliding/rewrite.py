@@ -132,7 +132,7 @@ class _Rewriting:
         count = stop + moved - start
         frames = -(-count // moved)
         held = count if lag == 1 else ((frames - 1) * lag + 1) * moved
-        old = replace(self._part(var, track.axis, (0, held), "kept"), origin="")
+        old = replace(self._part(var, track.axis, (0, held), "kept"), origin=f"{var.origin or var.name} kept")
         new = replace(old, name=self._name(f"{var.name}_window"))
         source = None if let is None else let.source
         shift = Call(op=SHIFT, args=(old, entering), attrs=Attrs())

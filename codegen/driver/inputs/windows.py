@@ -1,0 +1,104 @@
+"""Inputs that are windows: `--window` taken apart, and the module that takes new rows alone."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from codegen.errors import CodegenError, Message, Messages, counted
+from codegen.ir import Module, Var
+from codegen.ir.c_names import identifier, unique
+from codegen.passes.sliding import CannotSlide, Sliding, SlidingInput, slid
+
+_WORD = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?:\.(?P<axis>[0-9]{1,2}))?=(?P<step>[0-9]{1,9})")
+_HELP = "for example --window input_1=1 (the axis is found), or --window input_1.1=1 (axis 1 of input_1)"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GivenWindow:
+    """The word of `--window`: an input, perhaps an axis of it, and the rows by which it moves in a call."""
+
+    text: str
+    name: str
+    axis: int | None
+    step: int
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def parsed_windows(words: Sequence[str]) -> tuple[GivenWindow, ...]:
+    """Words of `--window`. Raises CodegenError E224 for one that says no window, and for a second one."""
+    messages = Messages()
+    windows: list[GivenWindow] = []
+    for word in words:
+        match = _WORD.fullmatch(word)
+        where = f"--window {word}"
+        if match is None or int(match["step"]) < 1:
+            messages.add("E224", "says no input and number of rows", where=where, help=_HELP)
+        elif windows:
+            text = f"a second window beside --window {windows[0]}: one input slides"
+            messages.add("E224", text, where=where, help="leave one out")
+        else:
+            axis = None if match["axis"] is None else int(match["axis"])
+            windows.append(GivenWindow(text=word, name=match["name"], axis=axis, step=int(match["step"])))
+    messages.raise_if_any()
+    return tuple(windows)
+
+
+def with_window(module: Module, given: GivenWindow, *, has_ranges: bool = False) -> Sliding:
+    """Let an input of `module` slide. Raises CodegenError E224 where input, axis or step do not fit, E279
+    where the model has state already, sizes are ranges, or an axis cannot slide."""
+    where = f"--window {given}"
+    function = module.main
+    if function.states:
+        names = ", ".join(function.params[state.param].origin for state in function.states)
+        text = f"the model keeps state already ({names}): what it computes depends on more than its window"
+        raise CodegenError(
+            Message(
+                code="E279", where=where, text=text, help="hand over what the model takes: without --window"
+            )
+        )
+    if has_ranges:
+        help_ = "give --dim one size, or leave --window out"
+        text = "sizes are known as ranges: which rows move is proved of one size"
+        raise CodegenError(Message(code="E279", where=where, text=text, help=help_))
+    return _best(module, _meant(function.params, given), where)
+
+
+def _meant(params: Sequence[Var], given: GivenWindow) -> list[SlidingInput]:
+    """The windows that may be meant: that axis, or every one that is longer than the step."""
+    where = f"--window {given}"
+    fields = unique([identifier(each.origin or each.name, f"input{i}") for i, each in enumerate(params)])
+    if given.name not in fields:
+        text = f"the model has no input {given.name}"
+        help_ = f"its inputs are {', '.join(fields)}"
+        raise CodegenError(Message(code="E224", where=where, text=text, help=help_))
+    param = params[fields.index(given.name)]
+    shape = [int(extent) for extent in param.type.shape]
+    if given.axis is not None and given.axis >= len(shape):
+        text = f"{given.name} has no axis {given.axis}"
+        help_ = f"its shape is {shape}: axes 0 to {len(shape) - 1}"
+        raise CodegenError(Message(code="E224", where=where, text=text, help=help_))
+    axes = range(len(shape)) if given.axis is None else (given.axis,)
+    fitting = [axis for axis in axes if given.step < shape[axis]]
+    if not fitting:
+        moved = counted(given.step, "row")
+        of = f"axis {given.axis} of {given.name} has {shape[given.axis]}" if given.axis is not None else ""
+        text = f"a window that moves by {moved} a call has to be longer: {of or f'{given.name} is {shape}'}"
+        raise CodegenError(Message(code="E224", where=where, text=text, help="give a smaller number of rows"))
+    return [SlidingInput(name=param.name, axis=axis, step=given.step, rows=shape[axis]) for axis in fitting]
+
+
+def _best(module: Module, windows: Sequence[SlidingInput], where: str) -> Sliding:
+    """The window that saves most; of those that save as much, the first."""
+    possible: list[Sliding] = []
+    reasons: list[str] = []
+    for window in windows:
+        try:
+            possible.append(slid(module, window))
+        except CannotSlide as refusal:
+            reasons.append(str(refusal))
+    if not possible:
+        help_ = "name the axis along which time goes, or hand over whole windows: without --window"
+        raise CodegenError(Message(code="E279", where=where, text="; ".join(reasons), help=help_))
+    return min(possible, key=lambda each: each.macs)

@@ -1,0 +1,132 @@
+"""A window that slides gives what the whole window gives, in every bit, from the first full one on."""
+
+import pytest
+
+from codegen.ir import DType, Module, Var, ops
+from codegen.ir.verify import verify
+from codegen.passes.sliding import CannotSlide, Sliding, SlidingInput, slid
+from codegen.passes.sliding.movement import Movement
+from tests.passes.sliding import Streams, differences, random_network, same
+
+
+def checked(module: Module, step: int, calls: int, axis: int = 1) -> Sliding:
+    """The window of input `x`, after a stream of so many calls from the first full window on."""
+    rows = module.main.params[0].type.shape[axis]
+    sliding = slid(module, SlidingInput(name="x", axis=axis, step=step, rows=rows))
+    verify(sliding.module)
+    assert differences(sliding, sliding.calls + calls) == 0
+    return sliding
+
+
+def tcn(dtype: DType) -> Module:
+    """Residual blocks of causal convolutions with dilations 1, 2, 4; the last row decides."""
+    net = Streams(1, dtype)
+    value = net.conv(net.param("x", net.type(1, 32, 1, 3)), 4)
+    for dilation in (1, 2, 4):
+        branch = net.conv(value, 4, dilation=(dilation, 1), padding=ops.Padding2D(top=2 * dilation))
+        value = net.step("ADD", [value, branch], ops.BinaryAttrs())
+    return net.build([net.dense(net.last_row(value), 3)])
+
+
+def imu(dtype: DType) -> Module:
+    """256 samples of 6 channels: convolutions with strides along time, a global pool."""
+    net = Streams(2, dtype)
+    value: Var = net.param("x", net.type(1, 256, 1, 6))
+    for stride in (4, 2, 1):
+        value = net.conv(value, 6, (5, 1), stride=(stride, 1))
+    return net.build([net.dense(net.step("MEAN", [value], ops.MeanAttrs(axes=(1, 2))), 3)])
+
+
+def spotter(dtype: DType) -> Module:
+    """Keywords: SAME padding, stride 2 in front, depthwise layers, a global pool."""
+    net = Streams(3, dtype)
+    top, bottom = same(24, 6, 2)
+    value = net.param("x", net.type(1, 24, 3, 1))
+    value = net.conv(value, 4, (6, 1), stride=(2, 1), padding=ops.Padding2D(top=top, bottom=bottom))
+    for _ in range(2):
+        value = net.depthwise(value, padding=ops.Padding2D(top=1, bottom=1))
+        value = net.conv(value, 4, (1, 1))
+    return net.build([net.dense(net.step("MEAN", [value], ops.MeanAttrs(axes=(1, 2))), 3)])
+
+
+def frames(dtype: DType) -> Module:
+    """An autoencoder's first layer over five frames."""
+    net = Streams(4, dtype)
+    return net.build([net.dense(net.param("x", net.type(1, 5, 1, 8)), 8)])
+
+
+TYPES = (DType.INT8, DType.INT16, DType.FLOAT32)
+
+
+@pytest.mark.parametrize("dtype", TYPES, ids=lambda dtype: dtype.value)
+def test_streams_are_equal(dtype: DType) -> None:
+    """What a call computes is counted too: a tenth, where no padding and no pool sets a floor."""
+    few = checked(tcn(dtype), 1, 20)
+    assert few.macs <= 0.1 * few.macs_whole and not few.stops
+    few = checked(imu(dtype), 8, 10)
+    assert few.macs <= 0.1 * few.macs_whole
+    assert [stop.reason for stop in few.stops] == ["each result needs all rows"]
+    for step in (1, 2, 3):
+        assert checked(spotter(dtype), step, 12).macs < 0.75 * few.macs_whole
+    stacked = checked(frames(dtype), 1, 10)
+    assert stacked.keeps_nothing and stacked.state_bytes == 5 * 8 * dtype.size_bytes
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("dtype", TYPES, ids=lambda dtype: dtype.value)
+def test_thousand_steps(dtype: DType) -> None:
+    for network, step in (
+        (tcn, 1),
+        (imu, 8),
+        (imu, 3),
+        (spotter, 1),
+        (spotter, 2),
+        (spotter, 3),
+        (frames, 1),
+    ):
+        checked(network(dtype), step, 1000)
+
+
+def random_differences(seeds: range) -> list[int]:
+    wrong: list[int] = []
+    for seed in seeds:
+        module, window = random_network(seed)
+        sliding = slid(module, window)
+        verify(sliding.module)
+        if differences(sliding, sliding.calls + 6, seed):
+            wrong.append(seed)
+    return wrong
+
+
+def test_random_networks_are_equal() -> None:
+    assert random_differences(range(40)) == []
+
+
+@pytest.mark.long
+def test_many_random_networks_are_equal() -> None:
+    assert random_differences(range(2000)) == []
+
+
+@pytest.mark.parametrize("extra", [(-1, 0), (0, 1)], ids=["in front", "behind"])
+def test_a_row_too_many_is_caught(monkeypatch: pytest.MonkeyPatch, extra: tuple[int, int]) -> None:
+    """A proof that keeps one row more, which padding touches, gives other results."""
+    proved = Movement.kept_run
+
+    def mutated(self: Movement, var: Var) -> tuple[int, int] | None:
+        run = proved(self, var)
+        if run is None or not var.name.startswith("conv0"):
+            return run
+        return run[0] + extra[0], run[1] + extra[1]
+
+    monkeypatch.setattr(Movement, "kept_run", mutated)
+    sliding = slid(spotter(DType.INT8), SlidingInput(name="x", axis=1, step=2, rows=24))
+    assert differences(sliding, sliding.calls + 12) > 0
+
+
+def test_an_axis_that_is_no_time_axis() -> None:
+    with pytest.raises(CannotSlide) as caught:
+        checked(spotter(DType.INT8), 1, 1, axis=2)
+    assert str(caught.value) == (
+        "axis 2 of x is no time axis: its rows do not lie one behind the other in memory, and "
+        'CONV_2D "conv0" reads earlier ones'
+    )
