@@ -10,7 +10,7 @@ from codegen.driver.inputs.ir_files import Stage, observer, write_ranged
 from codegen.driver.inputs.model_file import ModelFile
 from codegen.driver.inputs.models import model_name, places_of
 from codegen.driver.inputs.planned import macs_of
-from codegen.driver.inputs.windows import with_window
+from codegen.driver.inputs.sliding_windows import with_window
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message
 from codegen.importers.limits import byte_limits

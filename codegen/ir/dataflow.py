@@ -89,8 +89,8 @@ class RowReads:
 
     def span(self, start: int, stop: int) -> tuple[int, int]:
         """Rows `[first, end)`, padding included, that rows `[start, stop)` of the result read."""
-        first, last = start * self.stride - self.front, (stop - 1) * self.stride - self.front
-        return first, last + (self.taps - 1) * self.dilation + 1
+        last = (stop - 1) * self.stride - self.front
+        return start * self.stride - self.front, last + (self.taps - 1) * self.dilation + 1
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -105,8 +105,8 @@ class RowSpan:
 
 def aligned_axis(shape: tuple[int, ...], result: tuple[int, ...], axis: int) -> int | None:
     """The axis of a broadcast argument that is `axis` of the result; None where one row serves all."""
-    own = axis - (len(result) - len(shape))
-    return own if own >= 0 and shape[own] == result[axis] else None
+    place = axis - (len(result) - len(shape))
+    return place if place >= 0 and shape[place] == result[axis] else None
 
 
 def with_extent(shape: tuple[int, ...], axis: int, extent: int) -> tuple[int, ...]:

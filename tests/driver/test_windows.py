@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from codegen.driver.inputs.windows import GivenWindow, parsed_windows, with_window
+from codegen.driver.inputs.sliding_windows import GivenWindow, parsed_windows, with_window
 from codegen.errors import CodegenError
 from codegen.ir import DType, Module, StateValue, ops
 from tests.commands import codegen

@@ -26,7 +26,7 @@ class Planned:
     """The file that the module was read from; None for a module without one."""
 
     sliding: Sliding | None = None
-    """What an input that slides saves and keeps (`--window`); None without one."""
+    """Account of an input that slides (`--window`); None without one."""
 
     @property
     def own_macs(self) -> int:

@@ -13,8 +13,8 @@ from codegen.driver.inputs.cases import Case
 from codegen.driver.inputs.planned import Planned
 from codegen.driver.references.asking import EngineOutputs
 from codegen.driver.references.import_check import ImportCheck
-from codegen.driver.references.sequences import sequence_references
 from codegen.driver.references.stepwise import check_import
+from codegen.driver.references.stream_references import sequence_references
 from codegen.driver.report.output_check import Comparison, ReferenceUsed, compare
 from codegen.errors import Message, counted, listed
 from codegen.ir import Arg, Function, Var

@@ -17,7 +17,7 @@ from codegen.driver.references.asking import (
     variable_outputs,
 )
 from codegen.driver.references.import_check import ImportCheck, WrongStep, compare_steps
-from codegen.driver.references.sequences import sequence_references
+from codegen.driver.references.stream_references import sequence_references
 from codegen.driver.report.output_check import compare
 from codegen.engines import TFLITE_MICRO, Engine, EngineAnswer
 from codegen.importers import Imported

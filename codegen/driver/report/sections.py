@@ -136,7 +136,7 @@ def window_report(sliding: Sliding | None) -> dict[str, object] | None:
 
 
 def window_lines(sliding: Sliding | None) -> list[str]:
-    """What a window that slides saves and keeps, and which steps are computed whole."""
+    """Lines on work that a sliding window saves, its state, and steps that are computed whole."""
     if sliding is None:
         return []
     window = sliding.window

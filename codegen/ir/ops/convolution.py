@@ -166,10 +166,10 @@ class FullyConnected(_Weighted):
         image = operand(args, 0, "image")
         if axis == len(result.shape) - 1 or image.shape[-1] != operand(args, 1, "weights").shape[1]:
             return None
-        alike = [own for own, extent in enumerate(image.shape[:-1]) if extent == result.shape[axis]]
+        alike = [place for place, extent in enumerate(image.shape[:-1]) if extent == result.shape[axis]]
         same_rank = axis if len(image.shape) == len(result.shape) else None
-        own = same_rank if same_rank is not None else alike[0] if len(alike) == 1 else None
-        return None if own is None else RowReads(axes=(own, *(None for _ in args[1:])))
+        place = same_rank if same_rank is not None else alike[0] if len(alike) == 1 else None
+        return None if place is None else RowReads(axes=(place, *(None for _ in args[1:])))
 
     def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
         """[rows, O]; with `keep_num_dims` the image's shape with its last extent replaced by O."""

@@ -227,9 +227,10 @@ class Mean(Op):
         """Row by row, along an axis that it does not go over."""
         del result
         mean = narrow(attrs, MeanAttrs)
-        left = [own for own in range(len(operand(args, 0, "argument").shape)) if own not in mean.axes]
-        own = axis if mean.keep_dims else left[axis]
-        return None if own in mean.axes else RowReads(axes=(own,))
+        rank = len(operand(args, 0, "argument").shape)
+        left = [place for place in range(rank) if place not in mean.axes]
+        place = axis if mean.keep_dims else left[axis]
+        return None if place in mean.axes else RowReads(axes=(place,))
 
     def channel_links(self, attrs: Attrs, args: Types, result: TensorType) -> Links:
         """Channel by channel, unless it goes over channels."""

@@ -1,9 +1,9 @@
 """A sliding window computed once: rows that a later call would compute again are kept as state.
 
 An input is a window that moves by some rows a call. `movement` proves which rows of each value equal rows of
-an earlier call, moved; `demand` says which rows are computed, which are kept; `rewrite` makes steps and state
-of it. In: a module and a window. Out: a module whose input is the new rows, and a `Sliding` account. Start at
-`slid`.
+an earlier call, moved; `demand` says which rows are computed, which are kept; `smaller_steps` makes steps and
+state of it. In: a module and a window. Out: a module whose input is the new rows, and a `Sliding` account.
+Start at `slid`.
 """
 
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from codegen.ir import Function, Let, Module, Var
 from codegen.passes.sliding.demand import demand
 from codegen.passes.sliding.movement import Movement, SlidingInput, Stop
-from codegen.passes.sliding.rewrite import rewrite
+from codegen.passes.sliding.smaller_steps import rewrite
 
 __all__ = ["CannotSlide", "Sliding", "SlidingInput", "Stop", "slid"]
 
@@ -54,8 +54,8 @@ def slid(module: Module, window: SlidingInput) -> Sliding:
     function = module.main
     movement = Movement(function, window)
     chosen = demand(function, movement, _keepable(function, movement))
-    own = chosen[window.name]
-    if own.kept is None and any(start < window.rows - window.step for start, _ in own.computed):
+    input_rows = chosen[window.name]
+    if input_rows.kept is None and any(start < window.rows - window.step for start, _ in input_rows.computed):
         readers = [let.where for let in function.body if _reads(let, window.name)]
         raise CannotSlide(
             f"axis {window.axis} of {window.name} is no time axis: its rows do not lie one behind the other "

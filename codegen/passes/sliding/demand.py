@@ -28,65 +28,65 @@ class Demand:
 
 def demand(function: Function, movement: Movement, keep: frozenset[str]) -> Mapping[str, Demand]:
     """For each value that follows the window: its rows. `keep`: values that may have state."""
-    wanted: dict[str, Rows] = {name: np.zeros(movement.rows(name), np.bool_) for name in movement.tracks}
+    demanded: dict[str, Rows] = {name: np.zeros(movement.rows(name), np.bool_) for name in movement.tracks}
     chosen: dict[str, Demand] = {}
-    _want_whole(function.results, wanted)
+    _want_whole(function.results, demanded)
     for let in reversed(function.body):
         if let.var.name not in movement.tracks:
-            _want_whole(let.call.args, wanted)
+            _want_whole(let.call.args, demanded)
             continue
         chosen[let.var.name] = _reading_data(
-            let, movement, _demand(let.var, movement, wanted[let.var.name], keep)
+            let, movement, _demand(let.var, movement, demanded[let.var.name], keep)
         )
         for span in chosen[let.var.name].computed:
-            _want(let, movement, span, wanted)
+            _want(let, movement, span, demanded)
     for param in function.params:
         if param.name in movement.tracks:
-            chosen[param.name] = _demand(param, movement, wanted[param.name], keep)
+            chosen[param.name] = _demand(param, movement, demanded[param.name], keep)
     return chosen
 
 
-def _reading_data(let: Let, movement: Movement, own: Demand) -> Demand:
-    """`own` with runs extended that would read padding alone: a step has to read something."""
+def _reading_data(let: Let, movement: Movement, rows_of_value: Demand) -> Demand:
+    """Rows with runs extended that would read padding alone: a step has to read something."""
     reads = movement.tracks[let.var.name].reads
     assert reads is not None, "it is a step's"
     count = min(movement.rows(arg.name) for arg in let.call.args if isinstance(arg, Var))
     flags = np.zeros(movement.rows(let.var.name), np.bool_)
-    for start, stop in own.computed:
+    for start, stop in rows_of_value.computed:
         while reads.span(start, stop)[1] <= 0:
             stop += 1
         while reads.span(start, stop)[0] >= count:
             start -= 1
         flags[start:stop] = True
-    return replace(own, computed=_runs(flags))
+    return replace(rows_of_value, computed=_runs(flags))
 
 
-def _want_whole(args: tuple[Arg | None, ...], wanted: Mapping[str, Rows]) -> None:
+def _want_whole(args: tuple[Arg | None, ...], demanded: Mapping[str, Rows]) -> None:
     for arg in args:
-        if isinstance(arg, Var) and arg.name in wanted:
-            wanted[arg.name][:] = True
+        if isinstance(arg, Var) and arg.name in demanded:
+            demanded[arg.name][:] = True
 
 
-def _want(let: Let, movement: Movement, span: Span, wanted: Mapping[str, Rows]) -> None:
+def _want(let: Let, movement: Movement, span: Span, demanded: Mapping[str, Rows]) -> None:
     reads = movement.tracks[let.var.name].reads
     assert reads is not None, "it is a step's"
     for arg in let.call.args:
         if isinstance(arg, Var):
-            first, end = demanded_rows(reads, *span, movement.rows(arg.name))
-            wanted[arg.name][first:end] = True
+            start_row, end = demanded_rows(reads, *span, movement.rows(arg.name))
+            demanded[arg.name][start_row:end] = True
 
 
-def _demand(var: Var, movement: Movement, wanted: Rows, keep: frozenset[str]) -> Demand:
+def _demand(var: Var, movement: Movement, demanded: Rows, keep: frozenset[str]) -> Demand:
     run = movement.kept_run(var) if var.name in keep else None
-    moving = np.flatnonzero(wanted[run[0] : run[1]]) if run is not None else np.empty(0, np.intp)
+    moving = np.flatnonzero(demanded[run[0] : run[1]]) if run is not None else np.empty(0, np.intp)
     if run is None or not moving.size:
-        return Demand(computed=_runs(wanted))
+        return Demand(computed=_runs(demanded))
     start, stop = run[0] + int(moving[0]), run[1]
     entering = stop + movement.tracks[var.name].moved
-    rest = wanted.copy()
-    rest[start:stop] = False
-    rest[stop:entering] = True
-    return Demand(computed=_runs(rest), kept=(start, stop))
+    computed = demanded.copy()
+    computed[start:stop] = False
+    computed[stop:entering] = True
+    return Demand(computed=_runs(computed), kept=(start, stop))
 
 
 def _runs(flags: Rows) -> tuple[Span, ...]:

@@ -123,13 +123,13 @@ class Movement:
 
     def _along(self, let: Let, axis: int, reads: RowReads) -> Track | str:
         paces: set[Fraction] = set()
-        for arg, own in zip(let.call.args, reads.axes, strict=True):
+        for arg, place in zip(let.call.args, reads.axes, strict=True):
             if isinstance(arg, Var):
                 track = self.tracks[arg.name]
-                if own != track.axis or _has_scales(arg, own):
+                if place != track.axis or _has_scales(arg, place):
                     return _ALL_ROWS
                 paces.add(track.pace)
-            elif isinstance(arg, ConstRef) and own is not None and arg.type.shape[own] > 1:
+            elif isinstance(arg, ConstRef) and place is not None and arg.type.shape[place] > 1:
                 return "a constant differs from row to row"
         if len(paces) != 1:
             return "its arguments move by different numbers of rows"
@@ -201,5 +201,5 @@ def _has_scales(var: Var, axis: int | None) -> bool:
 
 def demanded_rows(reads: RowReads, start: int, stop: int, count: int) -> tuple[int, int]:
     """Rows `[first, end)` of an argument of `count` rows that rows `[start, stop)` of the result read."""
-    first, end = reads.span(start, stop)
-    return max(first, 0), min(end, count)
+    start_row, end = reads.span(start, stop)
+    return max(start_row, 0), min(end, count)

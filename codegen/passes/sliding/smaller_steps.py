@@ -18,7 +18,7 @@ from codegen.passes.sliding.movement import Movement, Track, demanded_rows
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Piece:
+class _RowPiece:
     """Rows `[start, stop)` of a value, in a variable."""
 
     start: int
@@ -41,7 +41,7 @@ class _Rewriting:
         self._movement, self._chosen = movement, chosen
         self._taken = {var.name for var in self._function.variables()}
         self._body: list[Let] = []
-        self._pieces: dict[str, list[_Piece]] = {}
+        self._pieces: dict[str, list[_RowPiece]] = {}
         self._read: dict[tuple[str, int, int], Var] = {}
         self._states: list[tuple[Var, Var]] = []
 
@@ -53,7 +53,7 @@ class _Rewriting:
             if param.name == window.name:
                 param = replace(param, type=_rows_type(param.type, window.axis, window.step))
                 params.append(param)
-                new = _Piece(start=window.rows - window.step, stop=window.rows, var=param)
+                new = _RowPiece(start=window.rows - window.step, stop=window.rows, var=param)
                 self._pieces[param.name] = [new]
                 self._keep(param, self._movement.tracks[param.name], None)
             else:
@@ -91,11 +91,11 @@ class _Rewriting:
     # ---- a step ----------------------------------------------------------------------------
 
     def _compute(self, let: Let) -> None:
-        track, own = self._movement.tracks[let.var.name], self._chosen[let.var.name]
+        track, demand_of = self._movement.tracks[let.var.name], self._chosen[let.var.name]
         count = self._movement.rows(let.var.name)
         pieces = self._pieces.setdefault(let.var.name, [])
-        for start, stop in own.computed:
-            pieces.append(_Piece(start=start, stop=stop, var=self._step(let, track, (start, stop), count)))
+        for start, stop in demand_of.computed:
+            pieces.append(_RowPiece(start=start, stop=stop, var=self._step(let, track, (start, stop), count)))
         self._keep(let.var, track, let)
 
     def _step(self, let: Let, track: Track, span: Span, count: int) -> Var:
@@ -104,11 +104,11 @@ class _Rewriting:
         assert reads is not None, "it is a step's"
         args: list[Arg | None] = []
         front, back = 0, 0
-        first, end = reads.span(*span)
+        start_row, end = reads.span(*span)
         for arg in let.call.args:
             if isinstance(arg, Var):
                 rows = self._movement.rows(arg.name)
-                front, back = max(-first, 0), max(end - rows, 0)
+                front, back = max(-start_row, 0), max(end - rows, 0)
                 arg = self._rows(arg, *demanded_rows(reads, *span, rows))
             args.append(arg)
         width = span[1] - span[0]
@@ -140,7 +140,7 @@ class _Rewriting:
         self._states.append((old, new))
         window = new if lag == 1 else self._every(new, track.axis, lag, moved, frames)
         skipped = 0 if lag == 1 else frames * moved - count
-        piece = _Piece(start=start, stop=stop + moved, var=window, skipped=skipped)
+        piece = _RowPiece(start=start, stop=stop + moved, var=window, skipped=skipped)
         self._pieces[var.name].insert(0, piece)
 
     def _every(self, window: Var, axis: int, lag: int, moved: int, frames: int) -> Var:
@@ -172,13 +172,13 @@ class _Rewriting:
             self._read[key] = parts[0] if len(parts) == 1 else self._joined(parts, axis)
         return self._read[key]
 
-    def _longest(self, var: Var, at: int) -> _Piece:
+    def _longest(self, var: Var, at: int) -> _RowPiece:
         pieces = [piece for piece in self._pieces[var.name] if piece.start <= at < piece.stop]
         if not pieces:
             raise ValueError(f"row {at} of {var.name} is neither computed nor kept")
         return max(pieces, key=lambda piece: piece.stop)
 
-    def _cut(self, piece: _Piece, axis: int, start: int, stop: int) -> Var:
+    def _cut(self, piece: _RowPiece, axis: int, start: int, stop: int) -> Var:
         if (piece.start, piece.stop, piece.skipped) == (start, stop, 0):
             return piece.var
         shape = with_extent(piece.var.type.shape, axis, stop - start)

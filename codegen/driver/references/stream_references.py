@@ -57,6 +57,6 @@ class _WholeWindows:
         extent = stream.shape[window.axis]
         whole = stream.take(range(extent - window.rows, extent), axis=window.axis)
         main = self._sliding.whole.main
-        given = (*inputs[: self._index], whole, *inputs[self._index + 1 :])[: len(main.params)]
-        results = evaluate(self._sliding.whole, main, given)
+        arguments = (*inputs[: self._index], whole, *inputs[self._index + 1 :])[: len(main.params)]
+        results = evaluate(self._sliding.whole, main, arguments)
         return (*results, *sliding[len(results) :])

@@ -45,10 +45,10 @@ def parsed_windows(words: Sequence[str]) -> tuple[GivenWindow, ...]:
     return tuple(windows)
 
 
-def with_window(module: Module, given: GivenWindow, *, has_ranges: bool = False) -> Sliding:
+def with_window(module: Module, word: GivenWindow, *, has_ranges: bool = False) -> Sliding:
     """Let an input of `module` slide. Raises CodegenError E224 where input, axis or step do not fit, E279
     where the model has state already, sizes are ranges, or an axis cannot slide."""
-    where = f"--window {given}"
+    where = f"--window {word}"
     function = module.main
     if function.states:
         names = ", ".join(function.params[state.param].origin for state in function.states)
@@ -62,31 +62,31 @@ def with_window(module: Module, given: GivenWindow, *, has_ranges: bool = False)
         help_ = "give --dim one size, or leave --window out"
         text = "sizes are known as ranges: which rows move is proved of one size"
         raise CodegenError(Message(code="E279", where=where, text=text, help=help_))
-    return _best(module, _meant(function.params, given), where)
+    return _best(module, _meant(function.params, word), where)
 
 
-def _meant(params: Sequence[Var], given: GivenWindow) -> list[SlidingInput]:
+def _meant(params: Sequence[Var], word: GivenWindow) -> list[SlidingInput]:
     """The windows that may be meant: that axis, or every one that is longer than the step."""
-    where = f"--window {given}"
-    fields = unique([identifier(each.origin or each.name, f"input{i}") for i, each in enumerate(params)])
-    if given.name not in fields:
-        text = f"the model has no input {given.name}"
+    where = f"--window {word}"
+    fields = unique([identifier(param.origin or param.name, f"input{i}") for i, param in enumerate(params)])
+    if word.name not in fields:
+        text = f"the model has no input {word.name}"
         help_ = f"its inputs are {', '.join(fields)}"
         raise CodegenError(Message(code="E224", where=where, text=text, help=help_))
-    param = params[fields.index(given.name)]
+    param = params[fields.index(word.name)]
     shape = [int(extent) for extent in param.type.shape]
-    if given.axis is not None and given.axis >= len(shape):
-        text = f"{given.name} has no axis {given.axis}"
+    if word.axis is not None and word.axis >= len(shape):
+        text = f"{word.name} has no axis {word.axis}"
         help_ = f"its shape is {shape}: axes 0 to {len(shape) - 1}"
         raise CodegenError(Message(code="E224", where=where, text=text, help=help_))
-    axes = range(len(shape)) if given.axis is None else (given.axis,)
-    fitting = [axis for axis in axes if given.step < shape[axis]]
+    axes = range(len(shape)) if word.axis is None else (word.axis,)
+    fitting = [axis for axis in axes if word.step < shape[axis]]
     if not fitting:
-        moved = counted(given.step, "row")
-        of = f"axis {given.axis} of {given.name} has {shape[given.axis]}" if given.axis is not None else ""
-        text = f"a window that moves by {moved} a call has to be longer: {of or f'{given.name} is {shape}'}"
+        moved = counted(word.step, "row")
+        of = f"axis {word.axis} of {word.name} has {shape[word.axis]}" if word.axis is not None else ""
+        text = f"a window that moves by {moved} a call has to be longer: {of or f'{word.name} is {shape}'}"
         raise CodegenError(Message(code="E224", where=where, text=text, help="give a smaller number of rows"))
-    return [SlidingInput(name=param.name, axis=axis, step=given.step, rows=shape[axis]) for axis in fitting]
+    return [SlidingInput(name=param.name, axis=axis, step=word.step, rows=shape[axis]) for axis in fitting]
 
 
 def _best(module: Module, windows: Sequence[SlidingInput], where: str) -> Sliding:
@@ -101,4 +101,4 @@ def _best(module: Module, windows: Sequence[SlidingInput], where: str) -> Slidin
     if not possible:
         help_ = "name the axis along which time goes, or hand over whole windows: without --window"
         raise CodegenError(Message(code="E279", where=where, text="; ".join(reasons), help=help_))
-    return min(possible, key=lambda each: each.macs)
+    return min(possible, key=lambda sliding: sliding.macs)
