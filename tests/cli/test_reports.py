@@ -109,6 +109,7 @@ def test_no_key_is_left_over(
     names = "|".join(Path(model).stem for model in models)
     found |= {re.sub(rf"^constants\.staged\.({names})(\.|$)", r"constants.staged\2", key) for key in several}
     found |= _told(capsys, "plan", str(model_path(KWS)), "--pareto", "--optimize", "size")
+    found |= _told(capsys, "plan", str(model_path(SPEECH)), "--window", "input_1.1=40")
     sized = tmp_path / "residual.tflite"
     sized.write_bytes(residual().data)
     found |= _told(capsys, "run", str(sized), "--board", "host", "--dim", "T=20..24", "--at", "T=21")
