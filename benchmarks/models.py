@@ -35,7 +35,7 @@ from codegen.driver.report.single import workspace_bytes
 from codegen.driver.run import complaints, execute
 from codegen.errors import CodegenError, ExitCode
 from codegen.program.interface import IoTensor
-from codegen.targets.arm import ARM_PREFIX
+from codegen.targets.families import family_of
 from codegen.toolchain import Optimize, gcc
 
 HERE = Path(__file__).parent
@@ -43,7 +43,7 @@ RECORDED = HERE / "results" / "models.csv"
 PEERS = HERE / "peers.toml"
 SHARED = Path(os.environ.get("CODEGEN_TESTDATA") or HERE.parents[1] / "shared" / "testdata")
 
-BOARDS = ("mps2-an386", "mps3-an547", "mps2-an385", "mps2-an505", "mps2-an500", "microbit")
+BOARDS = ("mps2-an386", "mps3-an547", "mps2-an385", "mps2-an505", "mps2-an500", "microbit", "qemu-virt-rv32")
 MODELS = (
     "mlperf_tiny/kws_ref_model",
     "mlperf_tiny/vww_96_int8",
@@ -98,6 +98,12 @@ class Row:
         return self.pool_bytes + self.stack_bytes
 
 
+def compiler_of(board: str) -> str:
+    """The version of the compiler for a board's core."""
+    facts = family_of(load_board(board).target.cpu).compiler
+    return gcc.Compiler(prefix=facts.prefix, options=()).version()
+
+
 def measure(
     board: str, key: str, optimize: Optimize, compiler: str, *, with_cycles: bool = True
 ) -> Row | None:
@@ -122,13 +128,16 @@ def _row(built: Built, key: str, optimize: str, compiler: str, *, with_cycles: b
     planned = built.models[0]
     cases = [_case(built, key)]
     measured = execute(built, cases)
+    cpu = built.board.target.cpu
+    # Of a core without published timings there is no estimate.
+    with_cycles = with_cycles and cpu in family_of(cpu).cycles.counters()
     wrong = complaints(planned, cases, measured, built.image.sizes.stack_bound_bytes)
     if wrong:
         raise CodegenError(wrong)
     case = measured.result.cases[0]
     return Row(
         board=built.board.name,
-        core=built.board.target.cpu,
+        core=cpu,
         model=key.rsplit("/", 1)[1],
         optimize=optimize,
         compiler=compiler,
@@ -223,13 +232,15 @@ def _beside(row: Row, peer: Mapping[str, Mapping[str, Mapping[str, int]]]) -> st
     return f"{peer['name']}: {', '.join(found)}" if found else ""
 
 
-def measured(work: Sequence[tuple[str, str, Optimize]], compiler: str, jobs: int) -> Iterator[Row]:
+def measured(
+    work: Sequence[tuple[str, str, Optimize]], compilers: Mapping[str, str], jobs: int
+) -> Iterator[Row]:
     """Rows of all that fits, as they are done. Work that has not begun is dropped when the caller stops."""
     pool = ThreadPoolExecutor(jobs)
     try:
         with progress(quiet=False) as tell:
             tell("models measured", 0, len(work))
-            futures = [pool.submit(measure, *each, compiler) for each in work]
+            futures = [pool.submit(measure, *each, compilers[each[0]]) for each in work]
             for done, future in enumerate(as_completed(futures), 1):
                 row = future.result()
                 tell("models measured", done, len(work))
@@ -250,14 +261,14 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="compare with results/models.csv, write nothing")
     parser.add_argument("--jobs", type=int, default=2)
     wanted = parser.parse_args()
-    compiler = gcc.Compiler(prefix=ARM_PREFIX, options=()).version()
     boards: list[str] = [load_board(board).name for board in wanted.boards]
     keys = [key for key in MODELS if key.rsplit("/", 1)[1] in wanted.only]
     levels: list[Optimize] = wanted.optimize
     work = list(itertools.product(boards, keys, levels))
+    compilers = {board: compiler_of(board) for board in boards}
     recorded = read(RECORDED)
     rows: dict[tuple[str, str, str, str], Row] = {}
-    for row in measured(work, compiler, wanted.jobs):
+    for row in measured(work, compilers, wanted.jobs):
         rows[row.key] = row
         if not wanted.check:
             write({**recorded, **rows}.values(), RECORDED)
