@@ -22,6 +22,9 @@ _PIECES = tuple[str, ...]
 PATHS: list[tuple[str, int, _PIECES]] = [
     ("plan nope.tflite", 2, ("E204] no file nope.tflite", "give the path of a .tflite or .onnx file")),
     ("plan net.tflit", 2, ("no file net.tflit", "did you mean net.tflite?")),
+    ("plan loop.bin", 2, ("E204] loop.bin is a link to loop.bin, which leads to no file", "path")),
+    ("plan moved.bin", 2, ("E204] moved.bin is a link to ../gone.onnx, which leads to no file", "path")),
+    ("plan /dev/null", 2, ("E204] /dev/null is a device or a pipe", "write what it gives to a file first")),
     ("plan folder", 2, ("E204] folder is a folder", "did you mean folder/net.onnx?")),
     ('plan ""', 2, ("E204] . is a folder", "did you mean cut.tflite or empty.tflite or net.tflite?")),
     ("run nope.onnx --board host", 2, ("no file nope.onnx", "give the path")),
@@ -202,6 +205,8 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "cut.tflite").write_bytes(data[:3000])
     (tmp_path / "empty.tflite").touch()
     (tmp_path / "file").touch()
+    (tmp_path / "loop.bin").symlink_to("loop.bin")
+    (tmp_path / "moved.bin").symlink_to("../gone.onnx")
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "net.onnx").touch()
     texts = {

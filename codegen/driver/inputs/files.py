@@ -30,6 +30,12 @@ def existing(path: Path, kinds: str = "a .tflite or .onnx file") -> Path:
     """`path` if it is a readable file; `kinds`: what is wanted there. Raises CodegenError E204."""
     if path.is_dir():
         raise CodegenError(_folder(path, kinds))
+    if path.is_symlink() and not path.exists():
+        text = f"{path} is a link to {path.readlink()}, which leads to no file"
+        raise CodegenError(Message(code="E204", text=text, help=f"give the path of {kinds}"))
+    if path.exists() and not path.is_file():
+        help_ = f"write what it gives to a file first, and give the path of {kinds}"
+        raise CodegenError(Message(code="E204", text=f"{path} is a device or a pipe", help=help_))
     if not path.is_file():
         help_ = f"{_nearest(path)}give the path of {kinds}"
         raise CodegenError(Message(code="E204", text=f"no file {path}", help=help_))
