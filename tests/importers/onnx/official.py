@@ -6,6 +6,7 @@ constants; so does `outcome` for an input that has to be known, and for no other
 """
 
 import fcntl
+import hashlib
 import importlib
 import pickle
 import pkgutil
@@ -130,13 +131,14 @@ def all_collected() -> list[NodeTest]:
     also of later runs. It has imported none before, so that the order is always the same."""
     folder = ROOT / "build" / "onnx_tests"
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"onnx-{onnx.__version__}-numpy-{np.__version__}.pickle"
+    code = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:16]
+    path = folder / f"onnx-{onnx.__version__}-numpy-{np.__version__}-{code}.pickle"
     with path.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not path.exists():
             partial = path.with_suffix(".new")
-            code = f"from {__name__} import store; store({str(partial)!r})"
-            subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
+            words = f"from {__name__} import store; store({str(partial)!r})"
+            subprocess.run([sys.executable, "-c", words], cwd=ROOT, check=True)
             partial.replace(path)
     stored: list[NodeTest] = pickle.loads(path.read_bytes())
     return stored
