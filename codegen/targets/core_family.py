@@ -96,7 +96,7 @@ class CompilerFacts:
     options: Words = ()
     """Further options of this compiler, whatever the core: C library, addresses."""
     link_options: Words = ()
-    """As `options`, for linking alone."""
+    """Options for linking alone."""
 
 
 def no_words(target: Target) -> Words:

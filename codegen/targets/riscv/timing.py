@@ -22,13 +22,13 @@ class ScalarTiming:
     word_delay: int
     """Extra cycles of a word's load where the next instruction reads it."""
     part_delay: int
-    """As `word_delay`, of bytes and halfwords."""
+    """`word_delay` of bytes and halfwords."""
     multiply: int
     divide: int
     taken_back: int
     """Extra cycles of a taken branch that leads back."""
     taken_on: int
-    """As `taken_back`, of one that leads forward."""
+    """`taken_back` of one that leads forward."""
     jump: int
     """Extra cycles of a jump or call."""
 

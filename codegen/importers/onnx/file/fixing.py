@@ -32,7 +32,7 @@ def with_constants(data: bytes, file_name: str, fixes: Sequence[FixedInput]) -> 
         inputs |= {value.name: value for value in model.graph.input}
         value = inputs.get(fix.name)
         if value is None:
-            names = ", ".join(printable(each.name) for each in model.graph.input) or "none"
+            names = ", ".join(printable(tensor.name) for tensor in model.graph.input) or "none"
             messages.add(
                 "E276", "the model has no such input", where=fix.spelled, help=f"its inputs: {names}"
             )
