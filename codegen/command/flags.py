@@ -23,7 +23,7 @@ from codegen.driver.inputs.declared_pools import DeclaredPool
 from codegen.driver.inputs.dims import parsed
 from codegen.driver.inputs.fixes import parsed_fixes
 from codegen.driver.inputs.models import GivenNames
-from codegen.driver.inputs.sliding_windows import parsed_windows
+from codegen.driver.inputs.window_words import parsed_windows
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message, Messages
 from codegen.ir.byte_sizes import NUMBER, SIZE_WORDS, size_bytes, whole_number

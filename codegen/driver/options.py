@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from codegen.driver.inputs.declared_pools import DeclaredPool
 from codegen.driver.inputs.dims import GivenDim
 from codegen.driver.inputs.models import GivenNames
-from codegen.driver.inputs.sliding_windows import GivenWindow
+from codegen.driver.inputs.window_words import GivenWindow
 from codegen.importers.graph_inputs import FixedInput
 from codegen.program.interface import Interface
 from codegen.program.search_options import SearchOptions

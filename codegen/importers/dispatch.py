@@ -8,7 +8,7 @@ from codegen.errors import CodegenError, Message
 from codegen.importers.c_arrays import SUFFIXES, is_tflite, model_of
 from codegen.importers.file_tensors import Imported, tensors_by_origin
 from codegen.importers.foreign_formats import EXPORT_HELP, foreign
-from codegen.importers.graph_inputs import NO_EXTENTS, Extents, FixedInput, InputSignature
+from codegen.importers.graph_inputs import NO_EXTENTS, Extents, FixedInput, InputSignature, refuse_others
 from codegen.importers.limits import RAISE, STATED, ByteLimits
 from codegen.importers.printable_names import printable
 from codegen.ir import Module
@@ -82,12 +82,11 @@ def model_bytes(path: Path, limits: ByteLimits = STATED, fixes: Sequence[FixedIn
         data = model_of(data, name)
     elif not data or not (is_tflite(data) or (suffix == _ONNX and foreign(path, data, name) is None)):
         raise CodegenError(_unknown(path, data, name))
-    from codegen.importers.onnx.file.fixing import refuse_others, with_constants
-
     if is_tflite(data):
         refuse_others(name, fixes)
         return data
     from codegen.importers.onnx import whole
+    from codegen.importers.onnx.file.fixing import with_constants
 
     return with_constants(whole(data, path.parent, name, limits), name, fixes)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from types import MappingProxyType
 
+from codegen.errors import CodegenError, Message
 from codegen.ir.c_names import identifier
 
 Extents = Mapping[tuple[int, int], int]
@@ -57,3 +58,11 @@ def open_advice(name: str, shape: Sequence[int], symbols: Sequence[str] = ()) ->
     )
     said = " ".join(f"--dim {size}=37" for size in sizes)
     return f"say how large it is: {said}, or a range: --dim {next(iter(sizes))}=10..200"
+
+
+def refuse_others(file_name: str, fixes: Sequence[FixedInput]) -> None:
+    """Raise CodegenError E276 for inputs to be fixed in a file that is no ONNX."""
+    if fixes:
+        text = f"{file_name} is no .onnx file: inputs of other formats cannot be made constants"
+        help_ = "convert the model again without this input"
+        raise CodegenError([Message(code="E276", text=text, where=fix.spelled, help=help_) for fix in fixes])

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from codegen.driver.inputs.sliding_windows import GivenWindow, parsed_windows, with_window
+from codegen.driver.inputs.sliding_windows import with_window
+from codegen.driver.inputs.window_words import GivenWindow, parsed_windows
 from codegen.errors import CodegenError
 from codegen.ir import DType, Module, StateValue, ops
 from tests.commands import codegen

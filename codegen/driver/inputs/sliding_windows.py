@@ -1,48 +1,12 @@
-"""Inputs that are windows: `--window` taken apart, and the module that takes new rows alone."""
+"""Inputs that are windows: the module that takes new rows alone."""
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from codegen.errors import CodegenError, Message, Messages, counted
+from codegen.driver.inputs.window_words import GivenWindow
+from codegen.errors import CodegenError, Message, counted
 from codegen.ir import Module, Var
 from codegen.ir.c_names import identifier, unique
 from codegen.passes.sliding import CannotSlide, Sliding, SlidingInput, slid
-
-_WORD = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?:\.(?P<axis>[0-9]{1,2}))?=(?P<step>[0-9]{1,9})")
-_HELP = "for example --window input_1=1 (the axis is found), or --window input_1.1=1 (axis 1 of input_1)"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class GivenWindow:
-    """The word of `--window`: an input, perhaps an axis of it, and the rows by which it moves in a call."""
-
-    text: str
-    name: str
-    axis: int | None
-    step: int
-
-    def __str__(self) -> str:
-        return self.text
-
-
-def parsed_windows(words: Sequence[str]) -> tuple[GivenWindow, ...]:
-    """Words of `--window`. Raises CodegenError E224 for one that says no window, and for a second one."""
-    messages = Messages()
-    windows: list[GivenWindow] = []
-    for word in words:
-        match = _WORD.fullmatch(word)
-        where = f"--window {word}"
-        if match is None or int(match["step"]) < 1:
-            messages.add("E224", "says no input and number of rows", where=where, help=_HELP)
-        elif windows:
-            text = f"a second window beside --window {windows[0]}: one input slides"
-            messages.add("E224", text, where=where, help="leave one out")
-        else:
-            axis = None if match["axis"] is None else int(match["axis"])
-            windows.append(GivenWindow(text=word, name=match["name"], axis=axis, step=int(match["step"])))
-    messages.raise_if_any()
-    return tuple(windows)
 
 
 def with_window(module: Module, word: GivenWindow, *, has_ranges: bool = False) -> Sliding:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from codegen.errors import CodegenError, Message, Messages
+from codegen.errors import Message, Messages
 from codegen.importers.graph_inputs import FixedInput
 from codegen.importers.onnx.file.reader import parsed
 from codegen.importers.printable_names import printable
@@ -65,11 +65,3 @@ def _array(onnx: Any, value: Any, fix: FixedInput) -> np.ndarray:
     if dtype.kind in "biu" and not np.array_equal(array.astype(np.float64), numbers):
         raise ValueError(f"the input is {dtype}, which has no such number")
     return np.broadcast_to(array.reshape(shape if len(numbers) > 1 else ()), shape).copy()
-
-
-def refuse_others(file_name: str, fixes: Sequence[FixedInput]) -> None:
-    """Raise CodegenError E276 for inputs to be fixed in a file that is no ONNX."""
-    if fixes:
-        text = f"{file_name} is no .onnx file: inputs of other formats cannot be made constants"
-        help_ = "convert the model again without this input"
-        raise CodegenError([Message(code="E276", text=text, where=fix.spelled, help=help_) for fix in fixes])
