@@ -3,6 +3,7 @@
 A value that follows the window has an axis of rows and moves by `pace` rows a call, a fraction behind
 strides. After so many calls that this is a whole number, row i equals row i + moved of the earlier call if
 all that it reads does. Padding equals padding; a row that was padding and is data now differs.
+A row that reads padding alone is no row of the stream: an earlier call that had it may lie before the reset.
 """
 
 from collections.abc import Sequence
@@ -153,6 +154,7 @@ class Movement:
         if track.reads is None:
             return equal
         reads, let = track.reads, self._lets[name]
+        has_data = np.zeros(count, np.bool_)
         for arg in let.call.args:
             if isinstance(arg, Var):
                 held = self.equal(arg.name, lag)
@@ -160,7 +162,8 @@ class Movement:
                 for tap in range(reads.taps):
                     rows = places * reads.stride + tap * reads.dilation - reads.front
                     equal = equal & _same(rows, held, reach)
-        return equal
+                    has_data |= (rows >= 0) & (rows < len(held))
+        return equal & has_data
 
     def kept_run(self, var: Var) -> tuple[int, int] | None:
         """The last run of rows `[start, stop)` that can be kept of a value; None if there is none.
