@@ -103,8 +103,8 @@ def test_random_networks_are_equal() -> None:
 
 
 def test_rows_of_padding_are_not_kept() -> None:
-    """Behind strides a row of padding alone equalled one of eight calls before. The window was full after four,
-    so zeros of before the reset were taken for it."""
+    """Behind strides a row of padding alone equalled one of eight calls before. The window was full after
+    four, so zeros of before the reset were taken for it."""
     assert random_differences(range(1676, 1677)) == []
 
 
