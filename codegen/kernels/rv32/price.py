@@ -1,7 +1,7 @@
 """Instructions of the RV32 convolutions: counted in the assembly, fitted to measurements in what is C.
 
-Assembly: runtime_c/targets/riscv/include/cg_conv_tile_rv32.inc, runtime_c/kernels/rv32/gather_s8_rv32.S.
-Constants of the C around it were fitted to single layers measured on QEMU, gcc 12 -O3.
+Assembly: `cg_conv_tile_rv32.inc`, runtime_c/kernels/rv32/gather_s8_rv32.S. Constants of the C around it were
+fitted to single layers measured on QEMU, gcc 12 -O3.
 """
 
 import math
