@@ -31,6 +31,7 @@ _EXAMPLES: Mapping[str, str] = {
     "pool": '{ sram = "32K" }',
     "port": '"/dev/ttyACM0"',
     "stack": '"4K"',
+    "window": '{ x = "1" }',
 }
 """Of keys without a default; the board's is that of most verbs."""
 _HEAD = """\
