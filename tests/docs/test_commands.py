@@ -39,6 +39,7 @@ NOT_RUN = {
     ("README.md", "make demo"): _INSTALLS,
     ("README.md", "codegen run model.tflite --board nucleo-f446re"): _BOARD,
     ("index.md", "make demo"): _INSTALLS,
+    ("riscv.md", "make demo"): _INSTALLS,
     ("install.md", "python3 -m venv .venv"): _INSTALLS,
     ("install.md", "python3 -m pip wheel"): _INSTALLS,
     (
