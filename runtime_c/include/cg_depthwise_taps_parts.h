@@ -45,7 +45,9 @@ static inline void cg_find_taps(cg_tap_row *self, int32_t x)
         }
         at_y += window->dilation_h;
     }
-    *tap = self->params->pad; /* counts where the taps are odd and not nine: weight 0 */
+    /* Counts where the taps are odd and not nine, with weight 0. In a run of pixels it moves on as
+     * they do, so it must be one of them: behind the padding there may be no memory. */
+    *tap = tap[-1];
 }
 
 /* Results from column x on whose windows are inside the image, at least 1: they share their taps.

@@ -81,7 +81,11 @@ BOARDS: list[tuple[str, int, _PIECES]] = [
     ("run net.tflite --board stm32 --baud 9600", 2, ("--baud is for a real board: --port says where",)),
     ("run net.tflite --board host --steps", 2, ("E229] --steps", "board host", "leave --steps out")),
     ("run net.tflite --board host --cycles", 2, ("E225] --cycles", "board host", "leave --cycles out")),
-    ("run net.tflite --board microbit --sandbox", 2, ("E253] microbit", "use mps2-an505, mps3-an547 or qemu-virt-rv32")),
+    (
+        "run net.tflite --board microbit --sandbox",
+        2,
+        ("E253] microbit", "use mps2-an505, mps3-an547 or qemu-virt-rv32"),
+    ),
     ("run net.tflite --board stm32 --gdb nowhere", 6, ("E608] netduinoplus2", "uart.driver")),
     ("monitor --port /dev/nope", 2, ("--board, or --baud, says how fast the port is",)),
     ("reset", 2, ("--board says which board it is (`codegen boards`)",)),

@@ -10,7 +10,7 @@ from codegen.driver.inputs.cases import Case
 from codegen.driver.inputs.planned import Planned
 from codegen.ir import Arg, ConstRef, DType, Let, TensorType, Var
 from codegen.ir.evaluate import steps
-from codegen.ir.ops import Activation, Attrs, OnnxRounding
+from codegen.ir.ops import USER, Activation, Attrs, OnnxRounding
 from codegen.ir.ops.base.rounding import TFLITE, rounding_of
 from codegen.ir.ops.base.weighted import WeightedOp
 from codegen.ir.ops.layout import MovingOp
@@ -31,6 +31,8 @@ def halves_words(
     """How many wrong elements of an integer output lie at halves, and who rounds how; ('', '') where the last
     layer cannot be computed in real numbers."""
     layers = _last_layers(planned, index)
+    if any(let.call.op is USER for let in planned.reference.main.body):
+        return "", ""
     units = _real_units(layers[0], _values(planned, case, layers[0])) if layers else None
     if units is None:
         return "", ""

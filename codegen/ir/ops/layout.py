@@ -367,14 +367,15 @@ class BroadcastTo(MovingOp):
 
 
 RESHAPE, TRANSPOSE = Reshape(), Transpose()
+CONCATENATION, STRIDED_SLICE = Concatenation(), StridedSlice()
 """Operators that passes put in place of steps that rename bytes, and at edges of another layout."""
 
 OPERATORS: tuple[Op, ...] = (
-    Concatenation(),
+    CONCATENATION,
     Pad(),
     RESHAPE,
     TRANSPOSE,
-    StridedSlice(),
+    STRIDED_SLICE,
     BroadcastTo(),
 )
 """All of this family."""

@@ -54,7 +54,7 @@ def dense_instructions(window: WindowShape, rounding: int) -> int:
     quad = 2 * pair + {CLAMPED: 31, NARROW: 38, EVEN: 31}[rounding]
     threes, rest = divmod(batch * height * width, 3)
     calls = (threes > 0) + (rest > 0)
-    return 40 + 47 * calls + (threes + (rest > 0)) * (17 + channels // 4 * quad)
+    return 10 + 47 * calls + (threes + (rest > 0)) * (17 + channels // 4 * quad)
 
 
 def windows_instructions(window: WindowShape, rounding: int) -> int:

@@ -10,8 +10,8 @@ from math import prod
 
 from codegen.ir import Arg, Call, Let, Module, StateValue, TensorType, Var
 from codegen.ir.dataflow import RowSpan, with_extent
-from codegen.ir.ops import OPS, SHIFT, Attrs, ConcatAttrs, Op, ReshapeAttrs, StridedSliceAttrs
-from codegen.ir.ops.layout import RESHAPE
+from codegen.ir.ops import SHIFT, Attrs, ConcatAttrs, Op, ReshapeAttrs, StridedSliceAttrs
+from codegen.ir.ops.layout import CONCATENATION, RESHAPE, STRIDED_SLICE
 from codegen.passes.pipeline import with_function
 from codegen.passes.sliding.demand import Demand, Span
 from codegen.passes.sliding.movement import Movement, Track, demanded_rows
@@ -151,7 +151,7 @@ class _Rewriting:
         flat = self._add(window, (held, row), RESHAPE, ReshapeAttrs(shape=(held, row)))
         counts = (frames, row)
         attrs = StridedSliceAttrs(begins=(0, 0), strides=(lag, 1), counts=counts, shape=counts)
-        phase = self._add(flat, counts, OPS["STRIDED_SLICE"], attrs)
+        phase = self._add(flat, counts, STRIDED_SLICE, attrs)
         shape = with_extent(shape, axis, frames * moved)
         return self._add(phase, shape, RESHAPE, ReshapeAttrs(shape=shape))
 
@@ -184,12 +184,12 @@ class _Rewriting:
         shape = with_extent(piece.var.type.shape, axis, stop - start)
         begins = with_extent((0,) * len(shape), axis, start - piece.start + piece.skipped)
         attrs = StridedSliceAttrs(begins=begins, strides=(1,) * len(shape), counts=shape, shape=shape)
-        return self._add(piece.var, shape, OPS["STRIDED_SLICE"], attrs)
+        return self._add(piece.var, shape, STRIDED_SLICE, attrs)
 
     def _joined(self, parts: Sequence[Var], axis: int) -> Var:
         rows = sum(part.type.shape[axis] for part in parts)
         shape = with_extent(parts[0].type.shape, axis, rows)
-        return self._add(parts[0], shape, OPS["CONCATENATION"], ConcatAttrs(axis=axis), parts)
+        return self._add(parts[0], shape, CONCATENATION, ConcatAttrs(axis=axis), parts)
 
     def _add(
         self,

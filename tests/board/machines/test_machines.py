@@ -192,7 +192,7 @@ def _emulators_of(image: Path) -> list[int]:
                 line = (entry / "cmdline").read_bytes().split(b"\0")
             except OSError:
                 continue
-            if line[0].endswith(b"qemu-system-arm") and str(image).encode() in line:
+            if b"qemu-system-" in line[0] and str(image).encode() in line:
                 found.append(int(entry.name))
     return found
 
