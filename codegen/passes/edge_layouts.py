@@ -44,7 +44,7 @@ class EdgeLayouts:
 
     def run(self, module: Module) -> Module:
         """Rewrite parameters, then results; tell of edges that stay as they are."""
-        work = _Edges(function=module.main, notes=[], turned=[])
+        work = _Edges(asked=self.layout, function=module.main, notes=[], turned=[])
         for position, param in list(outer_params(module.main)):
             work.param(position, "nhwc" if self.streams else self.layout)
             if self.streams and work.turned and self.layout != "nhwc":
@@ -63,6 +63,8 @@ class EdgeLayouts:
 class _Edges:
     """A function whose edges are rewritten one after the other."""
 
+    asked: Layout
+    """What the user said, of all edges; a streamed input has its channels last whatever that is."""
     function: Function
     notes: list[str]
     turned: list[str]
@@ -106,7 +108,7 @@ class _Edges:
             text = f"{kind} {edge_name(edge)} has its channels first, as in the file: --layout nhwc saves"
             copied = f"a copy of {turn.var.type.size_bytes:,} bytes"
             self.notes.append(f"{text} the step that turns it, and {copied}")
-        else:
+        elif self.asked != "file":
             reason = "it is so in the file" if is_first else "no step at this edge turns an image"
             self.notes.append(f"--layout {layout}: {kind} {edge_name(edge)} stays as it is: {reason}")
 

@@ -125,6 +125,11 @@ def test_a_model_without_float_edges_is_told() -> None:
     assert note == "--io-types int8 changes nothing: no input or output of the model is float32 or uint8"
 
 
+def test_a_streamed_image_is_told_of_no_layout_that_nobody_asked_for() -> None:
+    """`--stream-input` of an image with its channels last said that `--layout nhwc` changes nothing there."""
+    assert plan_only(example_model(), Options(board="host", stream_input=True)).program.notes == ()
+
+
 def test_planes_are_streamed_by_pixels(tmp_path: Path) -> None:
     """`--stream-input` was refused for an NCHW image, and advised `--io-types int8`, which changes nothing
     there; of floats it was refused as well."""
