@@ -64,7 +64,7 @@ class _Edges:
     """A function whose edges are rewritten one after the other."""
 
     asked: Layout
-    """What the user said, of all edges; a streamed input has its channels last whatever that is."""
+    """The layout that the user named for all edges; a streamed input has channels last anyway."""
     function: Function
     notes: list[str]
     turned: list[str]

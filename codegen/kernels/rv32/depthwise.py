@@ -110,7 +110,7 @@ class Rv32Depthwise(FastKernel):
 
 
 class Rv32DepthwiseInPlace(Rv32Depthwise):
-    """The same where the result replaces its image: stride 1, same size, few channels at a time."""
+    """A convolution whose result replaces its image: stride 1, same size, few channels at a time."""
 
     name, portable = "depthwise3x3_s8_rv32_in_place", DEPTHWISE_IN_PLACE_S8
     is_in_place = True

@@ -1,11 +1,11 @@
 """FULLY_CONNECTED of one row on RV32IM cores."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from codegen.ir import Let
+from codegen.kernels.base.output_groups import interleaved, output_groups
 from codegen.kernels.base.overlap import forward_sharing
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
@@ -21,6 +21,8 @@ SOURCES = (
     "kernels/rv32/fully_connected_groups_s8_rv32.S",
     "kernels/rv32/fully_connected_s8_rv32.c",
 )
+_LARGEST = 16
+"""Outputs of the largest group that the assembly has."""
 
 
 class Rv32FullyConnected(OneRowKernel):
@@ -39,7 +41,7 @@ class Rv32FullyConnected(OneRowKernel):
             return self.portable.bind(let, constants, name)
         channels = channels_of(layer, let.var.type)
         outputs, inputs = channels.weights.shape
-        groups = list(output_groups(outputs))
+        groups = list(output_groups(outputs, _LARGEST))
         # Before the last group reads the input, all others are written; with one group it is read first.
         below = groups[-1].start if len(groups) > 1 else None
         range_fields = (("act_min", layer.limits[0]), ("act_max", layer.limits[1]))
@@ -62,7 +64,7 @@ class Rv32FullyConnected(OneRowKernel):
             constants=(
                 LinkedConstant(
                     role="weights",
-                    data=interleaved(channels.weights),
+                    data=interleaved(channels.weights, _LARGEST),
                     alignment=1,
                     layout="by groups of outputs: input after input, one weight of each output",
                 ),
@@ -78,22 +80,6 @@ class Rv32FullyConnected(OneRowKernel):
             call_args=(PARAMS, ARGUMENT, RESULT),
             instructions=row_instructions(inputs, [len(group) for group in groups]),
         )
-
-
-def output_groups(outputs: int) -> Iterator[range]:
-    """Outputs computed together: by sixteen, four, one."""
-    start = 0
-    while start < outputs:
-        left = outputs - start
-        count = 16 if left >= 16 else 4 if left >= 4 else 1
-        yield range(start, start + count)
-        start += count
-
-
-def interleaved(weights: NDArray[np.int8]) -> NDArray[np.int8]:
-    """Of each group one weight of each output, input after input."""
-    groups = [weights[group.start : group.stop].T.reshape(-1) for group in output_groups(len(weights))]
-    return np.concatenate(groups)
 
 
 register(Rv32FullyConnected())

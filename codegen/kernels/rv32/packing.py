@@ -71,13 +71,13 @@ def fits(layer: WeightedLayer) -> bool:
 
 
 def _reach(layer: WeightedLayer) -> NDArray[np.int64]:
-    """Of each channel a bound on all sums, either way."""
+    """A bound on the sums of each channel, either way."""
     products = 128 * np.abs(layer.weights.astype(np.int64)).sum(axis=1)
     return np.abs(layer.folded_bias) + products
 
 
 def _is_constant(layer: WeightedLayer) -> NDArray[np.bool_]:
-    """Of each channel whether all results are one: no weights, a multiplier of 0, or sums below half of what
+    """True for channels whose results are all one: no weights, a multiplier of 0, or sums below half of what
     makes 1."""
     multipliers, shifts = layer.every
     half = np.int64(1) << np.clip(-shifts.astype(np.int64) - 1, 0, 62)
@@ -86,7 +86,7 @@ def _is_constant(layer: WeightedLayer) -> NDArray[np.bool_]:
 
 
 def _constant_results(layer: WeightedLayer, result: TensorType) -> NDArray[np.int64]:
-    """Of each channel what its bias alone gives."""
+    """Results of the biases alone, one a channel."""
     scaled = multiply_by_quantized_multiplier(wrap_int32(layer.folded_bias), *layer.every)
     return np.clip(scaled + result.zero_point, *result.dtype.limits)
 
@@ -113,7 +113,7 @@ class Chunks:
     first: int
     size: int
     offset: int
-    """What sums begin at, of each."""
+    """First values of the sums, one a channel."""
 
 
 def chunks_of(weights: NDArray[np.int8]) -> Chunks:

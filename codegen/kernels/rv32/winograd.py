@@ -33,7 +33,7 @@ from codegen.kernels.rv32.price import winograd_instructions
 ROWS, COLUMNS, LINES, MARGIN = 2, 8, 4, 2
 """Results of a block; rows of the image that they read, and how many more these are."""
 SUMS_BYTES, CHANNEL_BYTES = 1024, 128
-"""Of the workspace: sums of a block, its transformed pixels of each channel."""
+"""Parts of the workspace: sums of a block, its transformed pixels of each channel."""
 TRANSFORM = np.array(((2, 0, 0), (1, 1, 1), (1, -1, 1), (0, 0, 2)), np.int64)
 """Twice Winograd's G."""
 

@@ -1,12 +1,13 @@
 """FULLY_CONNECTED on ARMv7-M cores without the DSP extension."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 from codegen.ir import Let
 from codegen.kernels.base.c_kernel import arg_type
+from codegen.kernels.base.output_groups import interleaved, output_groups
 from codegen.kernels.base.overlap import forward_sharing, row_major_below
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
@@ -25,6 +26,8 @@ SOURCES = (
     "kernels/v7m/fully_connected_s8_v7m.c",
     "kernels/v7m/requantize_s8_v7m.c",
 )
+_LARGEST = 8
+"""Outputs of the largest group that the assembly has."""
 
 
 class V7mFullyConnected(OneRowKernel):
@@ -37,7 +40,7 @@ class V7mFullyConnected(OneRowKernel):
         layer = FULLY_CONNECTED.layer(let, constants)
         channels = channels_of(layer, let.var.type)
         outputs, inputs = channels.weights.shape
-        groups = list(output_groups(outputs))
+        groups = list(output_groups(outputs, _LARGEST))
         # Before the last group reads the input, all others are written; with one group it is read first.
         below = groups[-1].start if len(groups) > 1 else None
         numbers = params(
@@ -59,7 +62,7 @@ class V7mFullyConnected(OneRowKernel):
             constants=(
                 LinkedConstant(
                     role="weights",
-                    data=interleaved(channels.weights),
+                    data=interleaved(channels.weights, _LARGEST),
                     alignment=1,
                     layout="by groups of outputs: input after input, one weight of each output",
                 ),
@@ -110,27 +113,11 @@ class V7mRunsFullyConnected(OneRowKernel):
         )
 
 
-def output_groups(outputs: int) -> Iterator[range]:
-    """Outputs computed together: by eight, four, one."""
-    start = 0
-    while start < outputs:
-        left = outputs - start
-        count = 8 if left >= 8 else 4 if left >= 4 else 1
-        yield range(start, start + count)
-        start += count
-
-
-def interleaved(weights: NDArray[np.int8]) -> NDArray[np.int8]:
-    """Of each group one weight of each output, input after input."""
-    groups = [weights[group.start : group.stop].T.reshape(-1) for group in output_groups(len(weights))]
-    return np.concatenate(groups)
-
-
 def group_words(channels: Channels) -> NDArray[np.int32]:
     """Of each group the biases, then three words of requantization of each output."""
     words = channels.requantization.words(np.zeros(len(channels.bias), np.int64))
     found: list[NDArray[np.int32]] = []
-    for group in output_groups(len(channels.bias)):
+    for group in output_groups(len(channels.bias), _LARGEST):
         part = slice(group.start, group.stop)
         found += [channels.bias[part], words[part].reshape(-1)]
     return np.concatenate(found)

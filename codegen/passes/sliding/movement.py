@@ -62,11 +62,11 @@ class Stop:
     where: str
     reason: str
     macs: int
-    """Of the step, and of those behind it that do not move either."""
+    """Multiply-accumulates of the step, and of those behind it that do not move either."""
 
 
 class Movement:
-    """What moves in a function when one of its inputs is a window."""
+    """Values of a function that move when one of its inputs is a window."""
 
     def __init__(self, function: Function, window: SlidingInput) -> None:
         self.window = window

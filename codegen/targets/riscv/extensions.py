@@ -25,7 +25,7 @@ _DEFAULT_VECTOR_BITS = 128
 
 
 def compile_flags(target: Target) -> Words:
-    """What the core has and compilers can use, and further flags that the board's file names."""
+    """Extensions that the core has and compilers can use, and further flags that the board's file names."""
     named = "".join(f"_{name}" for name in _COMPILED if name in target.features)
     letters = "".join(letter for letter in LETTERS if letter in target.features)
     return (f"-march=rv32im{letters}{named}", f"-mabi={_abi(target)}", *target.compiler_flags)

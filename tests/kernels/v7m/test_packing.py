@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from codegen.ir import ConstRef, DType, Let, Target, Var
 from codegen.ir.ops.base.fixed_point import multiply_by_quantized_multiplier
+from codegen.kernels.base.output_groups import output_groups
 from codegen.kernels.base.result_limits import limits_of
 from codegen.kernels.base.weighted import CONVOLUTION, DEPTHWISE, FULLY_CONNECTED
 from codegen.kernels.portable.convolution import CONV_2D_S8, DEPTHWISE_S8, FULLY_CONNECTED_S8
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.v7m.convolution import V7mTiled
 from codegen.kernels.v7m.depthwise import V7mDepthwise, V7mDepthwiseInPlace
-from codegen.kernels.v7m.fully_connected import V7mFullyConnected, output_groups
+from codegen.kernels.v7m.fully_connected import V7mFullyConnected
 from codegen.kernels.v7m.packing import LAST, LEFT, LONG, RUN_PAIRS, requantization, runs_of
 from tests.kernels.builders import random_layer
 from tests.kernels.dsp.conv_layers import conv_layer
@@ -220,7 +221,7 @@ def test_packed_rows_compute_the_layer(seed: int) -> None:
     limits = limits_of(drawn.let)
     inputs = image.reshape(-1).astype(np.int64)
     got: list[int] = []
-    for group in output_groups(drawn.let.var.type.elements):
+    for group in output_groups(drawn.let.var.type.elements, 8):
         count = len(group)
         table = weights[group.start * len(inputs) : group.stop * len(inputs)].reshape(-1, count)
         part = words[4 * group.start : 4 * group.stop]

@@ -41,7 +41,7 @@ FORMATS: Mapping[OptionStorage, str] = {
         "<b",
     ),
 }
-"""Of one number inside the table, for `struct`."""
+"""Formats of numbers inside the table, for `struct`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -282,7 +282,7 @@ class Site:
         return options_of(self.operator, required=required)
 
     def fused_options(self, *, required: bool = True) -> StoredOptions:
-        """The same; for `activated` their fused activation is read, an unsupported one is reported."""
+        """Options with a fused activation, which `activated` takes; an unsupported one is reported."""
         options = self.options(required=required)
         code = options.integer("activation")
         self._fused = _ACTIVATIONS.get(code, Activation.NONE)
