@@ -48,7 +48,6 @@ class LinkedConstant(ReadOnlyData):
     float32 itself."""
 
     def mistake(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> str | None:
-        """See `ReadOnlyData.mistake`."""
         del dtype
         return None if len(shape) == 1 else f"linked constant {self.role} must be flat"
 

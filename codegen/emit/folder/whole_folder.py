@@ -30,10 +30,14 @@ class Files(Protocol):
     """What a folder is to hold, by path below it, with `/`: texts, and files that are none."""
 
     @property
-    def files(self) -> Mapping[str, str]: ...  # noqa: D102
+    def files(self) -> Mapping[str, str]:
+        """Texts by path below the folder."""
+        ...
 
     @property
-    def binaries(self) -> Mapping[str, bytes]: ...  # noqa: D102
+    def binaries(self) -> Mapping[str, bytes]:
+        """Bytes of the other files by path below the folder."""
+        ...
 
 
 def _unheard(name: str, aside: str) -> None:

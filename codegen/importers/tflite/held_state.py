@@ -57,7 +57,6 @@ class _Lstm(HeldState):
             values.define(index, state, from_inputs=True)
 
     def translate(self, site: Site) -> tuple[Translated, ...]:
-        """See `HeldState.translate`."""
         return (lstm(site, self._cell),)
 
     def kept(self, made: Sequence[Chain], done: Parts) -> tuple[Chain, ...]:
@@ -88,7 +87,6 @@ class _Svdf(HeldState):
         values.define(place, variables.hold(operator, window, first, identifiers), from_inputs=True)
 
     def translate(self, site: Site) -> tuple[Translated, ...]:
-        """See `HeldState.translate`."""
         return (svdf(site),)
 
     def kept(self, made: Sequence[Chain], done: Parts) -> tuple[Chain, ...]:
@@ -117,7 +115,6 @@ class _Stream(HeldState):
         return self._variables.hold(self._operator, type_, first, self._identifiers, len(self._held) - 1)
 
     def translate(self, site: Site) -> tuple[Translated, ...]:
-        """See `HeldState.translate`."""
         found = STREAMING[self._operator.kind](site, self._hold)
         self._next = found.states
         return found.parts

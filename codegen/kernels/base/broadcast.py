@@ -82,7 +82,6 @@ class RunKernel(FastKernel):
         return super().refusal(let, target)
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`."""
         prim, numbers, walk = self.portable.bind(let, constants, name), self.numbers(let), broadcast_walk(let)
         elements = let.var.type.elements
         count = walk.extents[-1] if walk.extents else 1

@@ -87,7 +87,6 @@ class PortableKernel(Kernel):
         """Parameters, packed constants, workspaces and sharing of this call."""
 
     def bind(self, let: Let, constants: ConstantData, name: str) -> PrimFunc:
-        """See `Kernel.bind`."""
         parts = self.parts(let, constants)
         sources = (f"kernels/portable/{self.stem}.c",)
         reverse = None
@@ -132,7 +131,6 @@ class FastKernel(Kernel):
         return self._general_reason(let, target) or self.other_reason(let)
 
     def refusal_at_size(self, let: Let, target: Target) -> str | None:
-        """See `Kernel.refusal_at_size`."""
         return self._general_reason(let, target) or self.reason_at_size(let)
 
     def _general_reason(self, let: Let, target: Target) -> str | None:

@@ -286,7 +286,6 @@ class TiledConv(FastKernel):
         return None
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`."""
         return self.bind_layer(let, self.operator.layer(let, constants), name)
 
     @abstractmethod

@@ -145,7 +145,6 @@ class DspTiled(TiledConv):
         return workspace_bytes(window, self.most, is_row=is_row)
 
     def bind_layer(self, let: Let, layer: WeightedLayer, name: str) -> PrimFunc:
-        """See `TiledConv.bind_layer`."""
         window = layer.window
         channels = self.channels(let, layer)
         if not self.weights.holds(channels):
@@ -244,11 +243,9 @@ class DspTiledU8(DspTiled):
         return self.reach_reason(let) if is_row else super().other_reason(let)
 
     def reason_at_size(self, let: Let) -> str | None:
-        """See `TiledConv.reason_at_size`."""
         return self.other_reason(let)
 
     def channels(self, let: Let, layer: WeightedLayer) -> Channels:
-        """See `DspTiled.channels`."""
         found, zero = channels_of(layer, let.var.type), weight_zero_point(arg_type(let, 1))
         outputs, values = layer.weights.shape
         whole = GROUP * (groups(values) + sum_groups(values))
@@ -258,11 +255,9 @@ class DspTiledU8(DspTiled):
         return replace(found, weights=weights, bias=wrap_int32(bias).astype(np.int32))
 
     def summed_words(self, window: WindowShape) -> int:
-        """See `DspTiled.summed_words`."""
         return 2 * groups(window.window[0] * window.window[1] * window.image[3])
 
     def space_bytes(self, window: WindowShape, *, is_row: bool) -> int:
-        """See `DspTiled.space_bytes`."""
         values = window.window[0] * window.window[1] * window.image[3]
         return super().space_bytes(window, is_row=is_row) + 8 * sum_groups(values) * self.most
 

@@ -44,7 +44,6 @@ class Add(FastKernel):
         return None
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`."""
         del constants
         left, right = arg_type(let, 0), arg_type(let, 1)
         numbers = add_params(left, right, let.var.type)

@@ -105,7 +105,6 @@ class RgbConv(FirstLayer):
     argument_alignment = 4
 
     def window_reason(self, window: WindowShape) -> str | None:
-        """See `FirstLayer.window_reason`."""
         if window.window != (3, 3) or window.stride != (2, 2) or window.dilation != (1, 1):
             return f"the kernel {self.name} is for 3x3 windows of stride 2"
         width = window.image[2]
@@ -116,7 +115,6 @@ class RgbConv(FirstLayer):
         return None
 
     def stream(self, layer: WeightedLayer, near: Scaling, zero: int) -> NDArray[np.int32]:
-        """See `FirstLayer.stream`."""
         channels = layer.outputs
         values = np.zeros((channels, 3, 10), np.int16)
         values[:, :, :9] = 2 * layer.weights.reshape(channels, 3, 9).astype(np.int16)
@@ -127,11 +125,9 @@ class RgbConv(FirstLayer):
         return np.concatenate(columns, axis=1).reshape(-1).astype(np.int32)
 
     def rows_bytes(self, window: WindowShape) -> int:
-        """See `FirstLayer.rows_bytes`."""
         return RGB_ROW_BYTES * window.window[0]
 
     def predicted(self, window: WindowShape) -> int:
-        """See `FirstLayer.predicted`."""
         batch, height, width, outputs = window.result
         tiles = -(-width // RGB_PIXELS)
         tile = _RGB_TILE + _RGB_CHANNEL * outputs
@@ -152,7 +148,6 @@ class MonoConv(FirstLayer):
     layout = "by channel: bias and shift, a word of weights a row of the window, multiplier"
 
     def window_reason(self, window: WindowShape) -> str | None:
-        """See `FirstLayer.window_reason`."""
         if window.image[3] != 1 or window.dilation != (1, 1):
             return f"the kernel {self.name} is for one channel, dilation 1"
         if window.window[1] not in (COLUMNS - 1, COLUMNS) or window.stride[1] != 2:
@@ -160,7 +155,6 @@ class MonoConv(FirstLayer):
         return None
 
     def stream(self, layer: WeightedLayer, near: Scaling, zero: int) -> NDArray[np.int32] | None:
-        """See `FirstLayer.stream`."""
         del zero
         bias = layer.folded_bias
         if bool((np.abs(bias) >= BIAS_LIMIT).any()):
@@ -173,11 +167,9 @@ class MonoConv(FirstLayer):
         return np.concatenate((first[:, None], words, near[0][:, None]), axis=1).reshape(-1).astype(np.int32)
 
     def rows_bytes(self, window: WindowShape) -> int:
-        """See `FirstLayer.rows_bytes`."""
         return ROW_BYTES * window.window[0] * -(-window.result[2] // MONO_PIXELS)
 
     def predicted(self, window: WindowShape) -> int:
-        """See `FirstLayer.predicted`."""
         batch, height, width, outputs = window.result
         rows, tiles = window.window[0], -(-width // MONO_PIXELS)
         further = rows - 1

@@ -63,7 +63,7 @@ class Channels:
 
     @property
     def rounded(self) -> tuple[int, int] | None:
-        """See `LinkedConstant.rounded`."""
+        """Channels by their rounding, as in `LinkedConstant.rounded`."""
         return (0, self.outputs) if self.rounds_even else None
 
 

@@ -66,7 +66,6 @@ class FpuProduct(FloatKernel):
         return condition and f"the kernel {self.name} is for {condition}"
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`."""
         window = self.operator.window(let)
         blocks, rest = divmod(window.result[3], BLOCK)
         stream = product_stream(*weights_and_bias(self.operator, let, constants))

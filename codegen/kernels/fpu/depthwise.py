@@ -48,7 +48,6 @@ class FpuDepthwise(FloatKernel):
         return None if channels >= BLOCK else f"the image has less than {BLOCK} channels"
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`."""
         window = self.operator.window(let)
         channels = window.result[3]
         stream = depthwise_stream(*weights_and_bias(self.operator, let, constants))
@@ -94,7 +93,6 @@ class FpuDepthwiseInPlace(FloatKernel):
         return f"the channels are no multiple of {BLOCK}" if rest else None
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`."""
         window = self.operator.window(let)
         stream = depthwise_stream(*weights_and_bias(self.operator, let, constants))
         size = window.covered_rows * window.image[2] * BLOCK

@@ -167,11 +167,9 @@ class Windows(Product):
     group, way = 2, "windows"
 
     def shape_reason(self, window: WindowShape) -> str | None:
-        """See `Product.shape_reason`."""
         return "the windows are the pixels" if window.is_pointwise else None
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`."""
         window = self.operator.window(let)
         space = _space(window, pixels_of(window))
         leading = (WorkspaceArg(name=space.name),)
@@ -195,7 +193,6 @@ class Columns(Quads):
     group, way, fast_form = 2, "columns", "columns"
 
     def shape_reason(self, window: WindowShape) -> str | None:
-        """See `Product.shape_reason`."""
         if (window.window[1], window.stride[1], window.dilation[1]) != (COLUMNS, 1, 1):
             return f"the kernel {self.name} is for windows of three columns side by side with stride 1"
         if window.result[3] > _MOST_CHANNELS:
@@ -203,7 +200,6 @@ class Columns(Quads):
         return None
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`."""
         layer = self.operator.layer(let, constants)
         window = layer.window
         depth = column_bytes(window.window[0], window.image[3])

@@ -152,7 +152,6 @@ class DepthwiseSmall(_Depthwise):
         return self.shift_reason(let)
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`."""
         layer = self.operator.layer(let, constants)
         channels, window = channels_of(layer), layer.window
         limits = layer.limits
@@ -202,7 +201,6 @@ class DepthwiseInPlaceMve(_Depthwise):
         return self.shift_reason(let)
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`."""
         layer = self.operator.layer(let, constants)
         channels, window = channels_of(layer), layer.window
         limits = layer.limits

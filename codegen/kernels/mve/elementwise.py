@@ -94,7 +94,6 @@ class Add(FastKernel):
         )
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`."""
         del constants
         once, (low, high) = _once_of(let), limits_of(let)
         assert once is not None, "see `other_reason`"
@@ -147,7 +146,6 @@ class PoolMve(FastKernel):
         self.portable = Pool2D(op, f"{stem}_s8", DType.INT8)
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`."""
         prim = self.portable.bind(let, constants, name)
         window = pool_window(let)
         sharing = striped_sharing(let, window, 1, chunk=self.channels)

@@ -43,7 +43,6 @@ class BatchMatMulMve(FastMatMul):
         return 4 * sizes["columns"] + packed * sizes["depth"]
 
     def predicted(self, sizes: Mapping[str, int]) -> int:
-        """See `FastMatMul.predicted`."""
         rows, columns, depth = sizes["rows"], sizes["columns"], sizes["depth"]
         pairs, (instructions, factors) = -(-rows // 2), _TURN
         results = _ROWS + -(-columns // COLUMNS) * (_RESULTS + instructions * -(-depth // factors))

@@ -36,7 +36,7 @@ class Channels:
 
     @property
     def rounded(self) -> tuple[int, int] | None:
-        """See `LinkedConstant.rounded`."""
+        """Channels by their rounding, as in `LinkedConstant.rounded`."""
         return (0, len(self.weights)) if self.rounds_even else None
 
     def every(self) -> Scaling:

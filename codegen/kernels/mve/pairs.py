@@ -21,7 +21,6 @@ class ExtremeMve(RunKernel):
         return RunNumbers(struct=EXTREMES_S8[self.op].numbers(let))
 
     def run_instructions(self, let: Let, count: int, *, aligned: bool) -> int:
-        """See `RunKernel.run_instructions`."""
         del let, aligned
         return 7 + 5 * -(-count // 16)
 
@@ -35,7 +34,6 @@ class MulMve(RunKernel):
         return super().other_reason(let) or shift_reason(shift)
 
     def numbers(self, let: Let) -> RunNumbers:
-        """See `RunKernel.numbers`."""
         scale = mul_multiplier(arg_type(let, 0), arg_type(let, 1), let.var.type)
         low, high = limits_of(let)
         return RunNumbers(
@@ -48,7 +46,6 @@ class MulMve(RunKernel):
         )
 
     def run_instructions(self, let: Let, count: int, *, aligned: bool) -> int:
-        """See `RunKernel.run_instructions`."""
         del let, aligned
         return 8 + 14 * -(-count // 4)
 
@@ -62,7 +59,6 @@ class PreluMve(RunKernel):
         return super().other_reason(let) or shift_reason(found.negative_shift)
 
     def numbers(self, let: Let) -> RunNumbers:
-        """See `RunKernel.numbers`."""
         found = prelu_params(arg_type(let, 0), arg_type(let, 1), let.var.type)
         scale = found.negative_multiplier, found.negative_shift
         struct = params(
@@ -73,7 +69,6 @@ class PreluMve(RunKernel):
         return RunNumbers(struct=struct, constants=(positive_table(let),))
 
     def run_instructions(self, let: Let, count: int, *, aligned: bool) -> int:
-        """See `RunKernel.run_instructions`."""
         del let, aligned
         return 16 + 18 * -(-count // 4)
 

@@ -48,11 +48,9 @@ class FewPixels(Product):
     group, way, fast_form = 4, "few", "few"
 
     def shape_reason(self, window: WindowShape) -> str | None:
-        """See `Product.shape_reason`."""
         return None if window.is_pointwise and pixels_of(window) <= FEW else "more than two pixels"
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`."""
         window = self.operator.window(let)
         reads = float(-(-window.result[3] // self.group))
         prim = self.call(let, constants, name, "few_pixels", "product1", reads)
@@ -83,13 +81,11 @@ class NarrowPointwise(_BelowHalf):
     way = fast_form = "narrow"
 
     def shape_reason(self, window: WindowShape) -> str | None:
-        """See `Product.shape_reason`."""
         if window.window != (1, 1) or window.is_padded or window.image[3] > LANES:
             return f"the kernel {self.name} is for 1x1 windows of at most {LANES} bytes"
         return None
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`."""
         layer = self.operator.layer(let, constants)
         window = layer.window
         prim = self.quads(let, layer, window.image[3], name, "narrow", "narrow_run")
@@ -113,7 +109,6 @@ class Dense(_BelowHalf):
     way = fast_form = "dense"
 
     def shape_reason(self, window: WindowShape) -> str | None:
-        """See `Product.shape_reason`."""
         if not window.is_pointwise:
             return "the windows are not the pixels"
         if window.image[3] % (2 * LANES) or window.result[3] % QUAD:
@@ -121,7 +116,6 @@ class Dense(_BelowHalf):
         return None
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`."""
         layer = self.operator.layer(let, constants)
         window = layer.window
         prim = self.quads(let, layer, window.image[3], name, "dense", "dense3")
@@ -143,11 +137,9 @@ class PointwiseConv(Product):
     group, way = 2, "pointwise"
 
     def shape_reason(self, window: WindowShape) -> str | None:
-        """See `Product.shape_reason`."""
         return None if window.is_pointwise else "the windows are not the pixels"
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`."""
         window = self.operator.window(let)
         reads = float(-(-window.result[3] // self.group))
         prim = self.call(let, constants, name, "pointwise", "product3", reads)

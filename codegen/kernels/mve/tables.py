@@ -25,7 +25,6 @@ class LookupMve(FastKernel):
         self.name = f"{portable.name}_mve"
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`."""
         prim = self.portable.bind(let, constants, name)
         return replace(
             prim,

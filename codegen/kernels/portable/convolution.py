@@ -158,7 +158,6 @@ class Conv2D(_Weighted):
         self.reverse_stem = "" if dtype is DType.FLOAT32 else reverse_stem(stem)
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """See `PortableKernel.parts`."""
         attrs = narrow(let.call.attrs, ConvAttrs)
         window = window_of(let, attrs)
         outputs, inputs = window.result[3], arg_type(let, 1).shape[3]
@@ -214,7 +213,6 @@ class DepthwiseInPlace(_Weighted):
             raise ValueError("only with multiplier 1, stride 1 and a result as large as the image")
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """See `PortableKernel.parts`."""
         attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
         window = window_of(let, attrs)
         parts = self.assemble(let, constants, _conv_params(let, window, 1), (), fold=False)
@@ -266,7 +264,6 @@ class FullyConnected(_Weighted):
         self.argument = self.result = dtype
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """See `PortableKernel.parts`."""
         outputs, inputs = arg_type(let, 1).shape
         rows = arg_type(let, 0).elements // inputs
         below = row_major_below(np.arange(rows, dtype=np.int64) * inputs, outputs)
@@ -302,11 +299,9 @@ class DepthwiseOfEither(DepthwiseConv2D):
     """What kernels stand on that multiply by 16 bits: weights with a zero point, or without one."""
 
     def check(self, let: Let) -> None:
-        """See `PortableKernel.check`."""
         self._one(let).check(let)
 
     def bind(self, let: Let, constants: ConstantData, name: str) -> PrimFunc:
-        """See `Kernel.bind`."""
         return self._one(let).bind(let, constants, name)
 
     def _one(self, let: Let) -> DepthwiseConv2D:

@@ -22,11 +22,9 @@ class Detections(PortableKernel):
 
     @property
     def header(self) -> str:
-        """See `PortableKernel.header`."""
         return "cg_kernels_detection.h"
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """See `PortableKernel.parts`."""
         passed = [value_argument(let, index, role, constants) for index, role in enumerate(_ROLES)]
         space = Workspace(name=_SPACE, size_bytes=_BYTES_A_BOX * arg_type(let, 0).shape[1])
         return Parts(

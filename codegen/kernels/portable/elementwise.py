@@ -39,7 +39,6 @@ class _Binary(PortableKernel):
         self.numbers(let)
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """See `PortableKernel.parts`."""
         rows = row_kernel(let, self.run_symbol) if self.run_symbol else None
         return pair_parts(let, constants, self.numbers(let), sharing=in_place(let, 0, 1), rows=rows)
 
@@ -91,7 +90,6 @@ class AddInteger(_Binary):
         self.run_symbol = "cg_add_s8_run" if dtype is DType.INT8 else None
 
     def numbers(self, let: Let) -> CStruct:
-        """See `_Binary.numbers`."""
         rule = add_params if self.op == "ADD" else sub_params
         found = rule(arg_type(let, 0), arg_type(let, 1), let.var.type)
         return params("cg_add_params", *integer_head(let), *sum_fields(found), *limit_fields(let))
@@ -108,7 +106,6 @@ class MulInteger(_Binary):
         self.argument = self.result = dtype
 
     def numbers(self, let: Let) -> CStruct:
-        """See `_Binary.numbers`."""
         multiplier, shift = mul_multiplier(arg_type(let, 0), arg_type(let, 1), let.var.type)
         scaling: Fields = (("multiplier", multiplier), ("shift", shift))
         return params("cg_mul_params", *integer_head(let), *scaling, *limit_fields(let))
@@ -126,7 +123,6 @@ class Cast(PortableKernel):
 
     @property
     def header(self) -> str:
-        """See `PortableKernel.header`."""
         return "cg_kernels_families.h"
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
@@ -142,7 +138,6 @@ class Cast(PortableKernel):
         )
 
     def bind(self, let: Let, constants: ConstantData, name: str) -> PrimFunc:
-        """See `Kernel.bind`."""
         return replace(super().bind(let, constants, name), sources=("kernels/portable/cast.c",))
 
 

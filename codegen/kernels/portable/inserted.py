@@ -32,7 +32,6 @@ class Shift(PortableKernel):
         return super().refusal(let, target)
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """See `PortableKernel.parts`."""
         frame, linked = value_argument(let, 1, "frame", constants)
         added = arg_type(let, 1).size_bytes
         kept = let.var.type.size_bytes - added
@@ -65,7 +64,6 @@ class DeviceCopy(Kernel):
         return None
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`."""
         del constants
         return PrimFunc(
             name=name,

@@ -29,7 +29,6 @@ class Concatenation(PortableKernel):
     op, stem, name = "CONCATENATION", "concat", "concat_portable"
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """See `PortableKernel.parts`."""
         axis = narrow(let.call.attrs, ConcatAttrs).axis
         inputs: list[ValueArg | ConstantArg] = []
         linked: list[LinkedConstant] = []
@@ -90,7 +89,6 @@ class Pad(PortableKernel):
         self._fields(let)
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """See `PortableKernel.parts`."""
         value, linked = value_argument(let, 0, "argument", constants)
         return Parts(
             structs=(params("cg_pad_params", *self._fields(let)),),
@@ -125,7 +123,6 @@ class _StridedCopy(PortableKernel):
         self.walk(let)
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """See `PortableKernel.parts`."""
         value, linked = value_argument(let, 0, "argument", constants)
         return Parts(
             structs=(params("cg_block_walk", *self.walk(let)),),
@@ -185,7 +182,6 @@ class Take(PortableKernel):
         self._fields(let)
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """See `PortableKernel.parts`."""
         value, linked = value_argument(let, 0, "values", constants)
         places = constant_data(let, 1, constants) if isinstance(let.call.args[1], ConstRef) else None
         indices = ValueArg(index=1) if places is None else ConstantArg(role="indices")
@@ -233,7 +229,6 @@ class UpdateSlice(PortableKernel):
 
     @property
     def header(self) -> str:
-        """See `PortableKernel.header`."""
         return "cg_kernels_families.h"
 
     def check(self, let: Let) -> None:
@@ -241,7 +236,6 @@ class UpdateSlice(PortableKernel):
         self._fields(let)
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """See `PortableKernel.parts`."""
         found = [
             value_argument(let, i, role, constants) for i, role in enumerate(("value", "part", "starts"))
         ]
@@ -281,7 +275,6 @@ class Reshape(Kernel):
         return None
 
     def bind(self, let: Let, constants: ConstantData, name: str) -> PrimFunc:
-        """See `Kernel.bind`."""
         del constants
         return PrimFunc(name=name, let=let, kernel=self.name, view=View(argument=0))
 

@@ -46,7 +46,6 @@ class FamilyKernel(PortableKernel):
 
     @property
     def header(self) -> str:
-        """See `PortableKernel.header`."""
         return FAMILIES_HEADER
 
     def __init__(self, op: str, family: str, argument: DType, result: DType | None = None) -> None:
@@ -74,7 +73,6 @@ class _Pair(FamilyKernel):
         self.numbers(let)
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """See `PortableKernel.parts`."""
         return pair_parts(let, constants, self.numbers(let), sharing=_in_step(let, 0, 1))
 
 
@@ -86,7 +84,6 @@ class PairKind(_Pair):
         self._kind = kind
 
     def numbers(self, let: Let) -> CStruct:
-        """See `_Pair.numbers`."""
         return params("cg_pair_params", ("shape", broadcast_fields(let)), ("kind", self._kind))
 
 
@@ -94,7 +91,6 @@ class _CompareInt8(PairKind):
     """Comparisons of int8: both arguments are brought to one scale."""
 
     def numbers(self, let: Let) -> CStruct:
-        """See `_Pair.numbers`."""
         first, second = arg_type(let, 0), arg_type(let, 1)
         lhs, rhs = compare_multiplier(first), compare_multiplier(second)
         return params(
@@ -114,7 +110,6 @@ class _ArithmeticInt32(PairKind):
     """int32 without scales: one C function for all."""
 
     def numbers(self, let: Let) -> CStruct:
-        """See `_Pair.numbers`."""
         shape = ("shape", broadcast_fields(let))
         return params("cg_arithmetic_params", shape, ("kind", self._kind), *limit_fields(let))
 
@@ -123,7 +118,6 @@ class _FloatPair(_Pair):
     """DIV and SQUARED_DIFFERENCE on float32."""
 
     def numbers(self, let: Let) -> CStruct:
-        """See `_Pair.numbers`."""
         return params("cg_binary_params_f32", ("shape", broadcast_fields(let)), *limit_fields(let))
 
 
@@ -131,7 +125,6 @@ class _DivInt8(_Pair):
     """DIV on int8."""
 
     def numbers(self, let: Let) -> CStruct:
-        """See `_Pair.numbers`."""
         multiplier, shift = div_multiplier(arg_type(let, 0), arg_type(let, 1), let.var.type)
         scaling: Fields = (("multiplier", multiplier), ("shift", shift))
         return params("cg_mul_params", *integer_head(let), *scaling, *limit_fields(let))
@@ -141,7 +134,6 @@ class _SquaredInteger(_Pair):
     """SQUARED_DIFFERENCE on int8 and int16."""
 
     def numbers(self, let: Let) -> CStruct:
-        """See `_Pair.numbers`."""
         found = squared_difference_params(arg_type(let, 0), arg_type(let, 1), let.var.type)
         return params("cg_add_params", *integer_head(let), *sum_fields(found), *limit_fields(let))
 
@@ -150,7 +142,6 @@ class _PreluInteger(_Pair):
     """PRELU on int8 and int16."""
 
     def numbers(self, let: Let) -> CStruct:
-        """See `_Pair.numbers`."""
         value, slope = arg_type(let, 0), arg_type(let, 1)
         found = prelu_params(value, slope, let.var.type)
         return params(
@@ -190,7 +181,6 @@ class Select(PortableKernel):
 
     @property
     def header(self) -> str:
-        """See `PortableKernel.header`."""
         return FAMILIES_HEADER
 
     def check(self, let: Let) -> None:
@@ -198,7 +188,6 @@ class Select(PortableKernel):
         self._fields(let)
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """See `PortableKernel.parts`."""
         found = [
             value_argument(let, i, role, constants) for i, role in enumerate(("condition", "lhs", "rhs"))
         ]
@@ -240,11 +229,9 @@ class LogicalNot(PortableKernel):
 
     @property
     def header(self) -> str:
-        """See `PortableKernel.header`."""
         return FAMILIES_HEADER
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """See `PortableKernel.parts`."""
         value, linked = value_argument(let, 0, "argument", constants)
         return Parts(
             call_args=(value, RESULT, LiteralArg(value=let.var.type.elements)),

@@ -67,7 +67,6 @@ class Pool2D(PortableKernel):
             )
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """See `PortableKernel.parts`."""
         window, is_float = pool_window(let), let.var.type.dtype is DType.FLOAT32
         c_type = "cg_pool_params_f32" if is_float else "cg_pool_params"
         image, linked = value_argument(let, 0, "image", constants)
@@ -138,7 +137,6 @@ class MeanInteger(PortableKernel):
         )
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """See `PortableKernel.parts`."""
         numbers = params("cg_mean_params", ("reduction", reduction_fields(let)), *self.scale_fields(let))
         value, linked = value_argument(let, 0, "argument", constants)
         # A sum is cleared, takes each of its terms, and is read once more at the end.
@@ -176,7 +174,6 @@ class MeanF32(PortableKernel):
         self.fields(let)
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """See `PortableKernel.parts`."""
         value, linked = value_argument(let, 0, "argument", constants)
         return Parts(
             structs=(params("cg_reduction", *self.fields(let)),),
@@ -196,11 +193,9 @@ class Resize(PortableKernel):
 
     @property
     def header(self) -> str:
-        """See `PortableKernel.header`."""
         return "cg_kernels_families.h"
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """See `PortableKernel.parts`."""
         image, linked = value_argument(let, 0, "image", constants)
         call_args = (PARAMS, image, RESULT)
         return Parts(structs=(self.numbers(let),), call_args=call_args, constants=linked)

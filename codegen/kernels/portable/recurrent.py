@@ -51,7 +51,6 @@ class Lstm(PortableKernel):
 
     @property
     def header(self) -> str:
-        """See `PortableKernel.header`."""
         return FAMILIES_HEADER
 
     def check(self, let: Let) -> None:
@@ -179,11 +178,9 @@ class _SvdfStep(PortableKernel):
 
     @property
     def header(self) -> str:
-        """See `PortableKernel.header`."""
         return FAMILIES_HEADER
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """See `PortableKernel.parts`."""
         value, linked = value_argument(let, 0, "values", constants)
         given = [
             value_argument(let, index, role, constants)

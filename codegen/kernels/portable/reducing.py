@@ -33,7 +33,6 @@ class SumInteger(MeanInteger):
         self.name = f"sum_{stem.rpartition('_')[2]}_portable"
 
     def multiplier(self, let: Let) -> tuple[int, int]:
-        """See `MeanInteger.multiplier`."""
         return rescale_multiplier(arg_type(let, 0), let.var.type)
 
 
@@ -43,7 +42,6 @@ class SumF32(MeanF32):
     op, name = "SUM", "sum_f32_portable"
 
     def fields(self, let: Let) -> Fields:
-        """See `MeanF32.fields`."""
         return (*super().fields(let)[:-1], ("count", 1))
 
 
@@ -59,7 +57,6 @@ class _Walked(FamilyKernel):
         self.numbers(let)
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """See `PortableKernel.parts`."""
         value, linked = value_argument(let, 0, "argument", constants)
         return Parts(structs=(self.numbers(let),), call_args=(PARAMS, value, RESULT), constants=linked)
 
@@ -72,7 +69,6 @@ class ReduceExtreme(_Walked):
         self._kind = kind
 
     def numbers(self, let: Let) -> CStruct:
-        """See `_Walked.numbers`."""
         return params("cg_reduce_params", ("reduction", reduction_fields(let)), ("kind", self._kind))
 
 
@@ -88,7 +84,6 @@ class Arg(_Walked):
         self._kind = kind
 
     def numbers(self, let: Let) -> CStruct:
-        """See `_Walked.numbers`."""
         axis, shape = narrow(let.call.attrs, ArgAttrs).axis, arg_type(let, 0).shape
         return params(
             "cg_arg_params",
@@ -106,12 +101,10 @@ class ReduceInt32(_Walked):
         super().__init__(op, "mean", DType.INT32)
 
     def numbers(self, let: Let) -> CStruct:
-        """See `_Walked.numbers`."""
         fields = reduction_fields(let)
         return params("cg_reduction", *(fields if self.op == "MEAN" else (*fields[:-1], ("count", 1))))
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """See `PortableKernel.parts`."""
         value, linked = value_argument(let, 0, "argument", constants)
         uses = arg_type(let, 0).elements / let.var.type.elements + 1.0
         size = 8 * let.var.type.elements
@@ -134,7 +127,6 @@ class Cumsum(_Walked):
         super().__init__("CUMSUM", "cumsum", dtype)
 
     def numbers(self, let: Let) -> CStruct:
-        """See `_Walked.numbers`."""
         attrs, argument, result = narrow(let.call.attrs, CumsumAttrs), arg_type(let, 0), let.var.type
         shape = argument.shape
         is_scaled = result.dtype is DType.INT8
@@ -153,7 +145,6 @@ class Cumsum(_Walked):
         )
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """See `PortableKernel.parts`."""
         attrs, shape = narrow(let.call.attrs, CumsumAttrs), arg_type(let, 0).shape
         forwards = not attrs.reverse and math.prod(shape[attrs.axis + 1 :]) == 1
         return replace(super().parts(let, constants), sharing=in_place(let, 0) if forwards else ())
@@ -166,7 +157,6 @@ class L2Normalization(_Walked):
         super().__init__("L2_NORMALIZATION", "l2_normalization", dtype)
 
     def numbers(self, let: Let) -> CStruct:
-        """See `_Walked.numbers`."""
         depth = let.var.type.shape[-1]
         return params(
             "cg_rows_params",
@@ -176,7 +166,6 @@ class L2Normalization(_Walked):
         )
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """See `PortableKernel.parts`."""
         return replace(super().parts(let, constants), sharing=in_place(let, 0))
 
 
@@ -187,7 +176,6 @@ class LogSoftmax(_Walked):
         super().__init__("LOG_SOFTMAX", "log_softmax", dtype)
 
     def numbers(self, let: Let) -> CStruct:
-        """See `_Walked.numbers`."""
         depth = let.var.type.shape[-1]
         rows: Fields = (("rows", let.var.type.elements // depth), ("depth", depth))
         if self.argument is DType.FLOAT32:
@@ -209,7 +197,6 @@ class LogSoftmax(_Walked):
         )
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """See `PortableKernel.parts`."""
         return replace(super().parts(let, constants), sharing=in_place(let, 0))
 
 
@@ -233,7 +220,6 @@ class AddN(FamilyKernel):
         return (count, *zeros, ("multiplier", multiplier), ("shift", shift))
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """See `PortableKernel.parts`."""
         indices = range(len(let.call.args))
         found = [value_argument(let, index, f"argument{index}", constants) for index in indices]
         numbers = params("cg_add_n_params", ("elements", let.var.type.elements), *self._scaling(let))

@@ -46,7 +46,6 @@ class SignalKernel(PortableKernel):
 
     @property
     def header(self) -> str:
-        """See `PortableKernel.header`."""
         return "cg_kernels_signal.h"
 
     def structs(self, let: Let) -> tuple[CStruct, ...]:
@@ -65,7 +64,6 @@ class SignalKernel(PortableKernel):
         return 0
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """See `PortableKernel.parts`."""
         passed = [
             value_argument(let, index, f"input{index}", constants) for index in range(len(let.call.args))
         ]
@@ -102,7 +100,6 @@ class SignalKernel(PortableKernel):
         )
 
     def bind(self, let: Let, constants: ConstantData, name: str) -> PrimFunc:
-        """See `Kernel.bind`."""
         return replace(super().bind(let, constants, name), sources=(f"kernels/portable/{self._file}.c",))
 
 
@@ -129,7 +126,6 @@ class _Transform(SignalKernel):
         return (rows, length) if self._inverse else (rows, size, length)
 
     def tables(self, let: Let) -> dict[str, np.ndarray]:
-        """See `SignalKernel.tables`."""
         length = narrow(let.call.attrs, FftAttrs).length
         factors, splits = twiddles(length, let.var.type.dtype, inverse=self._inverse)
         return {"twiddles": factors, "splits": splits, "order": order(length)}
@@ -144,7 +140,6 @@ class _Smoothing(SignalKernel):
     """SIGNAL_NOISE and SIGNAL_SUBTRACT."""
 
     def structs(self, let: Let) -> tuple[CStruct, ...]:
-        """See `SignalKernel.structs`."""
         noise = narrow(let.call.attrs, NoiseAttrs)
         struct = params(
             "cg_noise_params",
@@ -164,7 +159,6 @@ class _Log(SignalKernel):
     """SIGNAL_LOG."""
 
     def tables(self, let: Let) -> dict[str, np.ndarray]:
-        """See `SignalKernel.tables`."""
         del let
         return {"logarithms": log_table()}
 

@@ -68,7 +68,6 @@ class User(Kernel):
         return f"declared kernels take up to {MAX_RANK} dimensions" if max(ranks) > MAX_RANK else None
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`."""
         attrs = narrow(let.call.attrs, UserAttrs)
         kernel = attrs.kernel
         alignment = max(kernel.argument_alignment, element_alignment(let))

@@ -63,7 +63,6 @@ class Rv32Tiled(TiledConv):
         return self.bind_layer(let, layer, name)
 
     def bind_layer(self, let: Let, layer: WeightedLayer, name: str) -> PrimFunc:
-        """See `TiledConv.bind_layer`."""
         channels = channels_of(layer, let.var.type)
         window, chunks = layer.window, chunks_of(channels.weights)
         form = "chunked_" if chunks.count > 1 else "least_" if channels.ends_at_zero else ""

@@ -36,7 +36,6 @@ class Rv32Sum(FastKernel):
         return None if line_of(let) else "no line gives TFLite's results for all pairs"
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`."""
         del constants
         line, (low, high) = line_of(let), limits_of(let)
         assert line is not None, "it is bound where there is one"

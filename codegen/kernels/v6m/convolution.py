@@ -33,7 +33,6 @@ class V6mTiled(TiledConv):
     kernel_set = V6M
 
     def bind_layer(self, let: Let, layer: WeightedLayer, name: str) -> PrimFunc:
-        """See `TiledConv.bind_layer`."""
         window, found = layer.window, tiling(layer.window, self.most)
         described = channels_of(layer, let.var.type)
         channels = packed(described, lanes=True)

@@ -112,7 +112,6 @@ class V6mDepthwiseInPlace(V6mDepthwiseLines):
         return None
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`."""
         forwards = super().bind(let, constants, name)
         if forwards.in_place is not None:
             return forwards  # the portable kernel

@@ -33,7 +33,6 @@ class V6mFullyConnected(OneRowKernel):
     name, kernel_set, portable = "fully_connected_s8_v6m", V6M, FULLY_CONNECTED_S8
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`."""
         described = channels_of(FULLY_CONNECTED.layer(let, constants), let.var.type)
         channels = packed(described, lanes=False)
         outputs, inputs = described.weights.shape

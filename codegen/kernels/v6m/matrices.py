@@ -24,7 +24,6 @@ class BatchMatMulV6m(FastMatMul):
 
     @property
     def parts(self) -> str:
-        """See `FastMatMul.parts`."""
         return "fully_connected_parts_v6m.S"
 
     def other_reason(self, let: Let) -> str | None:
@@ -40,7 +39,6 @@ class BatchMatMulV6m(FastMatMul):
         return COLUMNS * -(-sizes["columns"] // COLUMNS) * (4 + sizes["depth"])
 
     def predicted(self, sizes: Mapping[str, int]) -> int:
-        """See `FastMatMul.predicted`."""
         rows, depth = sizes["rows"], sizes["depth"]
         fours = -(-sizes["columns"] // COLUMNS)
         around, each = _ROW

@@ -32,7 +32,6 @@ class ExtremeV6m(RunKernel):
         return RunNumbers(struct=EXTREMES_S8[self.op].numbers(let))
 
     def run_instructions(self, let: Let, count: int, *, aligned: bool) -> int:
-        """See `RunKernel.run_instructions`."""
         del let
         words = count // 4 if aligned else 0
         return _AROUND + 24 + 22 * words + 9 * (count - 4 * words)
@@ -49,12 +48,10 @@ class MulV6m(RunKernel):
         return _scale_reason(*mul_multiplier(arg_type(let, 0), arg_type(let, 1), let.var.type))
 
     def numbers(self, let: Let) -> RunNumbers:
-        """See `RunKernel.numbers`."""
         scale = mul_multiplier(arg_type(let, 0), arg_type(let, 1), let.var.type)
         return RunNumbers(struct=params("cg_mul_params_v6m", *_product_fields(let, *scale)))
 
     def run_instructions(self, let: Let, count: int, *, aligned: bool) -> int:
-        """See `RunKernel.run_instructions`."""
         del aligned
         multiplier, _ = mul_multiplier(arg_type(let, 0), arg_type(let, 1), let.var.type)
         return _AROUND + 34 + (27 if multiplier % LOWER else 24) * count
@@ -70,7 +67,6 @@ class PreluV6m(RunKernel):
         return reason or _scale_reason(found.negative_multiplier, found.negative_shift)
 
     def numbers(self, let: Let) -> RunNumbers:
-        """See `RunKernel.numbers`."""
         found = prelu_params(arg_type(let, 0), arg_type(let, 1), let.var.type)
         fields = _product_fields(let, found.negative_multiplier, found.negative_shift)
         positive = ("positive", ConstantPointer(role="positive"))

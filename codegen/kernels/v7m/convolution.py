@@ -46,7 +46,6 @@ class V7mTiled(TiledConv):
     kernel_set = V7M
 
     def bind_layer(self, let: Let, layer: WeightedLayer, name: str) -> PrimFunc:
-        """See `TiledConv.bind_layer`."""
         window, found = layer.window, tiling(layer.window, self.most)
         channels = channels_of(layer, let.var.type)
         runs = runs_of(channels.weights)

@@ -55,7 +55,6 @@ class V7mDepthwise(FastKernel):
     kernel_set, portable = V7M, DEPTHWISE_S8
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`."""
         attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
         layer = DEPTHWISE.layer(let, constants)
         window, found = layer.window, channels_of(layer, let.var.type)
@@ -88,7 +87,6 @@ class V7mDepthwiseInPlace(FastKernel):
     is_in_place = True
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`."""
         layer = DEPTHWISE.layer(let, constants)
         window, found = layer.window, channels_of(layer, let.var.type)
         group = group_of(window)

@@ -36,7 +36,6 @@ class V7mFullyConnected(OneRowKernel):
     name, kernel_set, portable = "fully_connected_s8_v7m", V7M, FULLY_CONNECTED_S8
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`."""
         layer = FULLY_CONNECTED.layer(let, constants)
         channels = channels_of(layer, let.var.type)
         outputs, inputs = channels.weights.shape
@@ -92,7 +91,6 @@ class V7mRunsFullyConnected(OneRowKernel):
         return super().other_reason(let) or (f"the kernel {self.name} reads pairs of inputs" if odd else None)
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`."""
         layer = FULLY_CONNECTED.layer(let, constants)
         channels = channels_of(layer, let.var.type)
         runs = runs_of(channels.weights)

@@ -34,7 +34,6 @@ class BatchMatMulV7m(FastMatMul):
         return shift_reason(BATCH_MATMUL_S8.scale(let)[1])
 
     def scale_fields(self, let: Let) -> Fields:
-        """See `FastMatMul.scale_fields`."""
         multiplier, shift = BATCH_MATMUL_S8.scale(let)
         return (("multiplier", multiplier), ("shift", -shift - 1))
 
@@ -44,7 +43,6 @@ class BatchMatMulV7m(FastMatMul):
         return COLUMNS * -(-sizes["columns"] // COLUMNS) * (4 + sizes["depth"])
 
     def predicted(self, sizes: Mapping[str, int]) -> int:
-        """See `FastMatMul.predicted`."""
         rows, depth = sizes["rows"], sizes["depth"]
         pairs, fours = -(-rows // 2), -(-sizes["columns"] // COLUMNS)
         term, each = _ROW

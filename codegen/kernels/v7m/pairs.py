@@ -22,7 +22,6 @@ class ExtremeV7m(RunKernel):
         return RunNumbers(struct=EXTREMES_S8[self.op].numbers(let))
 
     def run_instructions(self, let: Let, count: int, *, aligned: bool) -> int:
-        """See `RunKernel.run_instructions`."""
         del let
         words = count // 4 if aligned else 0
         return 14 + 17 * words + 8 * (count - 4 * words)
@@ -37,12 +36,10 @@ class MulV7m(RunKernel):
         return clamp_reason(let) or super().other_reason(let) or shift_reason(shift)
 
     def numbers(self, let: Let) -> RunNumbers:
-        """See `RunKernel.numbers`."""
         scale = mul_multiplier(arg_type(let, 0), arg_type(let, 1), let.var.type)
         return RunNumbers(struct=params("cg_mul_params_v7m", *_product_fields(let, *scale)))
 
     def run_instructions(self, let: Let, count: int, *, aligned: bool) -> int:
-        """See `RunKernel.run_instructions`."""
         del let, aligned
         return 9 + 13 * count + 2 * (count % 2)
 
@@ -56,7 +53,6 @@ class PreluV7m(RunKernel):
         return super().other_reason(let) or shift_reason(found.negative_shift)
 
     def numbers(self, let: Let) -> RunNumbers:
-        """See `RunKernel.numbers`."""
         found = prelu_params(arg_type(let, 0), arg_type(let, 1), let.var.type)
         fields = _product_fields(let, found.negative_multiplier, found.negative_shift)
         positive = ("positive", ConstantPointer(role="positive"))

@@ -76,7 +76,6 @@ class _Inliner:
         """Those of them that an operator computes."""
 
     def run(self) -> InlinedGraph:
-        """See `inlined`."""
         mapping = {index: index for index in range(len(self._model.tensors))}
         for operator in self._model.operators:
             mark = len(self._operators)

@@ -153,7 +153,6 @@ class _TransposedAxis:
         return max(-(-self.result // self.stride), self.extent - self.pad // self.stride)
 
     def phase(self, place: int) -> _Phase:
-        """See `_Phase`."""
         later, rest = divmod(place + self.pad, self.stride)
         taps = max(-(-(self.window - rest) // self.stride), later + 1)
         return _Phase(first=rest + (taps - 1) * self.stride, taps=taps, before=taps - 1 - later)

@@ -36,7 +36,6 @@ class Depthwise3x3Int4(Depthwise3x3):
     is_int4 = True
 
     def symbol(self, let: Let, form: str = "") -> str:
-        """See `Depthwise3x3.symbol`."""
         return super().symbol(let, form).replace("_s8_", "_s4_")
 
     def sources(self, let: Let) -> tuple[str, ...]:
@@ -101,7 +100,6 @@ class DepthwiseTapsInt4(DepthwiseNarrow):
     is_int4 = True
 
     def packed(self, numbers: ChannelNumbers) -> NDArray[np.int32]:
-        """See `cg_depthwise_taps_s4_dsp`."""
         nibbles = (numbers.weights & 15).reshape(-1, GROUP, UNROLLED_TAPS)
         # Channel c of a group in nibble 3 - c of a half, the first of two taps in the lower one.
         halves = (nibbles << 4 * (3 - np.arange(GROUP))[:, None]).sum(axis=1)

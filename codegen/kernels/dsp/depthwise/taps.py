@@ -133,11 +133,9 @@ class DepthwiseTapsEven(DepthwiseTaps):
     )
 
     def numbers(self, let: Let, constants: Mapping[str, np.ndarray]) -> ChannelNumbers:
-        """See `DepthwiseTaps.numbers`."""
         return even_numbers(let, constants)
 
     def packed(self, numbers: ChannelNumbers) -> NDArray[np.int32]:
-        """See `cg_qlinear_depthwise_taps_s8_dsp`."""
         return packed(numbers, 1)
 
     def group_instructions(self, window: WindowShape, *, is_least: bool) -> int:
@@ -162,7 +160,6 @@ class DepthwiseNarrow(DepthwiseTaps):
         return reason
 
     def packed(self, numbers: ChannelNumbers) -> NDArray[np.int32]:
-        """See `cg_depthwise_narrow_s8_dsp`."""
         return packed_narrow(numbers)
 
     def group_instructions(self, window: WindowShape, *, is_least: bool) -> int:

@@ -95,7 +95,7 @@ class DepthwiseWide(DspDepthwise):
 
 
 def packed(numbers: ChannelNumbers, taps: int) -> LinkedConstant:
-    """See `cg_dw_wide_params`."""
+    """Constants of a depthwise convolution of `taps` x `taps` through lines, channel by channel."""
     rows = 2 * numbers.weights.reshape(-1, taps, taps)
     pairs = np.stack([int16_pairs(rows[:, :, at : at + 2]) for at in range(taps - 1)], axis=2)
     columns = (

@@ -142,7 +142,6 @@ class Depthwise3x3InPlace(Depthwise3x3):
     is_in_place = True
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Depthwise3x3.bind`."""
         channels = self.packed(let, constants)
         if channels is None:
             return self.portable.bind(let, constants, name)
@@ -180,15 +179,12 @@ class Depthwise3x3Even(Depthwise3x3):
     portable = QLINEAR_DEPTHWISE_S8
 
     def symbol(self, let: Let, form: str = "") -> str:
-        """See `Depthwise3x3.symbol`."""
         return f"cg_{self.prefix}depthwise3x3_{form}s8_dsp"
 
     def sources(self, let: Let) -> tuple[str, ...]:
-        """See `Depthwise3x3.sources`."""
         return EVEN_SOURCES
 
     def packed(self, let: Let, constants: Mapping[str, np.ndarray]) -> LinkedConstant:
-        """See `cg_qlinear_depthwise3x3_s8_dsp`."""
         numbers = even_numbers(let, constants)
         table = _table(numbers.weights, numbers.bias, numbers.multipliers, numbers.right_shifts)
         return replace(table, rounded=(0, len(numbers.weights)))

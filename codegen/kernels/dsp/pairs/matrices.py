@@ -27,7 +27,6 @@ class BatchMatMulDsp(FastMatMul):
         return scale_reason(*BATCH_MATMUL_S8.scale(let))
 
     def scale_fields(self, let: Let) -> Fields:
-        """See `FastMatMul.scale_fields`."""
         return scale_fields(*BATCH_MATMUL_S8.scale(let))
 
     def workspace_bytes(self, let: Let) -> int:
@@ -36,7 +35,6 @@ class BatchMatMulDsp(FastMatMul):
         return 16 * groups(sizes["depth"]) * (1 + -(-sizes["columns"] // 2))
 
     def predicted(self, sizes: Mapping[str, int]) -> int:
-        """See `FastMatMul.predicted`."""
         rows, columns, depth = sizes["rows"], sizes["columns"], sizes["depth"]
         length = groups(depth)
         results = _RESULTS + _GROUP * length + _TURN * (1 + length // UNROLL)

@@ -24,7 +24,6 @@ class ExtremeDsp(RunKernel):
         return RunNumbers(struct=EXTREMES_S8[self.op].numbers(let))
 
     def run_instructions(self, let: Let, count: int, *, aligned: bool) -> int:
-        """See `RunKernel.run_instructions`."""
         del let
         words = count // 8 if aligned else 0
         return 12 + 12 * words + 8 * (count - 8 * words)
@@ -42,7 +41,6 @@ class MulDsp(RunKernel):
         return super().other_reason(let) or scale_reason(*scale)
 
     def numbers(self, let: Let) -> RunNumbers:
-        """See `RunKernel.numbers`."""
         zeros = [-arg_type(let, index).zero_point for index in (0, 1)]
         halves = [int(np.array([zero, zero], np.int16).view(np.int32)[0]) for zero in zeros]
         scale = mul_multiplier(arg_type(let, 0), arg_type(let, 1), let.var.type)
@@ -58,7 +56,6 @@ class MulDsp(RunKernel):
         )
 
     def run_instructions(self, let: Let, count: int, *, aligned: bool) -> int:
-        """See `RunKernel.run_instructions`."""
         del let
         words = count // 4 if aligned else 0
         return 12 + 36 * words + 13 * (count - 4 * words)
@@ -73,7 +70,6 @@ class PreluDsp(RunKernel):
         return super().other_reason(let) or scale_reason(found.negative_multiplier, found.negative_shift)
 
     def numbers(self, let: Let) -> RunNumbers:
-        """See `RunKernel.numbers`."""
         value, slope = arg_type(let, 0), arg_type(let, 1)
         found = prelu_params(value, slope, let.var.type)
         struct = params(

@@ -96,7 +96,6 @@ class WinogradConv(FastKernel):
         )
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`."""
         layer = CONVOLUTION.layer(let, constants)
         window, inputs, tile = layer.window, layer.window.image[3], self.tile
         channels = channels_of(layer, let.var.type)

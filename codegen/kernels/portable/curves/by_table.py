@@ -42,7 +42,6 @@ class _ByTables(PortableKernel):
         self.numbers(let)
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """See `PortableKernel.parts`."""
         value, linked = value_argument(let, 0, "argument", constants)
         reads = let.var.type.elements / len(self.data()[0])
         tables = tuple(
@@ -67,11 +66,9 @@ class CurveS16(_ByTables):
         self.tables = {"sigmoid": "2^16 / (1 + exp(-i / 24))"}
 
     def data(self) -> tuple[np.ndarray, ...]:
-        """See `_ByTables.data`."""
         return (sigmoid_table(),)
 
     def numbers(self, let: Let) -> CStruct:
-        """See `_ByTables.numbers`."""
         multiplier, shift = curve_scaling(arg_type(let, 0), *CURVE_POWERS[self.op])
         fields = (
             ("count", let.var.type.elements),
@@ -91,11 +88,9 @@ class SoftmaxS16(_ByTables):
         self.tables = {"exponential": "exp on [-10, 0]", "reciprocal": "1 / (1 + x) on [0, 1]"}
 
     def data(self) -> tuple[np.ndarray, ...]:
-        """See `_ByTables.data`."""
         return softmax_tables()
 
     def numbers(self, let: Let) -> CStruct:
-        """See `_ByTables.numbers`."""
         depth = let.var.type.shape[-1]
         if depth > _LONGEST:
             raise ValueError(f"a softmax over {depth} int16 elements, supported are up to {_LONGEST}")

@@ -41,7 +41,6 @@ class HybridConv(PortableKernel):
 
     @property
     def header(self) -> str:
-        """See `PortableKernel.header`."""
         return "cg_kernels_hybrid.h"
 
     def check(self, let: Let) -> None:
@@ -49,7 +48,6 @@ class HybridConv(PortableKernel):
         need_constant_weights(let)
 
     def bind(self, let: Let, constants: ConstantData, name: str) -> PrimFunc:
-        """See `Kernel.bind`."""
         bound = super().bind(let, constants, name)
         return replace(bound, sources=(*bound.sources, _QUANTIZE))
 
@@ -100,7 +98,6 @@ class HybridFullyConnected(HybridConv):
     """FULLY_CONNECTED: a row at a time."""
 
     def numbers(self, let: Let) -> tuple[CStruct, int, int]:
-        """See `HybridConv.numbers`."""
         outputs, inputs = arg_type(let, 1).shape
         rows = arg_type(let, 0).elements // inputs
         sizes = (("rows", rows), ("in_len", inputs), ("out_len", outputs))

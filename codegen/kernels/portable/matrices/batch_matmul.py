@@ -31,7 +31,6 @@ class BatchMatMul(FamilyKernel):
         self.numbers(let)
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """See `PortableKernel.parts`."""
         return pair_parts(let, constants, self.numbers(let))
 
     def numbers(self, let: Let) -> CStruct:
@@ -129,7 +128,6 @@ class FastMatMul(FastKernel):
         return super().refusal(let, target)
 
     def bind(self, let: Let, constants: ConstantData, name: str) -> PrimFunc:
-        """See `Kernel.bind`."""
         prim = self.portable.bind(let, constants, name)
         numbers, lhs, rhs = prim.call_args[:3]
         sizes, folder = BATCH_MATMUL_S8.sizes(let), self.kernel_set.folder

@@ -34,7 +34,6 @@ class TableLookup(PortableKernel):
     op, stem, name = "LOOKUP", "lut_s8", "lookup_s8_portable"
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """See `PortableKernel.parts`."""
         value, linked = value_argument(let, 0, "argument", constants)
         table, table_linked = value_argument(let, 1, "table", constants)
         return Parts(
@@ -80,7 +79,6 @@ class QLinearPair(RoundsEven):
         self.numbers(let)
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """See `PortableKernel.parts`."""
         rows = row_kernel(let, f"{self.symbol}_run")
         return pair_parts(let, constants, self.numbers(let), sharing=in_place(let, 0, 1), rows=rows)
 

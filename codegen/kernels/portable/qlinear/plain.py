@@ -48,7 +48,6 @@ class PlainConvert(_Plain):
     op, stem, name = "PLAIN_CONVERT", "plain_convert", "plain_convert_portable"
 
     def numbers(self, let: Let) -> CStruct:
-        """See `_Plain.numbers`."""
         source, target = arg_type(let, 0).dtype, let.var.type.dtype
         if narrow(let.call.attrs, ConvertAttrs).bits:
             source = target = _UNSIGNED[source.size_bytes]
@@ -60,7 +59,6 @@ class PlainConvert(_Plain):
         )
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """See `PortableKernel.parts`."""
         value, linked = value_argument(let, 0, "argument", constants)
         return Parts(structs=(self.numbers(let),), call_args=(PARAMS, value, RESULT), constants=linked)
 
@@ -71,7 +69,6 @@ class PlainPair(_Plain):
     op, stem, name = "PLAIN_PAIR", "plain_pair", "plain_pair_portable"
 
     def numbers(self, let: Let) -> CStruct:
-        """See `_Plain.numbers`."""
         return params(
             "cg_plain_params",
             ("shape", broadcast_fields(let)),
@@ -80,7 +77,6 @@ class PlainPair(_Plain):
         )
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """See `PortableKernel.parts`."""
         whole = [index for index in (0, 1) if arg_type(let, index).elements == let.var.type.elements]
         wide = narrow(let.call.attrs, PlainAttrs).kind in TRUTHS
         return pair_parts(let, constants, self.numbers(let), sharing=() if wide else in_place(let, *whole))

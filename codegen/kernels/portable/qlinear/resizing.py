@@ -27,7 +27,6 @@ class QLinearResize(RoundsEven):
                 raise ValueError(f"{role} are computed at run time")
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """See `PortableKernel.parts`."""
         axis = narrow(let.call.attrs, QLinearResizeAttrs).axis
         for index in (1, 3):
             places = constant_data(let, index, constants)

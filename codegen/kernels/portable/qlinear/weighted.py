@@ -32,7 +32,6 @@ class RoundsEven(PortableKernel):
 
     @property
     def header(self) -> str:
-        """See `PortableKernel.header`."""
         return "cg_kernels_qlinear_s16.h" if self.result is DType.INT16 else "cg_kernels_qlinear.h"
 
 

@@ -119,7 +119,6 @@ class FastReduction(FastKernel):
         return ()
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`."""
         prim, blocks = self.portable.bind(let, constants, name), blocks_of(let)
         assert blocks is not None
         odd = "odd_" if self._by_words and blocks.is_odd else ""
@@ -157,7 +156,6 @@ class FastExtreme(FastReduction):
         self.function = f"cg_{op.lower()}"
 
     def files(self) -> tuple[str, ...]:
-        """See `FastReduction.files`."""
         return (f"reduce_s8_{self.kernel_set.folder}.S",)
 
 
@@ -173,10 +171,8 @@ class FastMean(FastReduction):
         self._mean = portable
 
     def files(self) -> tuple[str, ...]:
-        """See `FastReduction.files`."""
         folder = self.kernel_set.folder
         return (f"mean_s8_{folder}.c", f"sums_s8_{folder}.S")
 
     def numbers(self, let: Let) -> Fields:
-        """See `FastReduction.numbers`."""
         return self._mean.scale_fields(let)

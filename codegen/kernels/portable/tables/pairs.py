@@ -48,7 +48,6 @@ class PairTable(PortableKernel):
             raise ValueError(f"the kernel {self.name} is for a constant of 2 to {MOST_CHANNELS} channels")
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """See `PortableKernel.parts`."""
         value, constant = self._places(let)
         elements, channels = let.var.type.elements, arg_type(let, constant).elements
         table = LinkedConstant(

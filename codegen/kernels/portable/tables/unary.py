@@ -51,7 +51,6 @@ class ResultTable(PortableKernel):
         return let.call.op.evaluate(let.call.attrs, (every_byte(),), (argument,), result)
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """See `PortableKernel.parts`."""
         value, linked = value_argument(let, 0, "argument", constants)
         table = LinkedConstant(
             role="table",
