@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.checkout import ROOT
 
-MOST_RIDDLES = 822
+MOST_RIDDLES = 821
 """Notes of `codegen/` that begin with a word that hides their subject. Lower it when a room is rewritten."""
 MOST_FILLERS = 1_769
 """Names bound in `codegen/` that say nothing of their value."""
