@@ -1,49 +1,19 @@
 """Nodes that onnxruntime's optimiser writes, in float32: random ones of each type against onnxruntime."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper
 
 from codegen.importers.onnx.rewriting.contributed import CONTRIBUTED
-from codegen.ir.evaluate import evaluate
-from tests.importers.onnx.engine import answers
-from tests.importers.onnx.models import complaint, imported
+from tests.importers.onnx.drawn_attention import ATTENTION
+from tests.importers.onnx.drawn_nodes import Drawn, differences, question
+from tests.importers.onnx.models import complaint
 
 _COUNT = 25
 """Models of a type; 300 were compared once."""
-
-
-@dataclass(kw_only=True)
-class Drawn:
-    """A node under construction: `x` is the model's input, other values are constants."""
-
-    rng: np.random.Generator
-    names: list[str] = field(default_factory=lambda: ["x"])
-    constants: dict[str, np.ndarray] = field(default_factory=dict[str, np.ndarray])
-    attributes: dict[str, Any] = field(default_factory=dict[str, Any])
-    outputs: list[str] = field(default_factory=lambda: ["y"])
-    image: tuple[int, ...] = ()
-
-    def shape(self, rank: int) -> tuple[int, ...]:
-        return tuple(int(extent) for extent in self.rng.integers(1, 7, rank))
-
-    def maybe(self) -> bool:
-        return bool(self.rng.integers(0, 2))
-
-    def add(self, shape: tuple[int, ...], *, is_given: bool = True) -> None:
-        name = f"c{len(self.names)}" if is_given else ""
-        self.names.append(name)
-        if is_given:
-            self.constants[name] = self.rng.standard_normal(shape).astype(np.float32)
-
-    def may_say(self, name: str, *values: Any) -> None:
-        if self.maybe():
-            self.attributes[name] = values[int(self.rng.integers(0, len(values)))]
 
 
 def _layer_norm(drawn: Drawn) -> None:
@@ -163,55 +133,66 @@ DRAWN: dict[str, Callable[[Drawn], None]] = {
 }
 
 
-def question(name: str, seed: int) -> tuple[Any, dict[str, np.ndarray]]:
-    """A model of one node of type `name`, and its input."""
-    drawn = Drawn(rng=np.random.default_rng(seed))
-    DRAWN[name](drawn)
-    domain, _, op = name.rpartition(".")
-    graph = helper.make_graph(
-        [helper.make_node(op, drawn.names, drawn.outputs, domain=domain, **drawn.attributes)],
-        "g",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, list(drawn.image))],
-        [helper.make_tensor_value_info(each, TensorProto.FLOAT, None) for each in drawn.outputs if each],
-        [numpy_helper.from_array(data, each) for each, data in drawn.constants.items()],
-    )
-    sets = [helper.make_opsetid("", 13), helper.make_opsetid("com.microsoft", 1)]
-    made = helper.make_model(graph, opset_imports=sets, ir_version=8)
-    return made, {"x": drawn.rng.standard_normal(drawn.image).astype(np.float32)}
-
-
 def test_every_type_is_drawn() -> None:
-    assert set(DRAWN) == set(CONTRIBUTED)
-
-
-def differences(name: str, seeds: range, folder: Path) -> list[int]:
-    """Seeds whose outputs are not onnxruntime's within 1e-5 of the largest, or of the largest argument."""
-    questions = [question(name, seed) for seed in seeds]
-    wrong: list[int] = []
-    for seed, (made, inputs), expected in zip(seeds, questions, answers(questions), strict=True):
-        module = imported(folder, made)
-        found = evaluate(module, module.main, list(inputs.values()))
-        for ours, theirs in zip(found, expected, strict=True):
-            scale = max(float(np.abs(theirs).max(initial=0.0)), 1.0)
-            if ours.shape != theirs.shape or np.abs(ours - theirs).max(initial=0.0) > 1e-5 * scale:
-                wrong.append(seed)
-    return wrong
+    assert {*DRAWN, *ATTENTION} == set(CONTRIBUTED)
 
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_random_nodes_are_those_of_onnxruntime(name: str, tmp_path: Path) -> None:
     """Files that onnxruntime had optimised were refused by these names."""
-    assert differences(name, range(_COUNT), tmp_path) == []
+    assert differences(name, DRAWN[name], range(_COUNT), tmp_path) == []
 
 
 def test_what_a_body_does_not_know_is_refused(tmp_path: Path) -> None:
-    made, _ = question("com.microsoft.FusedMatMul", 1)
+    made, _ = question("com.microsoft.FusedMatMul", _fused_matmul, 1)
     made.graph.node[0].attribute.append(helper.make_attribute("beta", 1.0))
     assert "attribute beta is not supported here" in complaint(tmp_path, made)
 
 
 def test_an_unknown_type_of_another_domain_has_no_opset_of_onnx(tmp_path: Path) -> None:
     """`com.microsoft.Unknown (opset 13)` was said: 13 is the version of another domain."""
-    made, _ = question("com.microsoft.Gelu", 1)
+    made, _ = question("com.microsoft.Gelu", _gelu, 1)
     made.graph.node[0].op_type = "NoSuchNode"
     assert "node type com.microsoft.NoSuchNode is not supported" in complaint(tmp_path, made)
+
+
+@pytest.mark.parametrize("name", ATTENTION)
+def test_random_attention_is_that_of_onnxruntime(name: str, tmp_path: Path) -> None:
+    """Transformers that onnxruntime had optimised were refused by these names."""
+    assert differences(name, ATTENTION[name], range(_COUNT), tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "attribute", "text"),
+    [
+        ("Attention", ("do_rotary", 1), "attribute do_rotary is not supported"),
+        ("MultiHeadAttention", ("num_heads", 0), "attribute num_heads is 0"),
+        ("RotaryEmbedding", ("scale", 2.0), "attribute scale is not supported"),
+    ],
+)
+def test_forms_of_attention_that_are_not_taken_are_told(
+    name: str, attribute: tuple[str, float], text: str, tmp_path: Path
+) -> None:
+    kind = f"com.microsoft.{name}"
+    made, _ = question(kind, ATTENTION[kind], 1)
+    [node] = made.graph.node
+    kept = [each for each in node.attribute if each.name != attribute[0]]
+    del node.attribute[:]
+    node.attribute.extend([*kept, helper.make_attribute(*attribute)])
+    assert text in complaint(tmp_path, made)
+
+
+def test_masks_of_other_shapes_are_told_with_those_that_are_taken(tmp_path: Path) -> None:
+    """Four dimensions of mask come from training code of one framework."""
+
+    def draw(drawn: Drawn) -> None:
+        drawn.image = (1, 4, 6)
+        drawn.attributes["num_heads"] = 2
+        drawn.give(drawn.normal(6, 18))
+        drawn.give(drawn.normal(18))
+        drawn.give(np.ones((1, 1, 8, 8), np.int32))
+
+    made, _ = question("com.microsoft.Attention", draw, 1)
+    text = complaint(tmp_path, made)
+    assert "a mask of shape [1, 1, 8, 8] is not supported for 4 queries and 4 keys of 1 batches" in text
+    assert "export with a mask [batch, keys] of 0 and 1" in text

@@ -11,108 +11,19 @@ import numpy as np
 
 from codegen.importers.onnx.file.records import Attribute, FileBody, FileNode
 from codegen.importers.onnx.layouts import Value
+from codegen.importers.onnx.rewriting.attention import ATTENTION
+from codegen.importers.onnx.rewriting.body_builder import BodyBuilder
 from codegen.importers.reporting import Refused
-
-_OPSET = 20
-"""Opset of the nodes in bodies: the first with Gelu."""
 
 _ACTIVATIONS = ("Relu", "Tanh", "Sigmoid", "LeakyRelu", "HardSigmoid", "Clip")
 
 
-class _Body:
-    """A body under construction; values are named by numbers."""
-
-    def __init__(self, node: FileNode, values: Sequence[Value | None]) -> None:
-        self._node, self._values = node, values
-        self._nodes: list[FileNode] = []
-        self._constants: dict[str, np.ndarray] = {}
-        self.inputs = tuple(f"in{position}" for position in range(len(values)))
-        self.asked: set[str] = set()
-
-    def has(self, position: int) -> bool:
-        """True if the node has input `position`."""
-        return position < len(self._values) and self._values[position] is not None
-
-    def rank(self, position: int) -> int:
-        """Dimensions of an input."""
-        value = self._values[position] if position < len(self._values) else None
-        if value is None:
-            raise Refused("E303", f"input {position} is left out, which this operator does not allow")
-        return len(value.shape)
-
-    def number(self, name: str, default: float) -> float:
-        """A number of the node's attributes."""
-        self.asked.add(name)
-        value = self._node.attributes.get(name, default)
-        if not isinstance(value, int | float):
-            raise Refused("E303", f"attribute {name} has to be a number")
-        return float(value)
-
-    def word(self, name: str, default: str) -> str:
-        """A word of the node's attributes."""
-        self.asked.add(name)
-        value = self._node.attributes.get(name, default)
-        return value if isinstance(value, str) else default
-
-    def reals(self, name: str) -> tuple[float, ...]:
-        """A list of numbers in the node's attributes; empty where there is none."""
-        self.asked.add(name)
-        value = self._node.attributes.get(name)
-        return () if value is None else tuple(np.asarray(value, np.float64).reshape(-1).tolist())
-
-    def rest(self) -> dict[str, Attribute]:
-        """The attributes that nobody asked for."""
-        rest = {name: value for name, value in self._node.attributes.items() if name not in self.asked}
-        self.asked.update(rest)
-        return rest
-
-    def constant(self, data: np.ndarray) -> str:
-        """A constant of the body."""
-        name = f"c{len(self._constants)}"
-        self._constants[name] = data
-        return name
-
-    def real(self, number: float) -> str:
-        """A number as a constant of the body."""
-        return self.constant(np.full((), number, np.float32))
-
-    def op(self, op: str, *inputs: str, **attributes: Attribute) -> str:
-        """The result of one of ONNX's own nodes."""
-        name = f"v{len(self._nodes)}"
-        self._nodes.append(
-            FileNode(index=0, op=op, domain="", inputs=inputs, outputs=(name,), attributes=attributes)
-        )
-        return name
-
-    def scaled(self, value: str, factor: float) -> str:
-        """`value` times a number."""
-        return value if factor == 1.0 else self.op("Mul", value, self.real(factor))
-
-    def body(self, *outputs: str) -> FileBody:
-        """The finished body. Raises Refused for an attribute that it does not know."""
-        unknown = sorted(set(self._node.attributes) - self.asked)
-        if unknown:
-            raise Refused("E301", f"attribute {', '.join(unknown)} is not supported here")
-        return FileBody(
-            inputs=self.inputs,
-            outputs=outputs,
-            nodes=tuple(self._nodes),
-            constants=self._constants,
-            opset=_OPSET,
-            defaults={},
-        )
-
-
-def _layer_norm(make: _Body) -> FileBody:
+def _layer_norm(make: BodyBuilder) -> FileBody:
     """LayerNormalization in ONNX's domain before opset 17: as of opset 17."""
-    return make.body(make.op("LayerNormalization", *_given(make), **make.rest()))
+    return make.body(make.op("LayerNormalization", *make.optional_inputs(), **make.remaining_attributes()))
 
 
-def _given(make: _Body) -> tuple[str, ...]:
-    return tuple(name if make.has(position) else "" for position, name in enumerate(make.inputs))
-
-
-def _root_mean_square(make: _Body, value: str, scale: str, axes: Sequence[int], epsilon: float) -> str:
+def _root_mean_square(make: BodyBuilder, value: str, scale: str, axes: Sequence[int], epsilon: float) -> str:
     """`value` by the root of its mean square, times `scale`."""
     mean = make.op(
         "ReduceMean", make.op("Mul", value, value), make.constant(np.array(axes, np.int64)), keepdims=1
@@ -121,7 +32,7 @@ def _root_mean_square(make: _Body, value: str, scale: str, axes: Sequence[int], 
     return make.op("Mul", make.op("Div", value, root), scale)
 
 
-def _simplified(make: _Body) -> FileBody:
+def _simplified(make: BodyBuilder) -> FileBody:
     axis, rank = int(make.number("axis", -1)), make.rank(0)
     make.number("stash_type", 1)
     if not -rank <= axis < rank:
@@ -130,13 +41,13 @@ def _simplified(make: _Body) -> FileBody:
     return make.body(_root_mean_square(make, "in0", "in1", axes, make.number("epsilon", 1e-5)))
 
 
-def _skipped(make: _Body, bias: int) -> str:
+def _skipped(make: BodyBuilder, bias: int) -> str:
     """The sum of input, skip and bias, if there is one."""
     total = make.op("Add", "in0", "in1")
     return make.op("Add", total, f"in{bias}") if make.has(bias) else total
 
 
-def _skip_layer_norm(make: _Body) -> FileBody:
+def _skip_layer_norm(make: BodyBuilder) -> FileBody:
     total = _skipped(make, 4)
     shift = ("in3",) if make.has(3) else ()
     normal = make.op(
@@ -145,15 +56,15 @@ def _skip_layer_norm(make: _Body) -> FileBody:
     return make.body(normal, "", "", total)
 
 
-def _skip_simplified(make: _Body) -> FileBody:
+def _skip_simplified(make: BodyBuilder) -> FileBody:
     total, last = _skipped(make, 3), make.rank(0) - 1
     return make.body(
         _root_mean_square(make, total, "in2", (last,), make.number("epsilon", 1e-12)), "", "", total
     )
 
 
-def _gelu(approximate: str, bias: int | None) -> "Callable[[_Body], FileBody]":
-    def made(make: _Body) -> FileBody:
+def _gelu(approximate: str, bias: int | None) -> "Callable[[BodyBuilder], FileBody]":
+    def made(make: BodyBuilder) -> FileBody:
         value = "in0"
         if bias is not None and make.has(bias):
             value = make.op("Add", value, f"in{bias}")
@@ -162,12 +73,12 @@ def _gelu(approximate: str, bias: int | None) -> "Callable[[_Body], FileBody]":
     return made
 
 
-def _quick_gelu(make: _Body) -> FileBody:
+def _quick_gelu(make: BodyBuilder) -> FileBody:
     alpha = make.number("alpha", 1.702)
     return make.body(make.op("Mul", "in0", make.op("Sigmoid", make.scaled("in0", alpha))))
 
 
-def _fused_matmul(make: _Body) -> FileBody:
+def _fused_matmul(make: BodyBuilder) -> FileBody:
     sides: list[str] = []
     for position, side in enumerate("AB"):
         rank = make.rank(position)
@@ -181,7 +92,7 @@ def _fused_matmul(make: _Body) -> FileBody:
     return make.body(make.scaled(make.op("MatMul", *sides), make.number("alpha", 1.0)))
 
 
-def _activated(make: _Body, value: str) -> str:
+def _activated(make: BodyBuilder, value: str) -> str:
     """`value` through the activation that the node names."""
     kind, numbers = make.word("activation", "Relu"), make.reals("activation_params")
     named = {name: make.number(f"activation_{name}", math.nan) for name in ("alpha", "beta", "gamma")}
@@ -194,21 +105,23 @@ def _activated(make: _Body, value: str) -> str:
     return make.op(kind, value, **attributes)
 
 
-def _fused_conv(make: _Body) -> FileBody:
+def _fused_conv(make: BodyBuilder) -> FileBody:
     convolved = ("in0", "in1", "in2") if make.has(2) else ("in0", "in1")
     make.asked |= {"activation", "activation_params"}
-    value = make.op("Conv", *convolved, **make.rest())
+    value = make.op("Conv", *convolved, **make.remaining_attributes())
     if make.has(3):
         value = make.op("Add", value, "in3")
     return make.body(_activated(make, value))
 
 
-def _fused_gemm(make: _Body) -> FileBody:
+def _fused_gemm(make: BodyBuilder) -> FileBody:
     make.asked |= {"activation", "activation_alpha", "activation_beta", "activation_gamma"}
-    return make.body(_activated(make, make.op("Gemm", *_given(make), **make.rest())))
+    return make.body(
+        _activated(make, make.op("Gemm", *make.optional_inputs(), **make.remaining_attributes()))
+    )
 
 
-_BODIES: Mapping[str, Callable[[_Body], FileBody]] = MappingProxyType(
+_BODIES: Mapping[str, Callable[[BodyBuilder], FileBody]] = MappingProxyType(
     {
         "LayerNormalization": _layer_norm,
         "SimplifiedLayerNormalization": _simplified,
@@ -221,13 +134,14 @@ _BODIES: Mapping[str, Callable[[_Body], FileBody]] = MappingProxyType(
         "com.microsoft.QuickGelu": _quick_gelu,
         "com.microsoft.SkipLayerNormalization": _skip_layer_norm,
         "com.microsoft.SkipSimplifiedLayerNormalization": _skip_simplified,
+        **ATTENTION,
     }
 )
 
 CONTRIBUTED = tuple(_BODIES)
 """Their types; those of another domain than ONNX's own have it before their name."""
 
-_FIRST = {"LayerNormalization": 17}
+_ONNX_OPSETS = {"LayerNormalization": 17}
 """Opsets from which on ONNX itself defines a type."""
 
 
@@ -239,6 +153,6 @@ def contributed(
     Raises Refused for attributes that no body knows.
     """
     make = _BODIES.get(name)
-    if make is None or opset >= _FIRST.get(name, opset + 1):
+    if make is None or opset >= _ONNX_OPSETS.get(name, opset + 1):
         return None
-    return make(_Body(node, values()))
+    return make(BodyBuilder(node, values()))
