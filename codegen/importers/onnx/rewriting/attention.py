@@ -30,7 +30,7 @@ class _Heads:
     key: str = ""
     value: str = ""
     masks: list[str]
-    """What is added to the scores."""
+    """Terms that are added to the scores."""
 
     def split(self, name: str, positions: int, width: int) -> str:
         """`[batch, positions, width]` with an axis of heads of its own."""
