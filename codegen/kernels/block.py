@@ -27,7 +27,7 @@ class RowKernel:
     window: tuple[Axis, Axis] | None = None
     """Rows and columns of the window."""
     workspace: Workspace | None = None
-    """What it needs while it computes a row, passed as the last of `...`; nothing in it outlives the call."""
+    """Bytes that a call needs, the last of its `...`; they hold nothing between calls."""
     reads_row_last: bool = False
     """It reads a row's windows until its last write, as by groups of channels. Otherwise a pixel's window is
     read before the pixel is written, and pixels are written in order."""
@@ -42,7 +42,7 @@ class RowKernel:
             raise ValueError(f"{self.symbol}: several rows are for windows, read until the last write")
 
     def renamed(self, names: Mapping[str, str]) -> "RowKernel":
-        """The same with other C functions in place of some."""
+        """Copy with the C function called by its new name in `names`, if it is there."""
         return replace(self, symbol=names.get(self.symbol, self.symbol))
 
 
@@ -79,7 +79,7 @@ class BlockStage:
     stride: int = 1
     reach: Number = 0
     last_row: Number = 0
-    """As in `cg_stage`, of the last row that is computed together with the next one."""
+    """Last row that is computed together with the next one, as in `cg_stage`."""
     rows: Number
     """Rows it computes."""
 
@@ -96,18 +96,17 @@ class Block:
 
     stages: tuple[BlockStage, ...]
     lines: tuple[Lines, ...]
-    """Of every stage, then of every argument."""
+    """Lines of every stage, then of every argument."""
     stripes: tuple[tuple[tuple[Number, Number], ...], ...]
     """Per stripe and stage: columns [start, stop)."""
     images: Number = 1
-    """Of arguments and result, one behind the other; lines serve one after the other."""
+    """Images of arguments and result, one behind the other; lines serve one after the other."""
     streamed: str | None = None
     """The argument that is delivered row by row, by stage 0."""
 
     @property
     def call_args(self) -> tuple[CallArg, ...]:
-        """What the function of the block is called with: arguments, result, lines, and what its row kernels
-        work in."""
+        """Passed to the block's function: arguments, result, lines, and workspaces of its row kernels."""
         count = len(self.stages)
         images = (line.place for line in (*self.lines[count:], *reversed(self.lines[:count])))
         leading = (arg for stage in self.stages for arg in stage.leading)
@@ -120,8 +119,10 @@ class Block:
         return tuple(stage.kernel.symbol for stage in self.stages if stage.kernel)
 
     def renamed(self, names: Mapping[str, str]) -> "Block":
-        """The same with other C functions in place of some."""
-        stages = (replace(each, kernel=each.kernel and each.kernel.renamed(names)) for each in self.stages)
+        """Copy with C functions called by their new names in `names`."""
+        stages = (
+            replace(stage, kernel=stage.kernel and stage.kernel.renamed(names)) for stage in self.stages
+        )
         return replace(self, stages=tuple(stages))
 
     @property

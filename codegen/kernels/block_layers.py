@@ -1,4 +1,4 @@
-"""What a layer brings into its block: arguments, constants and parameters, under names of the block."""
+"""Arguments, constants and parameters that a layer brings into its block, under names of the block."""
 
 from dataclasses import replace
 from typing import cast

@@ -47,7 +47,7 @@ class UserSource:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reverse:
-    """The same call from the last pixel to the first: the C function `symbol` in `sources`."""
+    """A form of the call that runs from the last pixel to the first: the C function `symbol` in `sources`."""
 
     symbol: str
     sources: tuple[str, ...]
@@ -142,7 +142,7 @@ class Split:
 
     role: str
     outputs: int
-    """Of the whole call, each of one byte."""
+    """Outputs of the whole call, each of one byte."""
     multiple: int
     """Outputs of a group are a multiple of this."""
     struct: str
@@ -166,8 +166,8 @@ def numbers_in(value: object) -> Iterator[Varying]:
         case LiteralArg() | Narrow():
             yield from varying_in(value.value)
         case tuple():
-            for each in cast("tuple[object, ...]", value):
-                yield from numbers_in(each)
+            for element in cast("tuple[object, ...]", value):
+                yield from numbers_in(element)
         case _ if varies(value):
             yield value
         case _:

@@ -1,4 +1,4 @@
-"""What planning must know of a kernel: workspaces, linked constants, memory demands, permitted overlap."""
+"""Facts that planning needs of a kernel: workspaces, linked constants, memory demands, permitted overlap."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -42,10 +42,10 @@ class LinkedConstant(ReadOnlyData):
     steps: tuple[str, ...] = ()
     """Inside a block its operator, and the names of its step (kernel's call, file's tensor); else empty."""
     layout: str = ""
-    """What follows what, in one line for whoever reads the generated table."""
+    """Order of the data, in one line for readers of the generated table."""
     rounded: tuple[int, int] | None = None
-    """Of results that are rounded as ONNX has it: channels by a fixed point that is proved equal, and by
-    float32 itself."""
+    """Output channels rounded as ONNX does: those by a fixed point that is proved equal, and those by
+    float32. None: the layer rounds as TFLite does."""
 
     def mistake(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> str | None:
         del dtype

@@ -71,7 +71,7 @@ class BlockLayout:
 
 
 def can_fuse(prim: PrimFunc) -> bool:
-    """Whether a block can run this step. Values that are to lie somewhere may leave a block, but not lie
+    """True if a block can run this step. Values with a place of their own may leave a block, but not lie
     inside it: `search.fuse.segments` sees to that."""
     if prim.rows is None or prim.memory or not prim.device.is_free:
         return False
@@ -80,7 +80,7 @@ def can_fuse(prim: PrimFunc) -> bool:
 
 
 def workspace(prims: Sequence[PrimFunc]) -> Workspace | None:
-    """What the row kernels of a block need, one at a time: the largest need of any."""
+    """Workspace of a block: its row kernels run one at a time, so the largest need of any of them."""
     needs = [prim.rows.workspace for prim in prims if prim.rows is not None and prim.rows.workspace]
     if not needs:
         return None
@@ -132,12 +132,12 @@ def laid_out(stages: tuple[Stage, ...], stripes: int, images: int) -> BlockLayou
 def outside(prims: Sequence[PrimFunc]) -> tuple[Var, ...]:
     """Values the steps read but do not compute, in order of first use."""
     inner = {prim.let.var.name for prim in prims}
-    found: dict[str, Var] = {}
+    values: dict[str, Var] = {}
     for prim in prims:
         for arg in prim.let.call.args:
             if isinstance(arg, Var) and arg.name not in inner:
-                found.setdefault(arg.name, arg)
-    return tuple(found.values())
+                values.setdefault(arg.name, arg)
+    return tuple(values.values())
 
 
 def stages_of(prims: Sequence[PrimFunc], streamed: str | None) -> tuple[Stage, ...]:
@@ -189,11 +189,11 @@ def sharing(prims: Sequence[PrimFunc], planned: BlockLayout) -> tuple[Sharing, .
             continue  # delivered row by row: there are no bytes to share
         image = RowImage(columns=nhwc(var.type.shape)[2], pixel_bytes=_pixel_bytes(var))
         first = accesses(planned.stages, planned.run, planned.stripes, -1 - index, image)
-        found = safe_distance(
+        distance = safe_distance(
             *of_images(*first, images, var.type.size_bytes // images, result_bytes // images)
         )
         least = 1 - var.type.size_bytes
-        below = least if found is None else max(found, least)
+        below = least if distance is None else max(distance, least)
         if below < result_bytes:
             rules.append(Sharing(argument=index, below=below))
     return tuple(rules)
@@ -210,14 +210,14 @@ def macs(prims: Sequence[PrimFunc], planned: BlockLayout) -> int:
 
 def _reads(prims: Sequence[PrimFunc], planned: BlockLayout, streamed: str | None) -> dict[str, float]:
     """Bytes of each value that the steps of a block read in one run, recomputed columns each time."""
-    found: dict[str, float] = {}
+    bytes_read: dict[str, float] = {}
     for stage, prim in enumerate(prims, start=0 if streamed is None else 1):
         _, height, width, _ = nhwc(prim.let.var.type.shape)
         share = planned.pixels(stage) / (height * width)
         for arg, reads in zip(prim.let.call.args, prim.reads, strict=True):
             if isinstance(arg, Var):
-                found[arg.name] = found.get(arg.name, 0.0) + share * reads * arg.type.size_bytes
-    return found
+                bytes_read[arg.name] = bytes_read.get(arg.name, 0.0) + share * reads * arg.type.size_bytes
+    return bytes_read
 
 
 def work(prims: Sequence[PrimFunc], costs: Sequence[int], planned: BlockLayout) -> int:
@@ -315,15 +315,15 @@ def bind_fused(
 def _lines(
     values: Sequence[Var], planned: BlockLayout, params: Sequence[Var], streamed: str | None
 ) -> tuple[Lines, ...]:
-    found: list[Lines] = []
+    lines: list[Lines] = []
     for value, width, kept in zip(values[:-1], planned.widths, planned.run.kept, strict=False):
-        found.append(_image_lines(value, WorkspaceArg(name=value.name), width, kept))
+        lines.append(_image_lines(value, WorkspaceArg(name=value.name), width, kept))
     whole: list[tuple[Var, ValueArg | ResultArg]] = [(values[-1], RESULT)]
     whole += [(p, ValueArg(index=index)) for index, p in enumerate(params) if p.name != streamed]
     for var, place in whole:
         _, height, columns, _ = nhwc(var.type.shape)
-        found.append(_image_lines(var, place, columns, height))
-    return tuple(found)
+        lines.append(_image_lines(var, place, columns, height))
+    return tuple(lines)
 
 
 def _image_lines(var: Var, place: ValueArg | ResultArg | WorkspaceArg, columns: int, ring_rows: int) -> Lines:

@@ -11,8 +11,8 @@ LOOP_WORKSPACE = "values"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InnerPlace:
-    """Where a value of an iteration lies: so many bytes behind where an argument, the result, the workspace
-    or a constant of the whole step begins."""
+    """Place of a value of an iteration: `offset_bytes` behind the start of an argument, the result, the
+    workspace or a constant of the whole step."""
 
     base: ValueArg | ResultArg | WorkspaceArg | ConstantArg
     offset_bytes: int = 0
@@ -33,7 +33,7 @@ class InnerCall:
     """Arrays of addresses; argument `ArrayArg` number i passes the i-th."""
 
     def renamed(self, names: Mapping[str, str]) -> "InnerCall":
-        """The same with other C functions in place of some."""
+        """Copy with C functions called by their new names in `names`."""
         return replace(self, symbol=names.get(self.symbol, self.symbol))
 
 
@@ -48,8 +48,7 @@ class Move:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LoopBody:
-    """What a loop runs: `first`, then up to `trips` times `deciding`, a look at `decision`, and `calls`; then
-    `last`."""
+    """A loop runs `first`, up to `trips` times `deciding`, a look at `decision`, and `calls`, then `last`."""
 
     trips: int
     first: tuple[Move, ...]
@@ -58,7 +57,7 @@ class LoopBody:
     """A byte that is not 0 where the iteration takes place; None: all of them do."""
     calls: tuple[InnerCall, ...]
     kept: tuple[Move, ...]
-    """What the carried values become, copied when an iteration is done."""
+    """Copies of the next values into the carried ones at the end of an iteration."""
     last: tuple[Move, ...]
 
     @property
@@ -67,7 +66,7 @@ class LoopBody:
         return tuple(call.symbol for call in (*self.deciding, *self.calls))
 
     def renamed(self, names: Mapping[str, str]) -> "LoopBody":
-        """The same with other C functions in place of some."""
+        """Copy with C functions called by their new names in `names`."""
         return replace(
             self,
             deciding=tuple(call.renamed(names) for call in self.deciding),

@@ -31,14 +31,14 @@ from codegen.kernels.primfunc import PrimFunc
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlacedIteration:
-    """Where the values of an iteration lie."""
+    """Places of the values of an iteration."""
 
     values: Mapping[str, InnerPlace]
     """By variable: parameters too."""
     workspaces: Mapping[tuple[str, str], InnerPlace]
     """By inner step and workspace name."""
     size_bytes: int
-    """Of the workspace of the whole step."""
+    """Size of the whole step's workspace."""
     alignment: int
     firsts: Mapping[int, LinkedConstant]
     """First values of carried ones that are constants, by argument."""
@@ -49,7 +49,7 @@ def bind_loop(let: Let, prims: Sequence[PrimFunc], placed: PlacedIteration, next
     attrs = narrow(let.call.attrs, LoopAttrs)
     function = attrs.function
     calls = [(prim, _call(prim, placed)) for prim in prims if prim.is_call]
-    deciding = {each.var.name for each in function.body[: attrs.deciding_steps]}
+    deciding = {binding.var.name for binding in function.body[: attrs.deciding_steps]}
     carried = function.params[: attrs.carried]
     body = LoopBody(
         trips=attrs.trips,
@@ -105,8 +105,8 @@ def bind_loop(let: Let, prims: Sequence[PrimFunc], placed: PlacedIteration, next
             RESULT,
             *(WorkspaceArg(name=space.name) for space in spaces),
         ),
-        instructions=_sum([each for each, _ in work], attrs.trips),
-        cycles=_sum([each for _, each in work], attrs.trips),
+        instructions=_sum([instructions for instructions, _ in work], attrs.trips),
+        cycles=_sum([cycles for _, cycles in work], attrs.trips),
         loop=body,
     )
 
@@ -135,30 +135,30 @@ def _constants(prims: Sequence[PrimFunc], trips: int) -> tuple[LinkedConstant, .
 
 
 def _first(index: int, placed: PlacedIteration) -> ValueArg | ConstantArg:
-    found = placed.firsts.get(index)
-    return ValueArg(index=index) if found is None else ConstantArg(role=found.role)
+    constant = placed.firsts.get(index)
+    return ValueArg(index=index) if constant is None else ConstantArg(role=constant.role)
 
 
-def _sum(each: Sequence[int | None], trips: int) -> int | None:
-    known = [number for number in each if number is not None]
-    return trips * sum(known) if len(known) == len(each) else None
+def _sum(per_call: Sequence[int | None], trips: int) -> int | None:
+    known = [number for number in per_call if number is not None]
+    return trips * sum(known) if len(known) == len(per_call) else None
 
 
 def _given(attrs: LoopAttrs, placed: PlacedIteration) -> list[Move]:
-    """What is not where the result has it already."""
-    found: list[Move] = []
+    """Copies of those delivered values that do not lie in the result already."""
+    moves: list[Move] = []
     at = 0
     for index in attrs.given:
         var = attrs.function.params[index]
         source, target = placed.values[var.name], InnerPlace(base=RESULT, offset_bytes=at)
         if source != target:
-            found.append(Move(source=source, target=target, size_bytes=var.type.size_bytes))
+            moves.append(Move(source=source, target=target, size_bytes=var.type.size_bytes))
         at += var.type.size_bytes
-    return found
+    return moves
 
 
 def _inner(prim: PrimFunc, name: str) -> str:
-    """What the whole step calls struct or constant `name` of an inner one."""
+    """Name in the whole step of struct or constant `name` of an inner one."""
     return f"{prim.name}_{name}"
 
 
@@ -176,7 +176,7 @@ def _field(prim: PrimFunc, value: object) -> object:
             return StructPointer(suffix=_inner(prim, suffix))
         case tuple():
             nested = cast("tuple[tuple[str, object], ...]", value)
-            return tuple((name, _field(prim, each)) for name, each in nested)
+            return tuple((name, _field(prim, nested_value)) for name, nested_value in nested)
         case _:
             return value
 

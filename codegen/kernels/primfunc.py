@@ -38,12 +38,12 @@ class PrimFunc:
     """How often the C code loads each byte of argument i (default: once); it stores results once."""
     workspaces: tuple[Workspace, ...] = ()
     memory: tuple[MemoryDemand, ...] = ()
-    """Where `symbol` wants what it works on; whatever is not listed may lie anywhere."""
+    """Memories for what `symbol` works on; whatever is not listed may lie anywhere."""
     device: VirtualDevice = ANYWHERE
-    """What `symbol` drives, if that is not the board's core: target and device id alone."""
+    """Device that `symbol` drives, if that is not the board's core: target and device id alone."""
     constants: tuple[LinkedConstant, ...] = ()
     sharing: tuple[Sharing, ...] = ()
-    """What `symbol` permits below an argument, and above it (or what `reverse` does, if there is one)."""
+    """Overlap that `symbol` permits below an argument, and above it (or what `reverse` permits there)."""
     reverse: Reverse | None = None
     """How to run it where the plan has its result above an argument, as far as `sharing` permits."""
     view: View | None = None
@@ -70,7 +70,7 @@ class PrimFunc:
     block: Block | None = None
     """The layers, if it is a block: `symbol` is then a function rendered for it, called with `call_args`."""
     loop: LoopBody | None = None
-    """What it runs again and again, if it is a loop: `symbol` is a function rendered for it too."""
+    """Steps that run again and again, if it is a loop: `symbol` is a function rendered for it too."""
 
     def __post_init__(self) -> None:
         arity = len(self.let.call.args)
@@ -148,29 +148,29 @@ class PrimFunc:
 
     @property
     def is_rendered(self) -> bool:
-        """Whether `symbol` is a function that is rendered for this step."""
+        """True if `symbol` is a function that is rendered for this step."""
         return self.block is not None or self.loop is not None
 
     @property
     def work(self) -> int | None:
-        """What kernels are chosen by: predicted cycles where there are some, else instructions."""
+        """Cost by which kernels are chosen: predicted cycles where there are some, else instructions."""
         return self.instructions if self.cycles is None else self.cycles
 
     @property
     def is_call(self) -> bool:
-        """Whether code runs: the bytes of a view are there already, as are arguments that are all joined."""
+        """True if code runs. The bytes of a view are there already, as are arguments that are all joined."""
         return self.symbol != ""
 
     @property
     def joins(self) -> tuple[tuple[Var, int], ...]:
         """(argument, its offset in the result's bytes) of every joined argument, in order."""
-        found: list[tuple[Var, int]] = []
+        placed: list[tuple[Var, int]] = []
         offset = 0
         for index, arg in enumerate(self.let.call.args if self.joined else ()):
             if index in self.joined and isinstance(arg, Var):
-                found.append((arg, offset))
+                placed.append((arg, offset))
             offset += 0 if arg is None else arg.type.size_bytes
-        return tuple(found)
+        return tuple(placed)
 
     @property
     def tied(self) -> tuple[int, int] | None:
@@ -186,12 +186,12 @@ class PrimFunc:
 
     def allowed(self, *, argument: int | None = None, workspace: str | None = None) -> frozenset[str] | None:
         """Pools in which an argument, a workspace or (with neither) the result may lie; None: in any."""
-        found: frozenset[str] | None = None
+        pools: frozenset[str] | None = None
         for demand in self.memory:
             if (demand.argument, demand.workspace) == (argument, workspace):
                 scopes = frozenset(demand.scopes)
-                found = scopes if found is None else found & scopes
-        return found
+                pools = scopes if pools is None else pools & scopes
+        return pools
 
     def constant(self, role: str) -> LinkedConstant:
         """The linked constant called `role`; raises KeyError."""

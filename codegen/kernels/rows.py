@@ -41,7 +41,7 @@ class Axis:
 
     @cached_property
     def all_read(self) -> bool:
-        """Whether every result reads some position."""
+        """True if every result reads some position."""
         return bool((self._firsts() < self.extent).all())
 
     def _firsts(self) -> NDArray[np.int64]:
@@ -112,7 +112,7 @@ class Stage:
     rows: Axis
     columns: Axis
     pixel_bytes: int
-    """Of the result."""
+    """Bytes of a pixel of the result."""
     sources: tuple[int, ...]
     is_elementwise: bool = False
     """Reads element i before it writes element i, and nothing below i from then on."""
@@ -144,10 +144,10 @@ def demanded(stages: Sequence[Stage], start: int, stop: int, *, columns: bool) -
     spans[-1] = (start, stop)
     for index in range(len(stages) - 1, -1, -1):
         stage = stages[index]
-        wanted = stage.columns.cover(*spans[index]) if columns else stage.rows.span(*spans[index])
+        span = stage.columns.cover(*spans[index]) if columns else stage.rows.span(*spans[index])
         for source in stage.sources:
             if source >= 0:
-                spans[source] = joined(spans[source], wanted)
+                spans[source] = joined(spans[source], span)
     return spans
 
 
@@ -178,9 +178,9 @@ def schedule(stages: Sequence[Stage]) -> Iterator[tuple[int, int]]:
                     break
             else:
                 waiting.pop()
-                for each in stages[stage].turn(row):
-                    yield stage, each
-                    done[stage] = each + 1
+                for computed in stages[stage].turn(row):
+                    yield stage, computed
+                    done[stage] = computed + 1
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

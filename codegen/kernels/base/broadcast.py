@@ -20,8 +20,8 @@ def broadcast_walk(let: Let) -> Walk:
     shape = let.var.type.shape
     steps: list[tuple[int, ...]] = []
     for index in (0, 1):
-        given = arg_type(let, index).shape
-        full = (1,) * (len(shape) - len(given)) + given
+        own_shape = arg_type(let, index).shape
+        full = (1,) * (len(shape) - len(own_shape)) + own_shape
         steps.append(
             tuple(0 if extent == 1 else s for extent, s in zip(full, dense_strides(full), strict=True))
         )
@@ -40,7 +40,7 @@ def broadcast_fields(let: Let) -> Fields:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunNumbers:
-    """What a call is made with, beside its arguments."""
+    """Parameters and linked constants of a call."""
 
     struct: CStruct
     constants: tuple[LinkedConstant, ...] = ()
@@ -52,7 +52,7 @@ class RunKernel(FastKernel):
 
     takes_constants = True
     folder: str
-    """Of its sources, `<folder>/pairs_s8_<folder>.c` and `<folder>/pairs_run_s8_<folder>.S`."""
+    """Folder of its sources, `pairs_s8_<folder>.c` and `pairs_run_s8_<folder>.S`."""
 
     def __init__(self, portable: PortableKernel, stem: str, kernel_set: KernelSet) -> None:
         self.portable, self.op, self.kernel_set = portable, portable.op, kernel_set
@@ -76,7 +76,7 @@ class RunKernel(FastKernel):
         return None
 
     def refusal(self, let: Let, target: Target) -> str | None:
-        """As of fast kernels; two constants are folded, not run."""
+        """Refuse two constants, which are folded, then what a fast kernel refuses."""
         if not any(isinstance(arg, Var) for arg in let.call.args):
             return "both arguments are constants"
         return super().refusal(let, target)
@@ -85,7 +85,7 @@ class RunKernel(FastKernel):
         prim, numbers, walk = self.portable.bind(let, constants, name), self.numbers(let), broadcast_walk(let)
         elements = let.var.type.elements
         count = walk.extents[-1] if walk.extents else 1
-        each = self.run_instructions(let, count, aligned=count == elements or count % 4 == 0)
+        run = self.run_instructions(let, count, aligned=count == elements or count % 4 == 0)
         return replace(
             prim,
             kernel=self.name,
@@ -98,7 +98,7 @@ class RunKernel(FastKernel):
             argument_alignment=4,
             structs=(numbers.struct,),
             constants=(*prim.constants, *numbers.constants),
-            instructions=CALL + elements // count * (RUN + each),
+            instructions=CALL + elements // count * (RUN + run),
             rows=row_kernel(let, f"{self.symbol}_run"),
         )
 

@@ -1,4 +1,4 @@
-"""What all portable C kernels share: how a call is refused, how its parts become a PrimFunc."""
+"""Portable C kernels: how a call is refused, how its parts become a PrimFunc."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ ConstantData = Mapping[str, np.ndarray]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Parts:
-    """What distinguishes one bound call from another of the same kernel (fields as in `PrimFunc`)."""
+    """Parts in which bound calls of the same kernel differ (fields as in `PrimFunc`)."""
 
     call_args: tuple[CallArg, ...]
     structs: tuple[CStruct, ...] = ()
@@ -124,7 +124,7 @@ class FastKernel(Kernel):
     portable: PortableKernel
     """The kernel whose conditions hold here too."""
     takes_constants: bool = False
-    """Whether its first argument may be a constant as far as `other_reason` permits."""
+    """The first argument may be a constant as far as `other_reason` permits."""
 
     def refusal(self, let: Let, target: Target) -> str | None:
         """Another core, a constant image, or numbers the kernel cannot apply."""
@@ -146,12 +146,12 @@ class FastKernel(Kernel):
         return f"the kernel {self.name} {self.kernel_set.wanted}"
 
     def other_reason(self, let: Let) -> str | None:
-        """What the portable kernel can and this one cannot, or leaves to another one, or None."""
+        """Why only another kernel runs a call that the portable one accepts; None if this kernel runs it."""
         del let
         return None
 
     def reason_at_size(self, let: Let) -> str | None:
-        """As `other_reason`, of another size of a layer that this kernel runs: what it cannot."""
+        """Why this kernel cannot run another size of a layer that it runs at the declared one, or None."""
         return self.other_reason(let)
 
 
@@ -245,7 +245,7 @@ def pair_parts(
     sharing: tuple[Sharing, ...] = (),
     rows: RowKernel | None = None,
 ) -> Parts:
-    """Of a function of numbers, two arguments (`lhs`, `rhs`: values or constants) and the result."""
+    """Parts of a C function of parameters, arguments `lhs` and `rhs` (values or constants) and the result."""
     lhs, lhs_linked = value_argument(let, 0, "lhs", constants)
     rhs, rhs_linked = value_argument(let, 1, "rhs", constants)
     return Parts(

@@ -1,4 +1,4 @@
-"""What kernels cost beside instructions: machine code in bytes, and how often linked constants are read.
+"""Costs of kernels beside instructions: machine code in bytes, and how often linked constants are read.
 
 Code was measured function by function and recorded; a memory's access cost is multiplied by the reads.
 """
@@ -19,7 +19,7 @@ RECORDED = Path(__file__).with_name("code_bytes.csv")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CodeSection:
-    """What a linker keeps or leaves out as one piece: a function, mostly."""
+    """A piece that a linker keeps or leaves out as a whole: a function, mostly."""
 
     source: str
     """Below runtime_c, e.g. `kernels/portable/pad.c`."""
@@ -52,16 +52,16 @@ def recorded() -> tuple[CodeSection, ...]:
 @cache
 def _by_name() -> Mapping[str, tuple[str, CodeSection, tuple[str, ...]]]:
     """Sections by each of their symbols, and by `source:section`: that name, section, names of its calls."""
-    found: dict[str, CodeSection] = {}
+    sections: dict[str, CodeSection] = {}
     for section in recorded():
-        found[f"{section.source}:{section.name}"] = section
-        found |= dict.fromkeys(section.symbols, section)
+        sections[f"{section.source}:{section.name}"] = section
+        sections |= dict.fromkeys(section.symbols, section)
 
     def entry(section: CodeSection) -> tuple[str, CodeSection, tuple[str, ...]]:
-        calls = (call if call in found else f"{section.source}:{call}" for call in section.calls)
+        calls = (call if call in sections else f"{section.source}:{call}" for call in section.calls)
         return f"{section.source}:{section.name}", section, tuple(calls)
 
-    return {name: entry(section) for name, section in found.items()}
+    return {name: entry(section) for name, section in sections.items()}
 
 
 def code_bytes(symbols: Iterable[str], sources: Iterable[str]) -> int:
@@ -70,16 +70,16 @@ def code_bytes(symbols: Iterable[str], sources: Iterable[str]) -> int:
     What no source of ours defines counts nothing: kernels of users, the C library.
     """
     built, sections = frozenset(sources), _by_name()
-    waiting, found = set(symbols), dict[str, int]()
+    waiting, sizes = set(symbols), dict[str, int]()
     while waiting:
         entry = sections.get(waiting.pop())
         if entry is None:
             continue
         name, section, calls = entry
-        if name not in found and section.source in built:
-            found[name] = section.size_bytes
+        if name not in sizes and section.source in built:
+            sizes[name] = section.size_bytes
             waiting.update(calls)
-    return sum(found.values())
+    return sum(sizes.values())
 
 
 def constant_reads(prim: PrimFunc, constant: LinkedConstant) -> float:
@@ -103,5 +103,5 @@ def with_reads(prim: PrimFunc) -> PrimFunc:
     """`prim`, every linked constant with its reads."""
     if not prim.constants:
         return prim
-    constants = tuple(replace(each, reads=constant_reads(prim, each)) for each in prim.constants)
+    constants = tuple(replace(constant, reads=constant_reads(prim, constant)) for constant in prim.constants)
     return replace(prim, constants=constants)

@@ -32,17 +32,17 @@ def register_form(form: SourceForm) -> None:
 
 def in_smallest_forms(prims: Sequence[Sequence[PrimFunc]]) -> tuple[tuple[PrimFunc, ...], ...]:
     """PrimFuncs of the models of one build, which share sources, as the smallest forms that do for all."""
-    linked = [prim.sources for each in prims for prim in each]
+    linked = [prim.sources for model_prims in prims for prim in model_prims]
     forms = {form.largest: form for form in reversed(_FORMS) if _fits(form, linked)}
     names = {old: new for form in forms.values() for old, new in form.names.items()}
-    return tuple(tuple(_renamed(prim, forms, names) for prim in each) for each in prims)
+    return tuple(tuple(_renamed(prim, forms, names) for prim in model_prims) for model_prims in prims)
 
 
 def _fits(form: SourceForm, linked: Sequence[Collection[str]]) -> bool:
-    """Whether PrimFuncs, each with the sources it is linked with, need `form.largest`, and no more of it than
-    the form has. Another kernel's sources do not count: it may share one of `without`."""
-    own = [sources for sources in linked if form.largest in sources]
-    return bool(own) and all(form.without.isdisjoint(sources) for sources in own)
+    """True if kernels that link `form.largest` link nothing of `form.without`. `linked`: sources of each
+    PrimFunc. Other kernels do not count: they may share one of `without`."""
+    users = [sources for sources in linked if form.largest in sources]
+    return bool(users) and all(form.without.isdisjoint(sources) for sources in users)
 
 
 def _renamed(prim: PrimFunc, forms: Mapping[str, SourceForm], names: Mapping[str, str]) -> PrimFunc:

@@ -81,10 +81,10 @@ def row_major_below(
     if channels > 1:
         done = np.arange(1, channels, dtype=np.int64)
         ahead = int(np.max(done - (done // outputs * inputs if outputs else 0)))
-        own = reads != NOTHING
-        bounds.append(pixels[own] - reads[own] + ahead)
-    found = np.concatenate(bounds)
-    return int(found.max()) if found.size else None
+        reads_anything = reads != NOTHING
+        bounds.append(pixels[reads_anything] - reads[reads_anything] + ahead)
+    distances = np.concatenate(bounds)
+    return int(distances.max()) if distances.size else None
 
 
 def striped_below(window: WindowShape, *, rows: int, columns: int, channels: int) -> int | None:
@@ -116,12 +116,12 @@ def striped_below(window: WindowShape, *, rows: int, columns: int, channels: int
 
 
 def _bands(axis: Axis, results: int) -> NDArray[np.int64]:
-    """Of bands of so many results: where each ends, and the positions [first, end) that it reads."""
-    found: list[tuple[int, int, int]] = []
+    """For bands of `results` results: where each ends, and the positions [first, end) that it reads."""
+    bands: list[tuple[int, int, int]] = []
     for start in range(0, axis.count, results):
         stop = min(start + results, axis.count)
-        found.append((stop, *axis.span(start, stop)))
-    return np.array(found, np.int64).T
+        bands.append((stop, *axis.span(start, stop)))
+    return np.array(bands, np.int64).T
 
 
 def row_major_above(ends: NDArray[np.int64], channels: int) -> int | None:
@@ -157,16 +157,16 @@ def sharing_either_way(
 ) -> tuple[Sharing, ...]:
     """The rule for argument 0 of `let`, whose kernel goes either way round: the result may start
     `below_elements` (of its own) below the argument, or `above_elements` above it; None: any distance."""
-    found = forward_sharing(let, 0, below_elements)
+    rules = forward_sharing(let, 0, below_elements)
     arg = let.call.args[0]
     if not isinstance(arg, Var):
-        return found
+        return rules
     # The mirror of `forward_sharing`: down to the result's last byte, no rule where apart is as good.
     least, element = 1 - let.var.type.size_bytes, let.var.type.dtype.size_bytes
     above = least if above_elements is None else max(above_elements * element, least)
     if above >= arg.type.size_bytes:
-        return found
-    return (Sharing(argument=0, below=found[0].below if found else None, above=above),)
+        return rules
+    return (Sharing(argument=0, below=rules[0].below if rules else None, above=above),)
 
 
 def forward_sharing(let: Let, argument: int, below_elements: int | None) -> tuple[Sharing, ...]:
@@ -187,11 +187,11 @@ def forward_sharing(let: Let, argument: int, below_elements: int | None) -> tupl
 
 def in_place(let: Let, *arguments: int) -> tuple[Sharing, ...]:
     """The rule for kernels that read element i before they write it, for arguments as large as the result."""
-    found: list[Sharing] = []
+    rules: list[Sharing] = []
     seen: set[str] = set()
     for argument in arguments:
         arg = let.call.args[argument]
         if isinstance(arg, Var) and arg.name not in seen and arg.type.size_bytes == let.var.type.size_bytes:
             seen.add(arg.name)
-            found.append(Sharing(argument=argument, below=0))
-    return tuple(found)
+            rules.append(Sharing(argument=argument, below=0))
+    return tuple(rules)

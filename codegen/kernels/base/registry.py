@@ -22,8 +22,8 @@ class Kernel(ABC):
     """Its PrimFuncs replace an argument (`PrimFunc.in_place`): an alternative where that argument dies,
     never a step's only kernel."""
     fast_form: str | None = None
-    """What it is called where it is there for speed alone: another kernel of its instruction set runs all its
-    layers. Kernels of several operators that share code share the name."""
+    """Name of the fast form, where the kernel is there for speed alone: another one of its instruction set
+    runs all its layers. Kernels of several operators that share code share the name."""
 
     @abstractmethod
     def refusal(self, let: Let, target: Target) -> str | None:
@@ -33,7 +33,8 @@ class Kernel(ABC):
         """
 
     def refusal_at_size(self, let: Let, target: Target) -> str | None:
-        """As `refusal`, of another size of a layer that it runs: there it takes what it leaves to others."""
+        """Why this kernel cannot run `let`, another size of a layer that it runs, or None. At other sizes
+        it also runs calls that it leaves to faster kernels at the declared one."""
         return self.refusal(let, target)
 
     @abstractmethod

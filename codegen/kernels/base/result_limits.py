@@ -1,4 +1,4 @@
-"""What the result of a step is limited to, as kernels are told it: numbers, C fields, a refusal."""
+"""Limits of a step's stored result, as kernels get them: numbers, C fields, a refusal."""
 
 import numpy as np
 
@@ -32,7 +32,7 @@ def limit_fields(let: Let) -> Fields:
 
 
 def is_clamped(let: Let) -> bool:
-    """Whether the step stores fewer integers than its result's type holds."""
+    """True if the step stores fewer integers than its result's type holds."""
     return limits_of(let) != let.var.type.dtype.limits
 
 

@@ -37,7 +37,7 @@ def tiling(window: WindowShape, most: int, *, joins_rows: bool = True) -> PixelT
     return PixelTiling(rows=batch * height, tiles=row_tiles(width, most))
 
 
-def tiled_below(window: WindowShape, found: PixelTiling) -> int | None:
+def tiled_below(window: WindowShape, pixel_tiles: PixelTiling) -> int | None:
     """Least safe distance in elements from the start of the result up to the start of the image, where the
     windows of a tile are read before its first result is written; None: any overlap is safe.
 
@@ -45,7 +45,7 @@ def tiled_below(window: WindowShape, found: PixelTiling) -> int | None:
     """
     reads = first_reads(window)
     later = np.append(np.minimum.accumulate(reads[::-1])[::-1], NOTHING)
-    ends = np.cumsum(np.tile(np.array(found.tiles, np.int64), found.rows))
+    ends = np.cumsum(np.tile(np.array(pixel_tiles.tiles, np.int64), pixel_tiles.rows))
     bounds = ends * window.result[3] - later[ends]
     bounds = bounds[later[ends] != NOTHING]
     return int(bounds.max()) if bounds.size else None
@@ -73,25 +73,25 @@ class TiledPrice:
     pointwise: TilePrice
     """Its values made ready where all pixels are one row, the C around it included."""
     inner: TilePrice
-    """Where its windows lie inside the image."""
+    """Its values made ready where its windows lie inside the image."""
     edge: TilePrice
-    """Where one reaches into the padding."""
+    """Its values made ready where a window reaches into the padding."""
 
-    def instructions(self, window: WindowShape, found: PixelTiling) -> int:
-        """Of one inference."""
-        total = self.layer + found.rows * _sum(self.products, found.tiles)
-        if found.is_one_row:
-            return round(total + _sum(self.pointwise, found.tiles))
+    def instructions(self, window: WindowShape, pixel_tiles: PixelTiling) -> int:
+        """Predicted instructions of one inference."""
+        total = self.layer + pixel_tiles.rows * _sum(self.products, pixel_tiles.tiles)
+        if pixel_tiles.is_one_row:
+            return round(total + _sum(self.pointwise, pixel_tiles.tiles))
         down, across = window.axes
         inner_rows = sum(down.is_inside) * window.image[0]
         start = 0
-        for pixels in found.tiles:
+        for pixels in pixel_tiles.tiles:
             edge = self.edge(pixels)
             inside = all(across.is_inside[start : start + pixels])
             total += inner_rows * (self.inner(pixels) if inside else edge)
-            total += (found.rows - inner_rows) * edge
+            total += (pixel_tiles.rows - inner_rows) * edge
             start += pixels
-        return round(total + found.rows * (self.row + self.tile * len(found.tiles)))
+        return round(total + pixel_tiles.rows * (self.row + self.tile * len(pixel_tiles.tiles)))
 
 
 def _sum(price: TilePrice, tiles: Sequence[int]) -> float:

@@ -26,7 +26,7 @@ def dense_strides(shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def merge(extents: Sequence[int], *steps: Sequence[int]) -> Walk:
-    """The same walk in as few loops as possible: extents of 1 dropped, axes that continue each other joined.
+    """Merge a walk into as few loops as possible: drop axes of extent 1, join axes that continue each other.
 
     Order is kept, so operands without steps here may be walked densely.
     """

@@ -74,7 +74,7 @@ def weight_scales(let: Let) -> tuple[float, ...]:
 
 
 def output_fields(let: Let) -> Fields:
-    """What integer results need: zero point, least and largest value."""
+    """Fields that integer results need: zero point, least and largest value."""
     return (("out_zero", let.var.type.zero_point), *limit_fields(let))
 
 
@@ -137,7 +137,7 @@ class WeightedLayer:
     scaling: Scaling
     in_zero: int
     rounds_even: bool = False
-    """As ONNX does, by float32."""
+    """Results are rounded as ONNX does, by float32."""
 
     @property
     def outputs(self) -> int:
@@ -190,14 +190,14 @@ class WeightedOperator(ABC):
 
     @abstractmethod
     def condition(self, let: Let) -> str | None:
-        """What a kernel for convolutions of one group `is for` where the call is none; or None."""
+        """Words for a message: calls that a kernel `is for`, "one group", where this is none; else None."""
 
     def rows(self, weights: NDArray[np.generic]) -> NDArray[np.generic]:
         """Weights as the file has them, as [O, K] in the order in which a window is read."""
         return weights.reshape(weights.shape[0], -1)
 
     def scaling(self, let: Let) -> Scaling:
-        """Of integer results; raises ValueError if out of range."""
+        """(multipliers, shifts) of integer results; raises ValueError if out of range."""
         if self.rounds_even:
             numbers = np.array(layer_scales(let.call.attrs), np.float32)
             return numbers.view(np.int32), np.full(len(numbers), -1, np.int32)
@@ -230,7 +230,7 @@ class _Convolution(WeightedOperator):
 
 
 class _Depthwise(WeightedOperator):
-    """Of an image of one channel it is a convolution whose weights are transposed."""
+    """A depthwise convolution: for an image of one channel an ordinary one whose weights are transposed."""
 
     op, base_stem = "DEPTHWISE_CONV_2D", "depthwise_conv2d_1"
 
@@ -290,7 +290,7 @@ class TiledConv(FastKernel):
 
     @abstractmethod
     def bind_layer(self, let: Let, layer: WeightedLayer, name: str) -> PrimFunc:
-        """As `bind`, of the layer that the call is."""
+        """Bind `let`, which is the call of `layer`."""
 
 
 class OneRowKernel(FastKernel):
