@@ -62,11 +62,11 @@ PIXEL_SOURCES = (
     "kernels/dsp/requantize_s8_dsp.c",
     "kernels/dsp/tile1_s8_dsp.S",
 )
-"""Of tiles of one pixel."""
+"""Sources for tiles of one pixel."""
 INT4_PIXEL_SOURCES = (*PIXEL_SOURCES[:2], "kernels/dsp/tile1_s4_dsp.S")
-"""The same by int4 weights."""
+"""Sources for tiles of one pixel and int4 weights."""
 JOINED_PIXEL_SOURCES = (*PIXEL_SOURCES[:2], "kernels/dsp/tile1_joined_s8_dsp.S")
-"""The same by a joined stream."""
+"""Sources for tiles of one pixel and a joined stream."""
 _INT4_SOURCES = (
     *INT4_PIXEL_SOURCES,
     "kernels/dsp/tile2_s4_dsp.S",
@@ -93,7 +93,7 @@ EVEN_PIXEL_SOURCES = (
     "kernels/dsp/requantize_even_s8_dsp.c",
     "kernels/dsp/tile1_even_s8_dsp.S",
 )
-"""Of tiles of one pixel, rounded as ONNX does."""
+"""Sources for tiles of one pixel, rounded as ONNX does."""
 _EVEN_SOURCES = (
     *EVEN_PIXEL_SOURCES,
     "kernels/dsp/tile2_even_s8_dsp.S",
@@ -132,7 +132,7 @@ class DspTiled(TiledConv):
         return None
 
     def channels(self, let: Let, layer: WeightedLayer) -> Channels:
-        """What the stream holds."""
+        """Numbers of the output channels that the stream holds."""
         return channels_of(layer, let.var.type)
 
     def summed_words(self, window: WindowShape) -> int:
@@ -150,7 +150,7 @@ class DspTiled(TiledConv):
         if not self.weights.holds(channels):
             plain = DspTiled(self.operator, self.portable, self.most, INT8_STREAM)
             return plain.bind_layer(let, layer, name)
-        found = dsp_tiling(window, self.most)
+        pixel_tiles = dsp_tiling(window, self.most)
         by_words = reads_words(window)
         is_padded = window.padding != Padding2D()
         linked = [
@@ -187,8 +187,8 @@ class DspTiled(TiledConv):
         space = Workspace(
             name="pixels",
             size_bytes=self.space_bytes(window, is_row=False),
-            reads=float(found.count * ((layer.outputs + 1) // 2)),
-            writes=float(found.count),
+            reads=float(pixel_tiles.count * ((layer.outputs + 1) // 2)),
+            writes=float(pixel_tiles.count),
         )
         rows = row_kernel(let, f"{self.symbol}_row", window)
         row_space = replace(space, size_bytes=self.space_bytes(window, is_row=True))
@@ -209,14 +209,14 @@ class DspTiled(TiledConv):
             name=name,
             let=let,
             kernel=self.name,
-            symbol=f"{self.symbol}_pointwise" if found.is_one_row else self.symbol,
+            symbol=f"{self.symbol}_pointwise" if pixel_tiles.is_one_row else self.symbol,
             sources=self.sources,
             headers=(HEADER,),
             argument_alignment=4 if by_words else 1,
             reads=(window.reads(window.image[3]),),
             workspaces=(space,),
             constants=tuple(linked),
-            sharing=forward_sharing(let, 0, tiled_below(window, found)),
+            sharing=forward_sharing(let, 0, tiled_below(window, pixel_tiles)),
             structs=(numbers, weights),
             call_args=(PARAMS, StructArg(suffix="weights"), WorkspaceArg(name="pixels"), ARGUMENT, RESULT),
             pixels_at_once=self.most,
@@ -232,13 +232,14 @@ class DspTiled(TiledConv):
 
 
 class DspTiledU8(DspTiled):
-    """By weights with a zero point: it is the weight of less the sums of a window, further values of it."""
+    """Convolution whose weights have a zero point z: each sum is corrected by -z times the sum of its window.
+    That sum is a further value of the window, with weight -z."""
 
     def __init__(self, operator: WeightedOperator, portable: PortableKernel) -> None:
         super().__init__(operator, portable, 4, UINT8_STREAM)
 
     def other_reason(self, let: Let) -> str | None:
-        """See `DspTiled.other_reason`; one row of FULLY_CONNECTED is a pixel too."""
+        """Refuse what `DspTiled` refuses. One row of FULLY_CONNECTED is taken: it is a pixel too."""
         is_row = self.operator is FULLY_CONNECTED
         return self.reach_reason(let) if is_row else super().other_reason(let)
 
@@ -246,13 +247,13 @@ class DspTiledU8(DspTiled):
         return self.other_reason(let)
 
     def channels(self, let: Let, layer: WeightedLayer) -> Channels:
-        found, zero = channels_of(layer, let.var.type), weight_zero_point(arg_type(let, 1))
+        channels, zero = channels_of(layer, let.var.type), weight_zero_point(arg_type(let, 1))
         outputs, values = layer.weights.shape
         whole = GROUP * (groups(values) + sum_groups(values))
         weights = np.full((outputs, whole), zero, np.int8)
         weights[:, :values] = layer.weights
         bias = layer.folded_bias + layer.in_zero * values * zero
-        return replace(found, weights=weights, bias=wrap_int32(bias).astype(np.int32))
+        return replace(channels, weights=weights, bias=wrap_int32(bias).astype(np.int32))
 
     def summed_words(self, window: WindowShape) -> int:
         return 2 * groups(window.window[0] * window.window[1] * window.image[3])

@@ -64,15 +64,16 @@ class Channels:
     weights: NDArray[np.int8]
     bias: NDArray[np.int64]
     multipliers: NDArray[np.int64]
-    """Of 15 bits."""
+    """Multipliers of 15 bits."""
     shifts: NDArray[np.int64]
     """To the right; where the multiplier is 0 any does."""
     rounds_even: bool = False
-    """As ONNX does: multipliers are the bits of float32 scales, shifts count for nothing."""
+    """Results are rounded as ONNX does: multipliers are the bits of float32 scales, shifts count for
+    nothing."""
 
     @property
     def fits(self) -> bool:
-        """Whether 32 bits hold every sum, whatever the image, and the short requantization is exact."""
+        """True if 32 bits hold every sum, whatever the image, and the short requantization is exact."""
         reach = np.abs(self.bias) + 32768 * np.abs(self.weights.astype(np.int64)).sum(axis=1)
         fits = bool((reach < 1 << 31).all())
         return fits and (self.rounds_even or bool((self.shifts >= LEAST_SHIFT).all()))
@@ -84,7 +85,7 @@ class Channels:
         return LinkedConstant(role="stream", data=self.packed(), alignment=4, layout=layout, rounded=rounded)
 
     def packed(self) -> NDArray[np.int32]:
-        """As cg_conv_s16_dsp.h has it."""
+        """The stream of weights that cg_conv_s16_dsp.h describes."""
         count, values = self.weights.shape
         pairs, words = (count + 1) // 2, (values + 1) // 2
         weights = np.zeros((2 * pairs, 2 * words), np.int8)
@@ -93,15 +94,15 @@ class Channels:
         shifts = np.full(2 * pairs, LEAST_SHIFT, np.int64)
         up = 0 if self.rounds_even else 16
         bias[:count], multipliers[:count], shifts[:count] = self.bias, self.multipliers << up, self.shifts
-        found = np.zeros((pairs, words + 5), np.int32)
-        found[:, :2] = bias.reshape(pairs, 2)
+        stream = np.zeros((pairs, words + 5), np.int32)
+        stream[:, :2] = bias.reshape(pairs, 2)
         # [pair, channel, word, value] -> bytes {a0 b0 a1 b1} of each word
         grouped = weights.reshape(pairs, 2, words, 2).transpose(0, 2, 3, 1)
-        found[:, 2 : 2 + words] = np.ascontiguousarray(grouped).reshape(pairs, -1).view("<i4")
-        found[:, 2 + words : 4 + words] = multipliers.reshape(pairs, 2)
+        stream[:, 2 : 2 + words] = np.ascontiguousarray(grouped).reshape(pairs, -1).view("<i4")
+        stream[:, 2 + words : 4 + words] = multipliers.reshape(pairs, 2)
         right = (shifts - 16).reshape(pairs, 2)
-        found[:, 4 + words] = right[:, 0] | right[:, 1] << 8
-        return found.reshape(-1)
+        stream[:, 4 + words] = right[:, 0] | right[:, 1] << 8
+        return stream.reshape(-1)
 
 
 Weighted = Conv2D | DepthwiseConv2D | FullyConnected
@@ -152,7 +153,7 @@ class Int16Kernel(FastKernel):
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """What a call is linked with."""
+        """Files that define the C function of a call."""
         return (self.tile_source, f"kernels/dsp/{self.symbol.removeprefix('cg_')}.c")
 
     def other_reason(self, let: Let) -> str | None:
@@ -173,12 +174,12 @@ class TiledConvS16(Int16Kernel):
 
     def window(self, let: Let) -> WindowShape:
         """The layer as a convolution; one row of pixels if nothing but pixels is read."""
-        found = self.weighted.operator.window(let)
-        batch, height, width, channels = found.image
-        return one_row(batch * height * width, channels, found.result[3]) if found.is_pointwise else found
+        window = self.weighted.operator.window(let)
+        batch, height, width, channels = window.image
+        return one_row(batch * height * width, channels, window.result[3]) if window.is_pointwise else window
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`; where sums may leave 32 bits, the portable kernel."""
+        """Bind a call. Where sums may leave 32 bits, bind the portable kernel."""
         channels = self.channels(let, constants)
         if not channels.fits:
             return self.portable.bind(let, constants, name)
@@ -191,13 +192,13 @@ class TiledConvS16(Int16Kernel):
             rounds_even=channels.rounds_even,
         )
         row = tiles(window.result[2])
-        found = PixelTiling(rows=window.result[0] * window.result[1], tiles=row)
+        pixel_tiles = PixelTiling(rows=window.result[0] * window.result[1], tiles=row)
         pairs = (len(channels.weights) + 1) // 2
         space = Workspace(
             name="pixels",
             size_bytes=(16 if max(row) > 1 else 4) * ((values + 1) // 2),
-            reads=float(found.count * pairs),
-            writes=float(found.count),
+            reads=float(pixel_tiles.count * pairs),
+            writes=float(pixel_tiles.count),
         )
         return PrimFunc(
             name=name,
@@ -210,7 +211,7 @@ class TiledConvS16(Int16Kernel):
             reads=(window.reads(window.image[3]),),
             workspaces=(space,),
             constants=(channels.stream(),),
-            sharing=forward_sharing(let, 0, tiled_below(window, found)),
+            sharing=forward_sharing(let, 0, tiled_below(window, pixel_tiles)),
             structs=(conv_params(let, window),),
             call_args=(PARAMS, ConstantArg(role="stream"), WorkspaceArg(name="pixels"), ARGUMENT, RESULT),
             instructions=conv_instructions(window, layer),
@@ -262,7 +263,7 @@ class DspFullyConnectedS16(Int16Kernel):
         return None
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`; where sums may leave 32 bits, the portable kernel."""
+        """Bind a call. Where sums may leave 32 bits, bind the portable kernel."""
         channels = self.channels(let, constants)
         if not channels.fits:
             return self.portable.bind(let, constants, name)
@@ -310,7 +311,7 @@ class EvenInt16(Int16Kernel):
         return _even_channels(let, constants, self.weighted)
 
     def other_reason(self, let: Let) -> str | None:
-        """What the shape lacks."""
+        """Refuse shapes alone."""
         return self.shape_reason(let)
 
 

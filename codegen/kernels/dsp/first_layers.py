@@ -27,7 +27,7 @@ class FirstLayer(DspTiled):
     """Tiles of pixels of a row; no activation that clamps, scales below one half."""
 
     layout: str
-    """Of the stream, for people."""
+    """Layout of the stream, for people."""
     argument_alignment = 1
 
     def __init__(self, kind: str, pixels: int) -> None:
@@ -41,30 +41,31 @@ class FirstLayer(DspTiled):
 
     @abstractmethod
     def stream(self, layer: WeightedLayer, near: Scaling, zero: int) -> NDArray[np.int32] | None:
-        """What the header states, by multipliers and right shifts, and the result's zero point; None if a
-        bias is too large."""
+        """The stream that the header describes, by multipliers, right shifts and the result's zero point;
+        None if a bias is too large."""
 
     @abstractmethod
     def rows_bytes(self, window: WindowShape) -> int:
-        """Of the workspace."""
+        """Bytes of the workspace."""
 
     @abstractmethod
     def predicted(self, window: WindowShape) -> int:
         """Instructions of a call."""
 
     def other_reason(self, let: Let) -> str | None:
-        """As `DspTiled`; another window or image, the long way."""
+        """Refuse what `DspTiled` refuses, another window or image, and scales that need the long
+        requantization."""
         reason = self.window_reason(self.operator.window(let))
         return reason or super().other_reason(let) or long_reason(let, self.operator)
 
     def bind_layer(self, let: Let, layer: WeightedLayer, name: str) -> PrimFunc:
-        """See `DspTiled.bind_layer`; where a bias or accumulator is too large, the kernel for any window."""
+        """Bind a call. Where a bias or accumulator is too large, bind the kernel for any window."""
         window, stream = layer.window, self._packed(layer, let.var.type.zero_point)
         if stream is None:
             return DspTiled(self.operator, self.portable, self.most, self.weights).bind_layer(
                 let, layer, name
             )
-        found = tiling(window, self.pixels, joins_rows=False)
+        pixel_tiles = tiling(window, self.pixels, joins_rows=False)
         return PrimFunc(
             name=name,
             let=let,
@@ -75,7 +76,7 @@ class FirstLayer(DspTiled):
             argument_alignment=self.argument_alignment,
             workspaces=(Workspace(name="rows", size_bytes=self.rows_bytes(window)),),
             constants=(LinkedConstant(role="stream", data=stream, alignment=4, layout=self.layout),),
-            sharing=forward_sharing(let, 0, tiled_below(window, found)),
+            sharing=forward_sharing(let, 0, tiled_below(window, pixel_tiles)),
             structs=(conv_params(let, window),),
             call_args=(PARAMS, ConstantArg(role="stream"), WorkspaceArg(name="rows"), ARGUMENT, RESULT),
             instructions=self.predicted(window),
@@ -91,7 +92,7 @@ class FirstLayer(DspTiled):
 
 
 RGB_PIXELS, RGB_ROW_BYTES = 4, 56
-"""Of a tile; of a row that the windows of a tile cover, widened."""
+"""Pixels of a tile; bytes of a widened row that the windows of a tile cover."""
 RGB_ORDER = ((2, 0), (3, 1), (4, 5), (8, 6), (9, 7))
 """Values of a row of a window, the tenth of which is none: lower and upper halves of words."""
 _RGB_LAYER, _RGB_RESULT_ROW, _RGB_TILE, _RGB_CHANNEL = 90, 60, 129, 104
@@ -135,7 +136,7 @@ class RgbConv(FirstLayer):
 
 
 MONO_PIXELS, COLUMNS, ROW_BYTES = 5, 4, 24
-"""Of a tile; of a window, at most; of a row that the windows of a tile cover, widened."""
+"""Pixels of a tile; columns of a window, at most; bytes of a widened row that the windows of a tile cover."""
 BIAS_LIMIT = 2**22
 """Biases stay below: 512 times them has 32 bits."""
 _LAYER, _ROW, _TILE, _WIDENED, _KEPT = 60, 20, 210, 80, 12

@@ -76,7 +76,7 @@ class DspFullyConnected(OneRowKernel):
         return reason
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`. Widened, the input is read in sub-step 0, the result written in sub-step 1."""
+        """Bind a call. Widened, the input is read in sub-step 0, the result written in sub-step 1."""
         layer = self.operator.layer(let, constants)
         channels = channels_of(layer, let.var.type)
         if not self.weights.holds(channels):

@@ -34,7 +34,7 @@ least result."""
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Channels:
-    """What every output channel needs, O channels of K weights each."""
+    """Numbers of the output channels of a layer: O channels of K weights each."""
 
     weights: NDArray[np.int8]
     """[O, K], in the order in which a window's values are read."""
@@ -109,7 +109,7 @@ def stream(channels: Channels) -> NDArray[np.int32]:
     pairs, paired = count // 2, count // 2 * 2
     words = (codes[0:paired:2] | codes[1::2] << 8) | np.where(is_long[0:paired:2] | is_long[1::2], LONG, 0)
     halves = HALVES_UP if channels.ends_at_zero else 0
-    found = np.concatenate(
+    words_of_stream = np.concatenate(
         [
             bias[:paired].reshape(pairs, 2),
             _interleaved(weights[:paired]),
@@ -121,8 +121,8 @@ def stream(channels: Channels) -> NDArray[np.int32]:
     if count % 2:
         code = codes[-1:] | np.where(is_long[-1:], LONG, 0) | halves
         last = [bias[-1], weights[-1].view("<u4"), words_of_factors[-1], code.astype(np.uint32)]
-        found = np.concatenate([found, *last])
-    return found.view(np.int32)
+        words_of_stream = np.concatenate([words_of_stream, *last])
+    return words_of_stream.view(np.int32)
 
 
 def _padded(channels: Channels) -> NDArray[np.int8]:
@@ -139,16 +139,16 @@ def joined_stream(channels: Channels) -> NDArray[np.int32]:
     pairs, length = count // 2, weights.shape[1] // GROUP
     joined = weights.copy()
     joined[1 : 2 * pairs : 2] -= weights[: 2 * pairs : 2] < 0
-    found = stream(channels)
-    by_pair = found[: pairs * (2 * length + 5)].reshape(pairs, -1)
+    joined_words = stream(channels)
+    by_pair = joined_words[: pairs * (2 * length + 5)].reshape(pairs, -1)
     by_pair[:, 2 : 2 + 2 * length] = _interleaved(joined[: 2 * pairs]).view(np.int32)
     biases = by_pair[:, :2].astype(np.int64)
     by_pair[:, 1] = wrap_int32(256 * biases[:, 1] + biases[:, 0]).astype(np.int32)
-    return found
+    return joined_words
 
 
 def holds_joined(channels: Channels) -> bool:
-    """Whether there is a pair, 16 bits hold 256 b + a of all its weights, and 24 every sum of b."""
+    """True if there is a pair, 16 bits hold 256 b + a of all its weights, and 24 bits every sum of b."""
     paired = channels.outputs // 2 * 2
     if not paired:
         return False
@@ -195,7 +195,7 @@ class WeightStream:
     kind: Literal["plain", "joined", "int4"] = "plain"
     pack: Callable[[Channels], NDArray[np.int32]]
     holds: Callable[[Channels], bool] = lambda channels: True
-    """Whether it does weights and sums of these channels; else the plain one does."""
+    """True if the form holds weights and sums of these channels; else the plain stream is taken."""
     layout: str
 
     @property
@@ -218,7 +218,7 @@ class WeightStream:
 JOINED_LIMIT = 1 << 23
 """Sums of the second channel of a pair stay below: 256 times them has 32 bits."""
 MOST_INT4_TERMS = 65_536
-"""Of a channel: 16 times a sum has 32 bits."""
+"""Terms of a channel's sum, at most: 16 times a sum has 32 bits."""
 
 INT8_STREAM = WeightStream(
     suffix="s8",
@@ -297,7 +297,8 @@ def right_shifts(multipliers: NDArray[np.int32], shifts: NDArray[np.int32]) -> N
 
 
 MOST_SHIFT = 23
-"""Of a channel to the right: half of what sums are divided by, times twice the zero point, is below 2^30."""
+"""Right shift of a channel, at most: half of what sums are divided by, times twice the zero point, is below
+2^30."""
 
 
 def near_scaling(scaling: Scaling, bias: NDArray[np.int64], weights: NDArray[np.int64]) -> Scaling | None:

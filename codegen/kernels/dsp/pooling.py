@@ -36,7 +36,7 @@ class AveragePool(FastKernel):
         return None
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`. Overlap is safe where it is for the portable kernel: channel by channel."""
+        """Bind a call. Overlap is safe where it is for the portable kernel: channel by channel."""
         prim, window = self.portable.bind(let, constants, name), pool_window(let)
         reverse = Reverse(symbol="cg_avg_pool2d_reverse_s8_dsp", sources=_SOURCES)
         return replace(

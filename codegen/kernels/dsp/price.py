@@ -23,7 +23,8 @@ LONG_CHANNEL, LONG_RESULT = 25, 22
 EVEN_CHANNEL = {1: 3, 2: 3, 4: 5}
 """For each channel of a tile of so many pixels that is rounded as ONNX does, beyond the short way."""
 LONG_EVEN_CHANNEL, LONG_EVEN_RESULT = 9, 23
-"""As `LONG_CHANNEL` and `LONG_RESULT`, beyond `EVEN_CHANNEL`."""
+"""Long requantization that rounds to even: for each channel of a tile and each result, beyond
+`EVEN_CHANNEL`."""
 
 
 SUM, SUMMED_WORD = 120, 25 / 4
@@ -33,8 +34,8 @@ SUM, SUMMED_WORD = 120, 25 / 4
 def conv_instructions(
     window: WindowShape, channels: Channels, most: int, *, kind: str = "plain", summed_words: int = 0
 ) -> int:
-    """Of one inference of a convolution in tiles of `most` pixels; `summed_words`: of each, two values in
-    one."""
+    """Predicted instructions of one convolution in tiles of `most` pixels. `summed_words`: words of two
+    values that are summed for each pixel."""
     length, outputs = groups(window.image[3]), channels.outputs
     summing = SUM + int(SUMMED_WORD * summed_words) if summed_words else 0
     price = TiledPrice(
@@ -52,7 +53,7 @@ def conv_instructions(
 
 
 def row_instructions(channels: Channels, *, is_narrow: bool, kind: str = "plain") -> int:
-    """Of one inference of a fully connected layer of one row; `is_narrow`: widened for each pair."""
+    """Predicted instructions of one row of a fully connected layer; `is_narrow`: widened for each pair."""
     outputs, inputs = channels.outputs, channels.values
     length = groups(inputs)
     if is_narrow:
@@ -62,7 +63,7 @@ def row_instructions(channels: Channels, *, is_narrow: bool, kind: str = "plain"
 
 
 def single_instructions(channels: Channels) -> int:
-    """Of one inference of a fully connected layer of one row and one output, without a workspace."""
+    """Predicted instructions of one row of a fully connected layer with one output, without a workspace."""
     turns, left = divmod(groups(channels.values), UNROLL)
     return LAYER + 32 + 28 * turns + 10 * left + _long(channels, 1)
 
@@ -72,26 +73,27 @@ def _tile(channels: Channels, outputs: int, count: int) -> int:
     length = groups(channels.values)
     if count > 2:
         pair = 59 + 26 * length + 3 * (1 + (length - 1) // UNROLL)
-        found = 30 + outputs // 2 * pair + (33 + 15 * length) * (outputs % 2)
+        instructions = 30 + outputs // 2 * pair + (33 + 15 * length) * (outputs % 2)
     elif count == 2:
         pair = 36 + 14 * length + 2 * (1 + length // UNROLL)
-        found = 27 + outputs // 2 * pair + (19 + 10 * length) * (outputs % 2)
+        instructions = 27 + outputs // 2 * pair + (19 + 10 * length) * (outputs % 2)
     else:
         pair = 21 + 9 * length + 2 * (length % 2) + 2 * (1 + length // (2 * UNROLL))
-        found = 32 + outputs // 2 * pair + (12 + 8 * length) * (outputs % 2)
+        instructions = 32 + outputs // 2 * pair + (12 + 8 * length) * (outputs % 2)
     pixels = 4 if count > 2 else count
     rounding = EVEN_CHANNEL[pixels] if channels.rounds_even else 0
-    return found + outputs * rounding + _halves(channels, outputs, pixels) + _long(channels, pixels)
+    return instructions + outputs * rounding + _halves(channels, outputs, pixels) + _long(channels, pixels)
 
 
 def _joined_tile(channels: Channels, outputs: int, count: int) -> int:
-    """As `_tile`, by a joined stream: an instruction less a word of weights, two more a result of a pair."""
+    """Instructions of a tile as in `_tile`, by a joined stream: one fewer a word of weights, two more a
+    result of a pair."""
     length = groups(channels.values)
     return _tile(channels, outputs, count) + outputs // 2 * 2 * ((4 if count > 2 else count) - length)
 
 
 def _int4_tile(channels: Channels, outputs: int, count: int) -> int:
-    """As `_tile`, by int4 weights; the values of the tile are summed first."""
+    """Instructions of a tile as in `_tile`, by int4 weights; the values of the tile are summed first."""
     length = groups(channels.values)
     if count > 2:
         head, pair = 41 + 12 * length, 74 + 26 * length + 3 * (1 + (length - 1) // UNROLL)
@@ -106,7 +108,7 @@ def _int4_tile(channels: Channels, outputs: int, count: int) -> int:
 
 
 def _halves(channels: Channels, outputs: int, pixels: int) -> int:
-    """Where it is asked whether halves of negative sums count: a branch, and the steps that it saves."""
+    """Instructions to ask whether halves of negative sums count: a branch, minus the steps that it saves."""
     if channels.rounds_even or pixels == 1:
         return 0
     pairs, odd = divmod(outputs, 2)

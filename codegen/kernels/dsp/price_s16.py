@@ -39,14 +39,14 @@ FULLY_CONNECTED, FULLY_CONNECTED_ROW = 30, 12
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Layer:
-    """What the assembly's loops depend on."""
+    """Sizes of a layer on which the assembly's loops depend."""
 
     channels: int
     values: int
     """Weights of a channel."""
     is_clamped: bool
     rounds_even: bool = False
-    """As ONNX does, by float32."""
+    """Results are rounded as ONNX does, by float32."""
 
 
 def tiles(pixels: int) -> tuple[int, ...]:
@@ -78,12 +78,12 @@ def _one(layer: Layer) -> int:
 
 
 def rows_instructions(rows: int, layer: Layer) -> int:
-    """Of one FULLY_CONNECTED, row by row."""
+    """Predicted instructions of one FULLY_CONNECTED, row by row."""
     return FULLY_CONNECTED + rows * (FULLY_CONNECTED_ROW + _one(layer))
 
 
 def conv_instructions(window: WindowShape, layer: Layer) -> int:
-    """Of one convolution."""
+    """Predicted instructions of one convolution."""
     rows = window.result[0] * window.result[1]
     computed = sum(_four(layer) if size > 1 else _one(layer) for size in tiles(window.result[2]))
     around = sum(COSTS[what] * count for what, count in copied(window).items())
@@ -93,7 +93,7 @@ def conv_instructions(window: WindowShape, layer: Layer) -> int:
 def copied(window: WindowShape) -> Mapping[str, int]:
     """How often each of `COSTS` arises."""
     down, _ = window.axes
-    found: Counter[str] = Counter(layer=1)
+    counts: Counter[str] = Counter(layer=1)
     row = tiles(window.result[2])
     starts = list(accumulate(row, initial=0))[:-1]
     by_runs = [is_by_runs(window, start, size) for start, size in zip(starts, row, strict=True)]
@@ -101,30 +101,30 @@ def copied(window: WindowShape) -> Mapping[str, int]:
     for inner, alike in Counter(down.inner).items():
         one = _copied_row(window, inner, zip(starts, row, by_runs, strict=True))
         for what, count in one.items():
-            found[what] += alike * count
-    return {what: count * (1 if what == "layer" else window.result[0]) for what, count in found.items()}
+            counts[what] += alike * count
+    return {what: count * (1 if what == "layer" else window.result[0]) for what, count in counts.items()}
 
 
 def _copied_row(window: WindowShape, inner: int, row: Iterable[tuple[int, int, bool]]) -> Counter[str]:
-    """Of one row of results, `inner` tap rows of which are inside the image; per tile where it starts, its
-    pixels, whether it is copied by runs."""
+    """Counts for one row of results, `inner` tap rows of which are inside the image. `row` has for each tile
+    its start, its pixels, and whether it is copied by runs."""
     down, across = window.axes
-    found: Counter[str] = Counter(row=1)
+    counts: Counter[str] = Counter(row=1)
     for start, size, is_fast in row:
-        found["tile"] += 1
+        counts["tile"] += 1
         if is_fast:
             words = across.window * window.image[3] // 2
-            found.update({"tile of runs": 1, "run": down.window, "run word": 4 * inner * words})
-            found["cleared word"] += 4 * (down.window - inner) * words
+            counts.update({"tile of runs": 1, "run": down.window, "run word": 4 * inner * words})
+            counts["cleared word"] += 4 * (down.window - inner) * words
             continue
         columns = [min(start + pixel, start + size - 1) for pixel in range(4 if size > 1 else 1)]
         for x in columns:
-            _count_window(found, window, inner, across.inner[x])
-    return found
+            _count_window(counts, window, inner, across.inner[x])
+    return counts
 
 
 def is_by_runs(window: WindowShape, column: int, size: int) -> bool:
-    """Whether the windows of a tile of `size` pixels from `column` on are copied four at a time."""
+    """True if the windows of a tile of `size` pixels from `column` on are copied four at a time."""
     across = window.axes[1]
     first = column * across.stride - across.pad
     last = first + (size - 1) * across.stride + across.window
@@ -137,21 +137,21 @@ def is_by_runs(window: WindowShape, column: int, size: int) -> bool:
     )
 
 
-def _count_window(found: Counter[str], window: WindowShape, rows: int, taps: int) -> None:
-    """One window copied alone, `rows` rows of `taps` taps of which are inside the image."""
+def _count_window(counts: Counter[str], window: WindowShape, rows: int, taps: int) -> None:
+    """Count one window copied alone, `rows` rows of `taps` taps of which are inside the image."""
     height, width = window.window
     channels = window.image[3]
     if rows == 0 or taps == 0:
         rows = taps = 0
-    found["window"] += 1
+    counts["window"] += 1
     if channels % 2:
         inside = rows * taps
-        found.update({"odd row": height, "odd tap": inside, "odd value": inside * channels})
+        counts.update({"odd row": height, "odd tap": inside, "odd value": inside * channels})
         left_out = height * width - inside
-        found.update({"odd tap outside": left_out, "odd value outside": left_out * channels})
+        counts.update({"odd tap outside": left_out, "odd value outside": left_out * channels})
         return
     words = channels // 2
-    found.update({"inner row": rows, "outer row": height - rows})
-    found["words"] += rows * (1 if window.dilation[1] == 1 else taps)
-    found["word"] += rows * taps * words
-    found["cleared word"] += (height * width - rows * taps) * words
+    counts.update({"inner row": rows, "outer row": height - rows})
+    counts["words"] += rows * (1 if window.dilation[1] == 1 else taps)
+    counts["word"] += rows * taps * words
+    counts["cleared word"] += (height * width - rows * taps) * words

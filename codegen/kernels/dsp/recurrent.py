@@ -32,7 +32,7 @@ _SPACE = "rows"
 _PAIRS = ((INPUT, FORGET), (CELL, OUTPUT))
 """Gates whose weights share a half of a word: the first in the low byte."""
 _LARGEST_SUM = 1 << 23
-"""Of the second gate: 256 times it is told from a sum of 32 bits."""
+"""Sums of the second gate stay below: 256 times them has 32 bits."""
 _HALF = (1 << 30, -14)
 """How 2^-15 is scaled by."""
 _LARGEST_TANH = 3 << 13
@@ -60,7 +60,7 @@ class LstmS8Dsp(FastKernel):
         return None
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`; the portable kernel where weights or sums do not fit the stream."""
+        """Bind a call. Where weights or sums do not fit the stream, bind the portable kernel."""
         packed = _stream(let, constants)
         if packed is None:
             return self.portable.bind(let, constants, name)
@@ -144,14 +144,14 @@ def _scales(pairs: tuple[tuple[int, int], ...]) -> Fields:
 
 def _table() -> NDArray[np.int32]:
     """Values and differences of both halves of the sigmoid; its last value is never exceeded."""
-    found = sigmoid_table().astype(np.int64) - (1 << 15)
-    half = np.append(found, found[-1])
+    values = sigmoid_table().astype(np.int64) - (1 << 15)
+    half = np.append(values, values[-1])
     whole = np.concatenate([-half[:0:-1], half])
     return ((whole[:-1] & 0xFFFF) | (np.diff(whole) << 16)).astype(np.uint32).view(np.int32)
 
 
 def _stream(let: Let, constants: ConstantData) -> NDArray[np.int32] | None:
-    """Of all units; None if a weight or a sum does not fit."""
+    """Stream of all units; None if a weight or a sum does not fit."""
     biases = folded_biases(let, constants)
     parts: list[np.ndarray] = []
     for weights, bias in zip(weights_of(let, constants), biases, strict=True):

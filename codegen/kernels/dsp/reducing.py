@@ -8,9 +8,9 @@ from codegen.targets.arm import DSP
 _CALL, _BLOCK = 14, 11
 """Instructions around all blocks or lines, around a block."""
 _LINE, _WORDS, _WORD = 14, 11, 5
-"""Of a line, of each 16 elements and each four."""
+"""Instructions of a line, of each 16 elements and of each four."""
 _ODD_LINE, _FIRST, _LAST = 25, 9, 7
-"""Of a line that begins anywhere, of each element in front of its words and behind them."""
+"""Instructions of a line that begins anywhere, of each element in front of its words and behind them."""
 
 
 def _predicted(blocks: Blocks) -> int:
@@ -19,9 +19,9 @@ def _predicted(blocks: Blocks) -> int:
     if blocks.is_lines:
         lines = (_odd_line(columns, line) if blocks.is_odd else _line(columns) for line in range(rows))
         return _CALL + sum(lines)
-    group, each = (19, 15) if blocks.is_odd else (13, 12)
+    group, row = (19, 15) if blocks.is_odd else (13, 12)
     groups, rest = divmod(columns, 4) if blocks.is_odd else divmod(columns // 4, 4)
-    columns_of_block = groups * (group + each * (rows - 1)) + rest * (12 + 6 * (rows - 1))
+    columns_of_block = groups * (group + row * (rows - 1)) + rest * (12 + 6 * (rows - 1))
     return _CALL + blocks.blocks * (_BLOCK + columns_of_block)
 
 
@@ -32,7 +32,7 @@ def _line(elements: int) -> int:
 
 
 def _odd_line(elements: int, line: int) -> int:
-    """Of one that begins behind `line` others."""
+    """Instructions of a line that begins behind `line` others."""
     first = min(-line * elements % 4, elements)
     words, last = divmod(elements - first, 4)
     return _ODD_LINE - _LINE + _line(4 * words) + _FIRST * first + _LAST * last

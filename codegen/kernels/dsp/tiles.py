@@ -10,7 +10,7 @@ from codegen.kernels.dsp.packing import GROUP, groups
 
 
 def reads_words(window: WindowShape) -> bool:
-    """Whether pixels lie on whole words; if not, they are read by bytes."""
+    """True if pixels lie on whole words; if not, they are read by bytes."""
     return window.image[3] % GROUP == 0
 
 
@@ -47,7 +47,8 @@ def patch_offsets(window: WindowShape, most: int) -> NDArray[np.int16]:
 
 
 def image_offsets(window: WindowShape) -> NDArray[np.int16]:
-    """The same in the image, for windows that lie inside it; zeros where there are none."""
+    """Offsets as `patch_offsets`, but in the image, for windows that lie inside it; zeros where there are
+    none."""
     reach = tuple((window.window[axis] - 1) * window.dilation[axis] for axis in (0, 1))
     if reach[0] >= window.image[1] or reach[1] >= window.image[2]:
         return np.zeros(groups(_values(window)) * GROUP, np.int16)
@@ -58,6 +59,6 @@ def _offsets(window: WindowShape, line_bytes: int) -> NDArray[np.int16]:
     count = _values(window)
     taps = np.arange(window.window[1]) * (window.dilation[1] * window.image[3])
     lines = np.arange(window.window[0]) * line_bytes
-    found = np.zeros(groups(count) * GROUP, np.int16)
-    found[:count] = (lines[:, None, None] + taps[None, :, None] + np.arange(window.image[3])).reshape(-1)
-    return found.reshape(-1, 2, 2).transpose(0, 2, 1).reshape(-1)
+    offsets = np.zeros(groups(count) * GROUP, np.int16)
+    offsets[:count] = (lines[:, None, None] + taps[None, :, None] + np.arange(window.image[3])).reshape(-1)
+    return offsets.reshape(-1, 2, 2).transpose(0, 2, 1).reshape(-1)

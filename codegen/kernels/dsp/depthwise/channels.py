@@ -65,7 +65,7 @@ OWN_KERNEL = "the weights are int4, which have a kernel of their own"
 
 
 def alignment(window: WindowShape) -> int:
-    """Of image and result in bytes: pixels are read as words where all of them are aligned."""
+    """Alignment of image and result in bytes: pixels are read as words where all of them are aligned."""
     return 4 if window.image[3] % 4 == 0 else 1
 
 
@@ -109,5 +109,5 @@ def int16_pairs(values: NDArray[np.int64]) -> NDArray[np.int32]:
 
 
 def ends_at_zero(let: Let) -> bool:
-    """Whether the zero point is the least result, so that halves of sums below zero do not count."""
+    """True if the zero point is the least result, so that halves of sums below zero do not count."""
     return let.var.type.zero_point == let.var.type.dtype.limits[0]

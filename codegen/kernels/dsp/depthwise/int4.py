@@ -30,7 +30,7 @@ WIDENED = 148
 
 
 class Depthwise3x3Int4(Depthwise3x3):
-    """As `Depthwise3x3`, 14 bytes of constants a channel for 36."""
+    """3x3 depthwise convolution with int4 weights: 14 bytes of constants a channel instead of 36."""
 
     name = "depthwise3x3_s4_dsp"
     is_int4 = True
@@ -39,7 +39,6 @@ class Depthwise3x3Int4(Depthwise3x3):
         return super().symbol(let, form).replace("_s8_", "_s4_")
 
     def sources(self, let: Let) -> tuple[str, ...]:
-        """See `Depthwise3x3.sources`: C of its own."""
         *loops, text = LEAST_SOURCES if ends_at_zero(let) else SOURCES
         return (*loops, WIDENING, text.replace("_s8_", "_s4_"))
 
@@ -63,7 +62,7 @@ class Depthwise3x3Int4(Depthwise3x3):
 
 
 class Depthwise3x3InPlaceInt4(Depthwise3x3Int4, Depthwise3x3InPlace):
-    """The same where the result replaces its image."""
+    """3x3 depthwise convolution with int4 weights whose result replaces its image."""
 
     name = "depthwise3x3_s4_dsp_in_place"
     portable = Depthwise3x3InPlace.portable
@@ -116,7 +115,6 @@ class DepthwiseTapsInt4(DepthwiseNarrow):
         return np.concatenate(parts, axis=1).reshape(-1).astype(np.uint32).view(np.int32)
 
     def group_instructions(self, window: WindowShape, *, is_least: bool) -> int:
-        """Of four channels of a pixel."""
         return INT4_GROUP
 
 

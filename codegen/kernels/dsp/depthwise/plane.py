@@ -40,7 +40,7 @@ class DepthwisePlane(FastKernel):
         return reason or long_reason(let, DEPTHWISE)
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`; where the weights let an accumulator grow too large, the portable kernel."""
+        """Bind a call. Where weights could overflow an accumulator, bind the portable kernel."""
         channels = packed(channel_numbers(let, constants))
         if channels is None:
             return self.portable.bind(let, constants, name)

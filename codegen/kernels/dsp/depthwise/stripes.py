@@ -67,8 +67,8 @@ def _tile(
 
 
 def rounding_instructions(window: WindowShape) -> int:
-    """What rounding as ONNX does takes beyond the short way: 5 for four results, which lie in two columns and
-    two rows."""
+    """Instructions that rounding as ONNX does adds to the short way: 5 for four results, two rows of two
+    columns."""
     batch, height, width, depth = window.result
     return batch * depth * 5 * -(-height // 2) * -(-width // 2)
 
@@ -80,8 +80,8 @@ def widened(rows: int, pairs: int, depth: int, behind: int = 0) -> int:
 
 
 def _two_rows(columns: int, *, saved: bool) -> int:
-    """Of two rows of results of a channel, two columns at a time, and an odd one; `saved`: an instruction a
-    result."""
+    """Instructions of two rows of a channel's results, two columns at a time, and an odd one. `saved`: one
+    fewer a result."""
     return 20 + columns // 2 * (53 if saved else 57) + columns % 2 * (27 if saved else 29)
 
 
@@ -94,8 +94,8 @@ class _LineWords:
 
 
 def _line_words(window: WindowShape, left: int, columns: int, widest: int) -> _LineWords:
-    """Of so many columns of results from `left` on, as `start_stripe` in C has them; the last pair may be a
-    pixel and padding."""
+    """Words of a line that `columns` results from `left` on need, as `start_stripe` in C. The last pair may
+    be a pixel and padding."""
     across = window.axes[1]
     origin = left * across.stride - across.pad
     lead = int(origin < 0)
@@ -122,12 +122,12 @@ def band_instructions(window: WindowShape, tile: ColumnTile, rows: int, *, saved
             lines, padding = end - first, (bottom - top - 1) * stride + 3 - (end - first)
             if rows > 1:
                 lined = widened(lines + padding, line.inside, depth, line.padding)
-                each = 17 + -(-(bottom - top) // 2) * _two_rows(columns, saved=saved)
+                channel = 17 + -(-(bottom - top) // 2) * _two_rows(columns, saved=saved)
             else:
                 one = 36 + line.inside * (15 if depth % GROUP == 0 else 21) + 6 * line.padding
                 lined = lines * one + padding * (24 + 6 * every)
-                each = 29 + -(-columns // 2) * (56 if saved else 61) // 2
-            total += 150 + groups * (50 + lined) + depth * each
+                channel = 29 + -(-columns // 2) * (56 if saved else 61) // 2
+            total += 150 + groups * (50 + lined) + depth * channel
     return batch * total
 
 
@@ -137,6 +137,6 @@ def in_place_instructions(window: WindowShape, tile: ColumnTile, *, saved: bool)
     groups, line = -(-depth // GROUP), _line_words(window, 0, width, width)
     bands = -(-height // IN_PLACE_ROWS)
     lined = widened(2 * (bands + 1), line.inside, depth, line.padding)
-    each = 7 + _two_rows(width, saved=saved)
+    channel = 7 + _two_rows(width, saved=saved)
     kept = 75 + 10 * (line.inside + line.padding)
-    return batch * groups * (lined + bands * (kept + GROUP * each))
+    return batch * groups * (lined + bands * (kept + GROUP * channel))

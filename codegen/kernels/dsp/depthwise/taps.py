@@ -45,7 +45,7 @@ MOST_TAPS = 49
 
 
 def has_own_kernel(let: Let) -> bool:
-    """Whether int4 weights of a call have a kernel that reads nibbles: through lines, or nine taps."""
+    """True if a kernel reads the int4 weights of this call as nibbles: through lines, or nine taps."""
     window = DEPTHWISE.window(let)
     is_nine = math.prod(window.window) == UNROLLED_TAPS and window.image[3] % GROUP == 0
     return is_nine or lines_reason(let, "") is None
@@ -56,14 +56,14 @@ class DepthwiseTaps(DspDepthwise):
 
     name = "depthwise_taps_s8_dsp"
     is_int4 = False
-    """Of its weights."""
+    """Width of its weights."""
     sources: tuple[str, ...] = (
         "kernels/dsp/depthwise_taps_parts_dsp.S",
         "kernels/dsp/depthwise_taps_s8_dsp.c",
     )
 
     def other_reason(self, let: Let) -> str | None:
-        """As `DspDepthwise`; a larger window, int4 weights that have a kernel."""
+        """Refuse what `DspDepthwise` refuses, larger windows, and int4 weights that have a kernel."""
         reason = super().other_reason(let)
         if reason is None and has_int4(let) != self.is_int4 and (self.is_int4 or has_own_kernel(let)):
             return "the weights are not int4" if self.is_int4 else OWN_KERNEL
@@ -72,7 +72,7 @@ class DepthwiseTaps(DspDepthwise):
         return reason
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`; where the weights let an accumulator grow too large, the portable kernel."""
+        """Bind a call. Where weights could overflow an accumulator, bind the portable kernel."""
         numbers = self.numbers(let, constants)
         if numbers is None:
             return self.portable.bind(let, constants, name)
@@ -112,7 +112,7 @@ class DepthwiseTaps(DspDepthwise):
         return packed(numbers, 2)
 
     def group_instructions(self, window: WindowShape, *, is_least: bool) -> int:
-        """Of four channels of a pixel; `is_least`: the zero point is the least result."""
+        """Instructions for four channels of a pixel; `is_least`: the zero point is the least result."""
         taps, by_words = math.prod(window.window), window.result[3] % GROUP == 0
         two, single = (15, 9) if by_words else (21, 11)
         is_nine = taps == UNROLLED_TAPS
@@ -151,7 +151,8 @@ class DepthwiseNarrow(DepthwiseTaps):
     sources = ("kernels/dsp/depthwise_narrow_parts_dsp.S", "kernels/dsp/depthwise_narrow_s8_dsp.c")
 
     def other_reason(self, let: Let) -> str | None:
-        """As `DepthwiseTaps`; other than nine taps, channels that are no multiple of four."""
+        """Refuse what `DepthwiseTaps` refuses, other than nine taps, channels that are no multiple of
+        four."""
         reason = super().other_reason(let)
         if reason is None and math.prod(DEPTHWISE.window(let).window) != UNROLLED_TAPS:
             return f"the kernel {self.name} is for windows of {UNROLLED_TAPS} taps"
@@ -163,12 +164,11 @@ class DepthwiseNarrow(DepthwiseTaps):
         return packed_narrow(numbers)
 
     def group_instructions(self, window: WindowShape, *, is_least: bool) -> int:
-        """Of four channels of a pixel."""
         return NARROW_GROUP
 
 
 def tap_fields(let: Let, window: WindowShape) -> Fields:
-    """Of `cg_dw_taps_params`."""
+    """Fields of a `cg_dw_taps_params`."""
     return (
         ("window", window.fields),
         ("weights", ConstantPointer(role="weights")),
@@ -244,23 +244,23 @@ for each pixel what its groups do not take. Fitted to 160 layers measured on QEM
 def instructions(window: WindowShape, group: int) -> int:
     """Predicted for a call: pixels at the border look for their taps, those inside share them.
 
-    `group`: of four channels of a pixel.
+    `group`: instructions for four channels of a pixel.
     """
     batch, height, width, depth = window.result
-    found: Counter[str] = Counter(row=height, pixel=height * width)
+    counts: Counter[str] = Counter(row=height, pixel=height * width)
     down, across = window.axes
     inside = [x for x, is_inside in enumerate(across.is_inside) if is_inside]
     shared = [x for x in range(width) if x not in set(inside[1:])]
     for (rows, is_whole), alike in Counter(zip(down.inner, down.is_inside, strict=True)).items():
         runs = shared if is_whole else range(width)
         taps = sum(across.inner[x] for x in runs)
-        found["run"] += alike * len(runs)
-        found["tap row"] += alike * len(runs) * down.window
-        found["inner row"] += alike * len(runs) * rows
-        found["tap"] += alike * rows * taps
-        found["outer tap"] += alike * rows * (len(runs) * across.window - taps)
-        found["outer row tap"] += alike * len(runs) * (down.window - rows) * across.window
-    around = COSTS["layer"] + batch * sum(COSTS[what] * count for what, count in found.items())
+        counts["run"] += alike * len(runs)
+        counts["tap row"] += alike * len(runs) * down.window
+        counts["inner row"] += alike * len(runs) * rows
+        counts["tap"] += alike * rows * taps
+        counts["outer tap"] += alike * rows * (len(runs) * across.window - taps)
+        counts["outer row tap"] += alike * len(runs) * (down.window - rows) * across.window
+    around = COSTS["layer"] + batch * sum(COSTS[what] * count for what, count in counts.items())
     return round(around) + batch * height * width * -(-depth // GROUP) * group
 
 

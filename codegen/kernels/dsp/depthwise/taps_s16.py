@@ -46,7 +46,7 @@ class DepthwiseTapsS16(Int16Kernel):
         return None
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`; where sums may leave 32 bits, the portable kernel."""
+        """Bind a call. Where sums may leave 32 bits, bind the portable kernel."""
         channels = self.channels(let, constants)
         if not channels.fits:
             return self.portable.bind(let, constants, name)
@@ -116,7 +116,7 @@ def packed(channels: Channels) -> NDArray[np.int32]:
 
 
 def group_instructions(window: WindowShape, *, is_clamped: bool, rounds_even: bool) -> int:
-    """Of four channels of a pixel."""
+    """Instructions for four channels of a pixel."""
     taps, by_words = math.prod(window.window), window.result[3] % 2 == 0
     two, single = (15, 8) if by_words else (21, 11)
     pairs = -(-taps // 2)

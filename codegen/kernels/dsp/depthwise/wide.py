@@ -35,7 +35,8 @@ LIMIT_BYTES = 4096
 _QUAD = {5: 118, 7: 187}
 """Instructions of four results."""
 _BAND, _GROUP, _CHANNEL, _ROW = 190, 50, 17, 11
-"""Of each band, group of four channels of it, channel, and row of that."""
+"""Instructions for each band, for each group of four channels of it, for each channel, and for each row of
+that."""
 
 
 class DepthwiseWide(DspDepthwise):
@@ -53,7 +54,8 @@ class DepthwiseWide(DspDepthwise):
         )
 
     def other_reason(self, let: Let) -> str | None:
-        """As `DspDepthwise`; another window, stride or dilation, a result that is too wide."""
+        """Refuse what `DspDepthwise` refuses, another window, stride or dilation, and a result that is too
+        wide."""
         window = DEPTHWISE.window(let)
         sides = (self.taps, self.taps)
         if window.window != sides or window.stride != (1, 1) or window.dilation != (1, 1):
@@ -65,7 +67,7 @@ class DepthwiseWide(DspDepthwise):
         return super().other_reason(let)
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`; where the weights let an accumulator grow too large, the portable kernel."""
+        """Bind a call. Where weights could overflow an accumulator, bind the portable kernel."""
         numbers = channel_numbers(let, constants)
         if numbers is None:
             return self.portable.bind(let, constants, name)
@@ -123,7 +125,7 @@ def _lines(rows: int, taps: int) -> int:
 
 
 def workspace_bytes(window: WindowShape) -> int:
-    """Of all lines; of an image with fewer rows the last ones are not there."""
+    """Bytes of all lines; an image with fewer rows lacks the last ones."""
     taps = window.window[0]
     lines = _lines(min(ROWS[taps], window.result[1]), taps)
     return 4 * (GROUP * LINES * _words(window) - (LINES - lines))
@@ -140,9 +142,9 @@ def instructions(window: WindowShape) -> int:
     total = 0
     for top in range(0, height, ROWS[taps]):
         rows = min(ROWS[taps], height - top)
-        each = _CHANNEL + rows * (_ROW + -(-width // 4) * _QUAD[taps])
+        channel = _CHANNEL + rows * (_ROW + -(-width // 4) * _QUAD[taps])
         lined = widened(_lines(rows, taps), pairs, depth, behind)
-        total += _BAND + groups * (_GROUP + lined) + depth * each
+        total += _BAND + groups * (_GROUP + lined) + depth * channel
     return batch * total
 
 

@@ -70,12 +70,13 @@ class Depthwise3x3(DspDepthwise):
 
     name = "depthwise3x3_s8_dsp"
     prefix = ""
-    """Of its C functions' names, behind `cg_`."""
+    """Prefix of its C functions' names, behind `cg_`."""
     is_int4 = False
-    """Of its weights."""
+    """Width of its weights."""
 
     def symbol(self, let: Let, form: str = "") -> str:
-        """Of its C function: where nothing is less than the zero point, the one that saves an instruction."""
+        """Name of its C function: where nothing is less than the zero point, the one that saves an
+        instruction."""
         least = "least_" if ends_at_zero(let) else ""
         return f"cg_{self.prefix}depthwise3x3_{least}{form}s8_dsp"
 
@@ -89,21 +90,21 @@ class Depthwise3x3(DspDepthwise):
 
     def row(self, let: Let, window: WindowShape) -> RowKernel | None:
         """One row of it in a block."""
-        found = row_kernel(let, f"{self.symbol(let)}_row", window)
-        if found is None:
+        rows = row_kernel(let, f"{self.symbol(let)}_row", window)
+        if rows is None:
             return None
         space = Workspace(name="lines", size_bytes=row_tile(window).workspace_bytes)
-        return replace(found, workspace=space, reads_row_last=True)
+        return replace(rows, workspace=space, reads_row_last=True)
 
     def other_reason(self, let: Let) -> str | None:
-        """As `DspDepthwise`; another window or stride, weights of another width."""
+        """Refuse what `DspDepthwise` refuses, another window or stride, weights of another width."""
         reason = super().other_reason(let) or lines_reason(let, self.name)
         if reason is None and has_int4(let) != self.is_int4:
             return "the weights are not int4" if self.is_int4 else OWN_KERNEL
         return reason
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`; where the weights let an accumulator grow too large, the portable kernel."""
+        """Bind a call. Where weights could overflow an accumulator, bind the portable kernel."""
         channels = self.packed(let, constants)
         if channels is None:
             return self.portable.bind(let, constants, name)
@@ -135,7 +136,7 @@ class Depthwise3x3(DspDepthwise):
 
 
 class Depthwise3x3InPlace(Depthwise3x3):
-    """The same where the result replaces its image: stride 1, same size, no stripes."""
+    """3x3 depthwise convolution whose result replaces its image: stride 1, same size, no stripes."""
 
     name = "depthwise3x3_s8_dsp_in_place"
     portable = DEPTHWISE_IN_PLACE_S8
@@ -196,13 +197,13 @@ class Depthwise3x3Even(Depthwise3x3):
 
 
 class Depthwise3x3InPlaceEven(Depthwise3x3Even, Depthwise3x3InPlace):
-    """The same where the result replaces its image."""
+    """3x3 depthwise convolution that rounds as ONNX does and whose result replaces its image."""
 
     name = "qlinear_depthwise3x3_s8_dsp_in_place"
     portable = QLINEAR_DEPTHWISE_S8
 
     def other_reason(self, let: Let) -> str | None:
-        """As `Depthwise3x3`; a result that is not as large as its image."""
+        """Refuse what `Depthwise3x3` refuses, and a result that is not as large as its image."""
         attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
         if attrs.stride != (1, 1) or arg_type(let, 0).shape != let.var.type.shape:
             return "only with stride 1 and a result as large as the image"

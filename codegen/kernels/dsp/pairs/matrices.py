@@ -14,9 +14,9 @@ from codegen.targets.arm import DSP
 _MATRIX, _PAIR = 138, 12
 """Instructions of C around each pair of matrices, each two rows or columns."""
 _ROWS, _RESULTS, _GROUP, _TURN = 31, 37, 10, 3
-"""Of two rows, four results, four factors of each of them, a turn of the loop."""
+"""Instructions of two rows, of four results, of four factors of each of them, of a turn of the loop."""
 _WORDS, _BYTES, _REST = (12, 9), (13, 23), (0, 21, 25, 28)
-"""Of widening two rows or columns, and of each four of their factors; of the last, fewer than four ones."""
+"""Instructions to widen two rows or columns, and each four of their factors; fewer than four at the end."""
 
 
 class BatchMatMulDsp(FastMatMul):
@@ -45,8 +45,8 @@ class BatchMatMulDsp(FastMatMul):
 
 
 def _widening(depth: int, step: int, next_: int) -> int:
-    call, each = _WORDS if next_ == 1 and step % GROUP == 0 and depth % GROUP == 0 else _BYTES
-    return call + each * (depth // GROUP) + _REST[depth % GROUP]
+    call, group = _WORDS if next_ == 1 and step % GROUP == 0 and depth % GROUP == 0 else _BYTES
+    return call + group * (depth // GROUP) + _REST[depth % GROUP]
 
 
 register(BatchMatMulDsp(DSP))

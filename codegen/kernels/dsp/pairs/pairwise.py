@@ -20,7 +20,6 @@ class ExtremeDsp(RunKernel):
     """MAXIMUM or MINIMUM."""
 
     def numbers(self, let: Let) -> RunNumbers:
-        """Those of the portable kernel."""
         return RunNumbers(struct=EXTREMES_S8[self.op].numbers(let))
 
     def run_instructions(self, let: Let, count: int, *, aligned: bool) -> int:
@@ -66,25 +65,25 @@ class PreluDsp(RunKernel):
 
     def other_reason(self, let: Let) -> str | None:
         """Broadcasting along the last axis, a scale from one half on."""
-        found = prelu_params(arg_type(let, 0), arg_type(let, 1), let.var.type)
-        return super().other_reason(let) or scale_reason(found.negative_multiplier, found.negative_shift)
+        scales = prelu_params(arg_type(let, 0), arg_type(let, 1), let.var.type)
+        return super().other_reason(let) or scale_reason(scales.negative_multiplier, scales.negative_shift)
 
     def numbers(self, let: Let) -> RunNumbers:
         value, slope = arg_type(let, 0), arg_type(let, 1)
-        found = prelu_params(value, slope, let.var.type)
+        scales = prelu_params(value, slope, let.var.type)
         struct = params(
             "cg_prelu_params_dsp",
             ("shape", broadcast_fields(let)),
             ("in_zero", value.zero_point),
             ("slope_zero", slope.zero_point),
-            *scale_fields(found.negative_multiplier, found.negative_shift),
+            *scale_fields(scales.negative_multiplier, scales.negative_shift),
             ("out_zero", let.var.type.zero_point),
             ("positive", ConstantPointer(role="positive")),
         )
         return RunNumbers(struct=struct, constants=(positive_table(let),))
 
     def run_instructions(self, let: Let, count: int, *, aligned: bool) -> int:
-        """See `RunKernel.run_instructions`: half of the values below the zero point."""
+        """Instructions where half of the values are below the zero point."""
         del let, aligned
         return 8 + 11 * count
 

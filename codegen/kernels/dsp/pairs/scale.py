@@ -1,4 +1,4 @@
-"""One scale of a whole tensor, as `scale` of cg_requantize_dsp.inc takes it."""
+"""One scale of a whole tensor, for the macro `scale` of cg_requantize_dsp.inc."""
 
 from codegen.kernels.base.walk import Fields
 
@@ -13,5 +13,5 @@ def scale_reason(multiplier: int, shift: int) -> str | None:
 
 
 def scale_fields(multiplier: int, shift: int) -> Fields:
-    """As `scale` of cg_requantize_dsp.inc takes them."""
+    """Fields that the macro `scale` of cg_requantize_dsp.inc reads."""
     return (("multiplier", 2 * multiplier - (1 << 32)), ("shift", -shift))

@@ -20,10 +20,10 @@ def stream(channels: Channels, inputs: int, tile: Tile) -> NDArray[np.int32]:
     bias, multipliers, shifts = _numbers(live)
     if tile.rows == 2:
         numbers = _by_group(multipliers, shifts)
-        found = np.concatenate((_by_group(4 * bias), words, numbers), axis=1)
+        stream_words = np.concatenate((_by_group(4 * bias), words, numbers), axis=1)
     else:
-        found = np.concatenate((words, _by_group(bias, 2 * multipliers, shifts)), axis=1)
-    return _int32(found)
+        stream_words = np.concatenate((words, _by_group(bias, 2 * multipliers, shifts)), axis=1)
+    return _int32(stream_words)
 
 
 def narrow(channels: Channels, inputs: int) -> tuple[NDArray[np.int8], NDArray[np.int32]]:

@@ -32,16 +32,16 @@ from codegen.targets.arm import DSP
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Packed:
-    """What a form of the kernel has of a layer."""
+    """A layer as a form of the kernel takes it: packed weights, workspace, predicted instructions."""
 
     weights: CStruct
     constants: tuple[LinkedConstant, ...]
     workspace_bytes: int
     columns: int
-    """Of the result that are computed together, as `Tile.rows` rows are."""
+    """Columns of the result that are computed together, as `Tile.rows` rows are."""
     instructions: int
     row_price: Callable[[int, Sequence[Span]], int]
-    """See `RowKernel.price`."""
+    """Instructions as in `RowKernel.price`."""
 
 
 class WinogradConv(FastKernel):
@@ -50,7 +50,7 @@ class WinogradConv(FastKernel):
     op, kernel_set = CONVOLUTION.op, DSP
     portable = CONV_2D_S8
     parts: tuple[str, ...]
-    """Of its files' names, the assembly."""
+    """Parts of the names of its assembly files."""
 
     def __init__(self, tile: Tile, form: str = "") -> None:
         """`form`: behind `winograd` in the names of its C functions and files."""
@@ -101,9 +101,9 @@ class WinogradConv(FastKernel):
         channels = channels_of(layer, let.var.type)
         if not fits(channels, inputs, tile):
             return self.portable.bind(let, constants, name)
-        found = self.packed(let, window, channels)
-        below = striped_below(window, rows=tile.rows, columns=found.columns, channels=inputs)
-        space = Workspace(name="pixels", size_bytes=found.workspace_bytes)
+        layer_parts = self.packed(let, window, channels)
+        below = striped_below(window, rows=tile.rows, columns=layer_parts.columns, channels=inputs)
+        space = Workspace(name="pixels", size_bytes=layer_parts.workspace_bytes)
         return PrimFunc(
             name=name,
             let=let,
@@ -114,16 +114,16 @@ class WinogradConv(FastKernel):
             argument_alignment=4 if inputs % GROUP == 0 or window.result[3] % GROUP == 0 else 1,
             reads=(window.reads(inputs),),
             workspaces=(space,),
-            constants=found.constants,
+            constants=layer_parts.constants,
             sharing=forward_sharing(let, 0, below),
-            structs=(conv_params(let, window), found.weights),
+            structs=(conv_params(let, window), layer_parts.weights),
             call_args=(PARAMS, StructArg(suffix="weights"), WorkspaceArg(name="pixels"), ARGUMENT, RESULT),
             pixels_at_once=tile.rows * tile.columns,
-            instructions=found.instructions,
-            rows=self._rows(let, window, space, found),
+            instructions=layer_parts.instructions,
+            rows=self._rows(let, window, space, layer_parts),
         )
 
-    def _rows(self, let: Let, window: WindowShape, space: Workspace, found: Packed) -> RowKernel | None:
+    def _rows(self, let: Let, window: WindowShape, space: Workspace, packed: Packed) -> RowKernel | None:
         """A band of tiles in each call."""
         rows = row_kernel(let, f"cg_{self.name}_row", window)
         if rows is None:
@@ -133,7 +133,7 @@ class WinogradConv(FastKernel):
             workspace=space,
             reads_row_last=True,
             turn_rows=self.tile.rows,
-            price=found.row_price,
+            price=packed.row_price,
         )
 
 

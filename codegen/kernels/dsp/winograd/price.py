@@ -13,19 +13,20 @@ from codegen.kernels.dsp.packing import Channels, groups, long_channels
 from codegen.kernels.dsp.winograd.tiles import Tile
 
 TURNS = 8
-"""Of the loop over pairs of channels, unrolled."""
+"""Turns of the loop over pairs of channels, unrolled."""
 LAYER, BAND, BLOCK, ROW = 350, 20, 75, 18
 """In C for each call, band of rows, block, and row of pixels of a block."""
 PART, PART_PIXEL, PART_VALUE = 25, 6, 5
 """For each group of channels that C stores, with its pixels and their values."""
 PATCH_LINE, PATCH_PIXEL, PATCH_VALUE = 20, 12, 9
-"""Where pixels are not whole words: for each line of a block, with its pixels and their values."""
+"""Instructions where pixels are not whole words: for each line of a block, with its pixels and their
+values."""
 LONG_CALL, LONG_RESULT = 40, 22
 """For each channel that is requantized the long way, beyond the short one."""
 
 
 def instructions(window: WindowShape, channels: Channels, tile: Tile) -> int:
-    """Of one inference."""
+    """Predicted instructions of one inference."""
     whole = (0, window.result[2])
     bands = (_band(window, channels, tile, rows, whole) for rows in parts(window.result[1], tile.rows))
     return window.image[0] * (LAYER + sum(bands))
@@ -38,7 +39,7 @@ TURN = 140
 def row_instructions(
     window: WindowShape, channels: Channels, tile: Tile, rows: int, spans: Sequence[Span]
 ) -> int:
-    """Of so many rows of an image, turn by turn, in these stripes of columns."""
+    """Instructions of `rows` rows of an image, turn by turn, in these stripes of columns."""
     return sum(
         count * (TURN + _band(window, channels, tile, together, span))
         for together, count in Counter(parts(rows, tile.rows)).items()
@@ -60,11 +61,11 @@ of these."""
 FILTERS = 509
 """Weights of four result channels and as many of the image transformed."""
 INTERLEAVED = 19
-"""Of four channels of a block, where weights are not read in the order in which they lie."""
+"""Instructions for four channels of a block, where weights are not read in the order in which they lie."""
 
 
 def narrow_instructions(window: WindowShape, channels: Channels, tile: Tile) -> int:
-    """Of one inference, where each band of rows transforms the weights."""
+    """Predicted instructions of one inference in which each band of rows transforms the weights."""
     whole = (0, window.result[2])
     bands = (_narrow_band(window, channels, tile, rows, whole) for rows in parts(window.result[1], tile.rows))
     return window.image[0] * (NARROW_LAYER + _edge(window) + sum(bands))
@@ -73,10 +74,10 @@ def narrow_instructions(window: WindowShape, channels: Channels, tile: Tile) -> 
 def narrow_row_instructions(
     window: WindowShape, channels: Channels, tile: Tile, rows: int, spans: Sequence[Span]
 ) -> int:
-    """As `row_instructions`, where each turn transforms the weights."""
+    """Instructions as `row_instructions`, where each turn transforms the weights."""
     turn = TURN + _edge(window)
     turns = parts(rows, tile.rows)
-    return sum(turn + _narrow_band(window, channels, tile, each, span) for each in turns for span in spans)
+    return sum(turn + _narrow_band(window, channels, tile, part, span) for part in turns for span in spans)
 
 
 def _edge(window: WindowShape) -> int:
@@ -100,7 +101,8 @@ def parts(count: int, most: int) -> Iterator[int]:
 
 
 def block(window: WindowShape, start: int, tile: Tile, stop: int) -> int:
-    """What a block takes but for its results: its pixels transformed. `stop`: of its stripe of columns."""
+    """Instructions to transform the pixels of a block; its results come on top. `stop`: end of its stripe of
+    columns."""
     depth, across = window.image[3], tile.columns + 2
     length = groups(depth)
     first = start - window.padding.left
@@ -129,14 +131,14 @@ def _group(window: WindowShape, channels: Channels, pixels: int, tile: Tile) -> 
     passes = points * points * (turns + 16) + points
     rounding = 0 if channels.ends_at_zero else 8
     if tile.rows == 2:
-        found = 31 + passes + 4 * 34 + 4 * (76 + rounding)
+        instructions = 31 + passes + 4 * 34 + 4 * (76 + rounding)
     else:
-        found = 92 + passes + 6 * 124 + 4 * (13 + 4 * (95 + rounding))
+        instructions = 92 + passes + 6 * 124 + 4 * (13 + 4 * (95 + rounding))
     if pixels < tile.rows * tile.columns or channels.outputs % 4:
-        found += PART + pixels * PART_PIXEL + 4 * pixels * PART_VALUE
-    return found
+        instructions += PART + pixels * PART_PIXEL + 4 * pixels * PART_VALUE
+    return instructions
 
 
 def _long(channels: Channels, tile: Tile) -> int:
-    """What a block takes more, requantized the long way."""
+    """Instructions of a block beyond the short way, where channels are requantized the long way."""
     return long_channels(channels) * tile.rows // 2 * (LONG_CALL + 8 * LONG_RESULT)

@@ -1,5 +1,5 @@
-"""Whether every sum of Winograd's kernels has the bits that it needs, whatever the pixels are: by layer, from
-its weights and biases."""
+"""Proof by layer, from its weights and biases, that every sum of Winograd's kernels has the bits that it
+needs, whatever the pixels are."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,13 +9,13 @@ from codegen.kernels.dsp.winograd.filters import transformed
 from codegen.kernels.dsp.winograd.tiles import F2, Tile
 
 MOST_PIXEL = 512
-"""Of a pixel transformed for F(2x2): four int8 values with signs."""
+"""Largest value of a pixel transformed for F(2x2): four int8 values with signs."""
 PRODUCTS_LIMIT = 2**25
 """Sums of products of F(4x4) stay below: 64 times them have 32 bits."""
 
 
 def fits(channels: Channels, inputs: int, tile: Tile) -> bool:
-    """Whether results are exact. Sums that are only added may wrap.
+    """True if results are exact. Sums that are only added may wrap.
 
     F(2x2): accumulators stay below 2^30, for results are doubled. Of a result row the sums of columns 1 and 2
     are added before the half is taken: of its rows of U each times `MOST_PIXEL` at most, and 4 * bias.

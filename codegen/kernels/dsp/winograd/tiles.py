@@ -21,23 +21,23 @@ class Tile:
     """F(rows x rows, 3x3). Both matrices are G times powers of two, or 6, that the sums are divided by."""
 
     rows: int
-    """Of results, and columns; a block is two tiles side by side."""
+    """Rows of results, and columns; a block is two tiles side by side."""
     down: Matrix
     across: Matrix
     row_order: tuple[int, ...]
-    """Of U, in the stream."""
+    """Order of the rows of U in the stream."""
     column_order: tuple[int, ...]
     scratch_bytes: int
-    """Of the workspace, for sums and results of a block."""
+    """Bytes of the workspace for sums and results of a block."""
 
     @property
     def columns(self) -> int:
-        """Of a block of results."""
+        """Columns of a block of results."""
         return 2 * self.rows
 
     @property
     def pixels_bytes(self) -> int:
-        """What transformed pixels of a block take for a channel."""
+        """Bytes of a block's transformed pixels for a channel."""
         return 4 * len(self.row_order) ** 2
 
     def workspace_bytes(self, window: WindowShape) -> int:
@@ -49,8 +49,8 @@ class Tile:
 
 
 def narrow_workspace_bytes(window: WindowShape, tile: Tile) -> int:
-    """Where each band of rows transforms the weights: those of four channels, a band's pixels, an edge or a
-    patch."""
+    """Workspace where each band of rows transforms the weights: those of four channels, a band's pixels, an
+    edge or a patch."""
     wide = GROUP * groups(window.image[3])
     blocks = -(-window.result[2] // tile.columns)
     edge = (tile.columns + 2) * (1 if window.image[3] % GROUP == 0 else tile.rows + 2)
