@@ -8,7 +8,7 @@ import numpy as np
 
 from codegen.ir import Let, Target, Var
 from codegen.kernels.base.c_kernel import FastKernel, PortableKernel, arg_type, row_kernel
-from codegen.kernels.base.walk import Fields, Walk, axes, dense_strides, merge
+from codegen.kernels.base.walk import Fields, Walk, axes, broadcast_steps, merge
 from codegen.kernels.call import CStruct
 from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.primfunc import PrimFunc
@@ -18,14 +18,7 @@ from codegen.targets.core_family import KernelSet
 def broadcast_walk(let: Let) -> Walk:
     """Loops over the result's elements and how they move in both arguments; without broadcasting one loop."""
     shape = let.var.type.shape
-    steps: list[tuple[int, ...]] = []
-    for index in (0, 1):
-        own_shape = arg_type(let, index).shape
-        full = (1,) * (len(shape) - len(own_shape)) + own_shape
-        steps.append(
-            tuple(0 if extent == 1 else s for extent, s in zip(full, dense_strides(full), strict=True))
-        )
-    return merge(shape, *steps)
+    return merge(shape, *(broadcast_steps(arg_type(let, index).shape, len(shape)) for index in (0, 1)))
 
 
 def broadcast_fields(let: Let) -> Fields:

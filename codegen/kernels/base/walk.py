@@ -25,6 +25,12 @@ def dense_strides(shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
 
 
+def broadcast_steps(shape: Sequence[int], rank: int) -> tuple[int, ...]:
+    """Elements from one index to the next along each of `rank` result axes; 0 where `shape` is broadcast."""
+    full = (1,) * (rank - len(shape)) + tuple(shape)
+    return tuple(0 if extent == 1 else step for extent, step in zip(full, dense_strides(full), strict=True))
+
+
 def merge(extents: Sequence[int], *steps: Sequence[int]) -> Walk:
     """Merge a walk into as few loops as possible: drop axes of extent 1, join axes that continue each other.
 

@@ -53,7 +53,7 @@ class _Weighted(PortableKernel):
 
     operator: WeightedOperator
     has_weight_zero: bool = False
-    """Whether it is for weights with a zero point, of uint8, or for those without."""
+    """It is for weights with a zero point, of uint8, instead of those without."""
 
     def check(self, let: Let) -> None:
         """Weights and bias must be constants."""
@@ -182,7 +182,7 @@ class DepthwiseConv2D(_Weighted):
         self.reverse_stem = "" if dtype is DType.FLOAT32 else reverse_stem(stem)
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """See `PortableKernel.parts`. Taps in the padding are skipped, so the zero point is not folded."""
+        """Parts of a call. Taps in the padding are skipped, so the zero point is not folded into the bias."""
         attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
         window = window_of(let, attrs)
         numbers = _conv_params(let, window, 1)
@@ -296,7 +296,8 @@ class DepthwiseConv2DU8(_OfUint8, DepthwiseConv2D):
 
 
 class DepthwiseOfEither(DepthwiseConv2D):
-    """What kernels stand on that multiply by 16 bits: weights with a zero point, or without one."""
+    """DEPTHWISE_CONV_2D for kernels that multiply by 16 bits to fall back to: weights with a zero point, or
+    without one."""
 
     def check(self, let: Let) -> None:
         self._one(let).check(let)

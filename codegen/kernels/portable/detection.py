@@ -36,21 +36,21 @@ class Detections(PortableKernel):
 
 
 def _struct(let: Let) -> CStruct:
-    wanted, encoded, scores = narrow(let.call.attrs, DetectionAttrs), arg_type(let, 0), arg_type(let, 1)
+    attrs, encoded, scores = narrow(let.call.attrs, DetectionAttrs), arg_type(let, 0), arg_type(let, 1)
     return params(
         "cg_detection_params",
         ("boxes", encoded.shape[1]),
         ("coordinates", encoded.shape[2]),
-        ("classes", wanted.classes),
-        ("background", scores.shape[2] - wanted.classes),
-        ("rows", wanted.rows),
-        ("most", wanted.most),
-        ("most_of_class", wanted.most_of_class),
-        ("classes_of_box", wanted.classes_of_box),
-        ("by_class", int(wanted.by_class)),
-        ("score", wanted.score),
-        ("overlap", wanted.overlap),
-        ("scales", tuple((f"[{place}]", scale) for place, scale in enumerate(wanted.scales))),
+        ("classes", attrs.classes),
+        ("background", scores.shape[2] - attrs.classes),
+        ("rows", attrs.rows),
+        ("most", attrs.most),
+        ("most_of_class", attrs.most_of_class),
+        ("classes_of_box", attrs.classes_of_box),
+        ("by_class", int(attrs.by_class)),
+        ("score", attrs.score),
+        ("overlap", attrs.overlap),
+        ("scales", tuple((f"[{place}]", scale) for place, scale in enumerate(attrs.scales))),
         *((role, _meaning(arg_type(let, index))) for index, role in enumerate(_ROLES)),
     )
 

@@ -63,16 +63,16 @@ def integer_head(let: Let) -> Fields:
     )
 
 
-def sum_fields(found: AddParams) -> Fields:
+def sum_fields(numbers: AddParams) -> Fields:
     """How both arguments and their sum are rescaled."""
     return (
-        ("left_shift", found.left_shift),
-        ("lhs_multiplier", found.first_multiplier),
-        ("rhs_multiplier", found.second_multiplier),
-        ("out_multiplier", found.result_multiplier),
-        ("lhs_shift", found.first_shift),
-        ("rhs_shift", found.second_shift),
-        ("out_shift", found.result_shift),
+        ("left_shift", numbers.left_shift),
+        ("lhs_multiplier", numbers.first_multiplier),
+        ("rhs_multiplier", numbers.second_multiplier),
+        ("out_multiplier", numbers.result_multiplier),
+        ("lhs_shift", numbers.first_shift),
+        ("rhs_shift", numbers.second_shift),
+        ("out_shift", numbers.result_shift),
     )
 
 
@@ -91,8 +91,8 @@ class AddInteger(_Binary):
 
     def numbers(self, let: Let) -> CStruct:
         rule = add_params if self.op == "ADD" else sub_params
-        found = rule(arg_type(let, 0), arg_type(let, 1), let.var.type)
-        return params("cg_add_params", *integer_head(let), *sum_fields(found), *limit_fields(let))
+        numbers = rule(arg_type(let, 0), arg_type(let, 1), let.var.type)
+        return params("cg_add_params", *integer_head(let), *sum_fields(numbers), *limit_fields(let))
 
 
 class MulInteger(_Binary):

@@ -17,7 +17,7 @@ from codegen.kernels.base.c_kernel import (
 )
 from codegen.kernels.base.overlap import in_place
 from codegen.kernels.base.registry import Kernel, register
-from codegen.kernels.base.walk import Fields, axes, block_walk, dense_strides, params
+from codegen.kernels.base.walk import Fields, axes, block_walk, broadcast_steps, dense_strides, params
 from codegen.kernels.call import PARAMS, RESULT, ArrayArg, ConstantArg, ConstantPointer, ValueArg
 from codegen.kernels.contract import LinkedConstant, View
 from codegen.kernels.primfunc import PrimFunc
@@ -163,9 +163,8 @@ class BroadcastTo(_StridedCopy):
 
     def walk(self, let: Let) -> Fields:
         """Result axes in order."""
-        shape, given = let.var.type.shape, arg_type(let, 0).shape
-        full = (1,) * (len(shape) - len(given)) + given
-        strides = [0 if own == 1 else stride for own, stride in zip(full, dense_strides(full), strict=True)]
+        shape = let.var.type.shape
+        strides = broadcast_steps(arg_type(let, 0).shape, len(shape))
         return block_walk(shape, strides, 0, let.var.type.dtype.size_bytes)
 
 
@@ -236,21 +235,21 @@ class UpdateSlice(PortableKernel):
         self._fields(let)
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        found = [
+        arguments = [
             value_argument(let, i, role, constants) for i, role in enumerate(("value", "part", "starts"))
         ]
         apart = let.call.args[0] not in let.call.args[1:]
         return Parts(
             structs=(params("cg_update_params", *self._fields(let)),),
-            call_args=(PARAMS, *(passed for passed, _ in found), RESULT),
-            constants=tuple(constant for _, linked in found for constant in linked),
+            call_args=(PARAMS, *(passed for passed, _ in arguments), RESULT),
+            constants=tuple(constant for _, linked in arguments for constant in linked),
             sharing=in_place(let, 0) if apart else (),
         )
 
     def _fields(self, let: Let) -> Fields:
         shape, part, result = arg_type(let, 0).shape, arg_type(let, 1).shape, let.var.type
         element = result.dtype.size_bytes
-        room = [whole - own for whole, own in zip(shape, part, strict=True)]
+        room = [whole - length for whole, length in zip(shape, part, strict=True)]
         return (
             ("extent", axes((*part[:-1], 1), 1)),
             ("room", axes(room, 0)),

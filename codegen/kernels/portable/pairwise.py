@@ -25,7 +25,7 @@ from codegen.kernels.base.c_kernel import (
 from codegen.kernels.base.overlap import in_place
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.result_limits import limit_fields
-from codegen.kernels.base.walk import Fields, axes, dense_strides, merge, params
+from codegen.kernels.base.walk import Fields, axes, broadcast_steps, merge, params
 from codegen.kernels.call import PARAMS, RESULT, CStruct, LiteralArg
 from codegen.kernels.contract import LinkedConstant, Sharing
 from codegen.kernels.portable.elementwise import integer_head, sum_fields
@@ -134,8 +134,8 @@ class _SquaredInteger(_Pair):
     """SQUARED_DIFFERENCE on int8 and int16."""
 
     def numbers(self, let: Let) -> CStruct:
-        found = squared_difference_params(arg_type(let, 0), arg_type(let, 1), let.var.type)
-        return params("cg_add_params", *integer_head(let), *sum_fields(found), *limit_fields(let))
+        scales = squared_difference_params(arg_type(let, 0), arg_type(let, 1), let.var.type)
+        return params("cg_add_params", *integer_head(let), *sum_fields(scales), *limit_fields(let))
 
 
 class _PreluInteger(_Pair):
@@ -143,23 +143,24 @@ class _PreluInteger(_Pair):
 
     def numbers(self, let: Let) -> CStruct:
         value, slope = arg_type(let, 0), arg_type(let, 1)
-        found = prelu_params(value, slope, let.var.type)
+        scales = prelu_params(value, slope, let.var.type)
         return params(
             "cg_prelu_params",
             ("shape", broadcast_fields(let)),
             ("in_zero", value.zero_point),
             ("slope_zero", slope.zero_point),
             ("out_zero", let.var.type.zero_point),
-            ("multiplier", found.positive_multiplier),
-            ("shift", found.positive_shift),
-            ("slope_multiplier", found.negative_multiplier),
-            ("slope_shift", found.negative_shift),
+            ("multiplier", scales.positive_multiplier),
+            ("shift", scales.positive_shift),
+            ("slope_multiplier", scales.negative_multiplier),
+            ("slope_shift", scales.negative_shift),
             *limit_fields(let),
         )
 
 
 def positive_table(let: Let) -> LinkedConstant:
-    """Of a PRELU: what values from the zero point on become, whatever their slope, for instruction sets."""
+    """Results of a PRELU for values from the zero point on, whatever their slope: a table for kernels of
+    instruction sets."""
     value, slope = arg_type(let, 0), arg_type(let, 1)
     every = np.arange(-128, 128, dtype=np.int8)
     slopes = np.full(every.shape, slope.zero_point, np.int8)
@@ -188,13 +189,13 @@ class Select(PortableKernel):
         self._fields(let)
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        found = [
+        arguments = [
             value_argument(let, i, role, constants) for i, role in enumerate(("condition", "lhs", "rhs"))
         ]
         return Parts(
             structs=(params("cg_select_params", *self._fields(let)),),
-            call_args=(PARAMS, *(passed for passed, _ in found), RESULT),
-            constants=tuple(constant for _, linked in found for constant in linked),
+            call_args=(PARAMS, *(passed for passed, _ in arguments), RESULT),
+            constants=tuple(constant for _, linked in arguments for constant in linked),
             sharing=_in_step(let, 0, 1, 2),
         )
 
@@ -216,9 +217,7 @@ class Select(PortableKernel):
 
 def _steps(let: Let, index: int, shape: Sequence[int]) -> tuple[int, ...]:
     """How far each axis of the result moves in argument `index`, in elements; 0 where it is broadcast."""
-    given = arg_type(let, index).shape
-    full = (1,) * (len(shape) - len(given)) + given
-    return tuple(0 if extent == 1 else step for extent, step in zip(full, dense_strides(full), strict=True))
+    return broadcast_steps(arg_type(let, index).shape, len(shape))
 
 
 class LogicalNot(PortableKernel):

@@ -131,11 +131,11 @@ def softmax_numbers(let: Let) -> CStruct:
             f"a softmax over {depth[1]} int8 elements overflows TFLite's fixed-point sum, "
             f"supported are fewer than {SOFTMAX_DEPTH_LIMIT}"
         )
-    found = softmax_params(narrow(let.call.attrs, SoftmaxAttrs).beta, arg_type(let, 0))
+    scales = softmax_params(narrow(let.call.attrs, SoftmaxAttrs).beta, arg_type(let, 0))
     scaling = (
-        ("multiplier", found.multiplier),
-        ("shift", found.left_shift),
-        ("diff_min", found.least_difference),
+        ("multiplier", scales.multiplier),
+        ("shift", scales.left_shift),
+        ("diff_min", scales.least_difference),
     )
     return params("cg_softmax_params", rows, depth, *scaling)
 
@@ -263,9 +263,9 @@ class RescaleS16(_ParamsCall):
         """Fields of the parameter struct."""
         argument, result, attrs = arg_type(let, 0), let.var.type, let.call.attrs
         if isinstance(attrs, LeakyReluAttrs):
-            found = leaky_relu_params(attrs.alpha, argument, result)
-            above = (found.positive_multiplier, found.positive_shift)
-            below = (found.negative_multiplier, found.negative_shift)
+            scales = leaky_relu_params(attrs.alpha, argument, result)
+            above = (scales.positive_multiplier, scales.positive_shift)
+            below = (scales.negative_multiplier, scales.negative_shift)
         else:
             rule = rescale_multiplier if self.op == "QUANTIZE" else relu_multiplier
             above = below = rule(argument, result)

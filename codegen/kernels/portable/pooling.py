@@ -127,7 +127,7 @@ class MeanInteger(PortableKernel):
         return mean_multiplier(arg_type(let, 0), let.var.type, _count(let))
 
     def scale_fields(self, let: Let) -> Fields:
-        """What a sum becomes a result by."""
+        """Fields by which a sum becomes a result."""
         multiplier, shift = self.multiplier(let)
         return (
             ("sum_offset", -arg_type(let, 0).zero_point * _count(let)),
@@ -201,11 +201,11 @@ class Resize(PortableKernel):
         return Parts(structs=(self.numbers(let),), call_args=call_args, constants=linked)
 
     def bind(self, let: Let, constants: ConstantData, name: str) -> PrimFunc:
-        """See `Kernel.bind`; four channels of int8 are read at a time."""
+        """Bind a call. Four channels of int8 are read at a time."""
         prim = super().bind(let, constants, name)
         if self.argument is not DType.INT8 or let.var.type.shape[-1] % 4:
             return prim
-        linked = tuple(replace(each, alignment=4) for each in prim.constants)
+        linked = tuple(replace(constant, alignment=4) for constant in prim.constants)
         return replace(prim, argument_alignment=4, constants=linked)
 
     def numbers(self, let: Let) -> CStruct:

@@ -105,7 +105,7 @@ class Lstm(PortableKernel):
         )
 
     def _bias(self, let: Let, constants: ConstantData) -> np.ndarray:
-        """Of int8 less what zero points add, also for the hidden state."""
+        """Biases of the gates; for int8 minus what zero points add, also for the hidden state."""
         if self.result is DType.INT8:
             biases = np.stack(folded_biases(let, constants)).transpose(2, 0, 1).reshape(-1)
             return biases.astype(np.int64).astype(np.uint32).view(np.int32)
@@ -149,14 +149,14 @@ def size_fields(let: Let) -> Fields:
 
 
 def weights_of(let: Let, constants: ConstantData) -> tuple[np.ndarray, np.ndarray]:
-    """Of the sequence [4, units, inputs] and of the hidden state [4, units, units]."""
+    """Weights of the sequence [4, units, inputs] and of the hidden state [4, units, units]."""
     weights, recurrent = (constant_data(let, index, constants) for index in (1, 2))
     assert weights is not None and recurrent is not None
     return weights, recurrent
 
 
 def folded_biases(let: Let, constants: ConstantData) -> tuple[np.ndarray, np.ndarray]:
-    """Of both [4, units]: biases less what zero points add."""
+    """Biases minus what zero points add, of the sequence and of the hidden state, both [4, units]."""
     weights, recurrent = weights_of(let, constants)
     bias = constant_data(let, 3, constants)
     assert bias is not None
@@ -182,7 +182,7 @@ class _SvdfStep(PortableKernel):
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
         value, linked = value_argument(let, 0, "values", constants)
-        given = [
+        arguments = [
             value_argument(let, index, role, constants)
             for index, role in ((1, "weights"), (2, "bias"))[: len(let.call.args) - 1]
         ]
@@ -201,8 +201,8 @@ class _SvdfStep(PortableKernel):
         )
         return Parts(
             structs=(struct,),
-            call_args=(PARAMS, value, *(each for each, _ in given), RESULT),
-            constants=(*linked, *(each for _, more in given for each in more)),
+            call_args=(PARAMS, value, *(passed for passed, _ in arguments), RESULT),
+            constants=(*linked, *(constant for _, more in arguments for constant in more)),
         )
 
     def _length(self, let: Let) -> int:

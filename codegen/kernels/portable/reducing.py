@@ -185,13 +185,13 @@ class LogSoftmax(_Walked):
                 f"a LOG_SOFTMAX over {depth} int8 elements overflows TFLite's fixed-point sum, "
                 f"supported are fewer than {SOFTMAX_DEPTH_LIMIT}"
             )
-        found, (multiplier, shift) = log_softmax_params(arg_type(let, 0))
+        scales, (multiplier, shift) = log_softmax_params(arg_type(let, 0))
         return params(
             "cg_log_softmax_params",
             *rows,
-            ("multiplier", found.multiplier),
-            ("shift", found.left_shift),
-            ("diff_min", found.least_difference),
+            ("multiplier", scales.multiplier),
+            ("shift", scales.left_shift),
+            ("diff_min", scales.least_difference),
             ("reverse_multiplier", multiplier),
             ("reverse_shift", shift),
         )
@@ -221,12 +221,12 @@ class AddN(FamilyKernel):
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
         indices = range(len(let.call.args))
-        found = [value_argument(let, index, f"argument{index}", constants) for index in indices]
+        arguments = [value_argument(let, index, f"argument{index}", constants) for index in indices]
         numbers = params("cg_add_n_params", ("elements", let.var.type.elements), *self._scaling(let))
         return Parts(
             structs=(numbers,),
-            call_args=(PARAMS, ArrayArg(items=tuple(passed for passed, _ in found)), RESULT),
-            constants=tuple(constant for _, linked in found for constant in linked),
+            call_args=(PARAMS, ArrayArg(items=tuple(passed for passed, _ in arguments)), RESULT),
+            constants=tuple(constant for _, linked in arguments for constant in linked),
             sharing=in_place(let, *indices),
         )
 

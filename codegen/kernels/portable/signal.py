@@ -59,7 +59,7 @@ class SignalKernel(PortableKernel):
         return {}
 
     def space_bytes(self, let: Let) -> int:
-        """Of a workspace in front of the result, 0: none."""
+        """Bytes of a workspace in front of the result; 0: none."""
         del let
         return 0
 
@@ -131,7 +131,7 @@ class _Transform(SignalKernel):
         return {"twiddles": factors, "splits": splits, "order": order(length)}
 
     def space_bytes(self, let: Let) -> int:
-        """What leads back is done in place; the stages are not."""
+        """Only the inverse takes a workspace: its stages are not done in place."""
         length = narrow(let.call.attrs, FftAttrs).length
         return length * let.var.type.dtype.size_bytes if self._inverse else 0
 

@@ -108,7 +108,7 @@ def _single(kernel: UserKernel) -> Iterator[int]:
 
 
 def _memory(kernel: UserKernel, let: Let) -> Iterator[MemoryDemand]:
-    """What the kernel demands of memory; of `arguments` those that are there at run time."""
+    """Memories that the kernel demands; `arguments` stands for those that are there at run time."""
     for what, scope in kernel.memory:
         match = ARGUMENT.fullmatch(what)
         if what == "result":
@@ -132,13 +132,15 @@ def _sharing(kernel: UserKernel, let: Let) -> tuple[Sharing, ...]:
 
 
 def _addresses(let: Let) -> tuple[ValueArg | ConstantArg | NullArg, ...]:
-    found: list[ValueArg | ConstantArg | NullArg] = []
+    addresses: list[ValueArg | ConstantArg | NullArg] = []
     for index, arg in enumerate(let.call.args):
         if arg is None:
-            found.append(NullArg())
+            addresses.append(NullArg())
         else:
-            found.append(ValueArg(index=index) if isinstance(arg, Var) else ConstantArg(role=_role(index)))
-    return tuple(found)
+            addresses.append(
+                ValueArg(index=index) if isinstance(arg, Var) else ConstantArg(role=_role(index))
+            )
+    return tuple(addresses)
 
 
 def _role(index: int) -> str:

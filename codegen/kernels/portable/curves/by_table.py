@@ -34,7 +34,7 @@ class _ByTables(PortableKernel):
         raise NotImplementedError
 
     def data(self) -> tuple[np.ndarray, ...]:
-        """What the tables hold."""
+        """Contents of the tables."""
         raise NotImplementedError
 
     def check(self, let: Let) -> None:

@@ -65,14 +65,14 @@ class HybridConv(PortableKernel):
         """An only image is not read again once it is quantised, so the result may lie over it."""
         image, linked = value_argument(let, 0, "image", constants)
         numbers, count, elements = self.numbers(let)
-        own = _packed(let, constants)
+        packed = _packed(let, constants)
         call, op = let.call, let.call.op
         assert isinstance(op, WeightedOp), "it has weights"
         weights = CStruct(
             suffix="weights",
             c_type="cg_hybrid_weights",
             fields=(
-                *((constant.role, ConstantPointer(role=constant.role)) for constant in own),
+                *((constant.role, ConstantPointer(role=constant.role)) for constant in packed),
                 ("asymmetric", int(is_asymmetric(call.attrs))),
                 ("channel_first", int(is_scaled_by_channel_first(op, call.types))),
             ),
@@ -85,7 +85,7 @@ class HybridConv(PortableKernel):
         return Parts(
             structs=(numbers, weights),
             call_args=(PARAMS, StructArg(suffix="weights"), image, WorkspaceArg(name=_SPACE), RESULT),
-            constants=(*own, *linked),
+            constants=(*packed, *linked),
             workspaces=(space,),
             sub_steps=2,
             argument_stops=(stop,) * len(call.args),
@@ -110,11 +110,11 @@ def _packed(let: Let, constants: ConstantData) -> tuple[LinkedConstant, ...]:
     bias = constant_data(let, 2, constants)
     biases = np.zeros(channels, np.float32) if bias is None else np.array(bias).reshape(-1)
     scales = np.broadcast_to(np.array(weight_scales(let), np.float32), channels)
-    flat, each = np.array(weight_data(let, constants)).reshape(-1), "one a channel"
+    flat, layout = np.array(weight_data(let, constants)).reshape(-1), "one a channel"
     return (
         LinkedConstant(role="weight", data=flat, alignment=1, layout="as in the file, the last axis fastest"),
-        LinkedConstant(role="bias", data=biases, alignment=4, layout=each),
-        LinkedConstant(role="scale", data=np.array(scales), alignment=4, layout=each),
+        LinkedConstant(role="bias", data=biases, alignment=4, layout=layout),
+        LinkedConstant(role="scale", data=np.array(scales), alignment=4, layout=layout),
     )
 
 

@@ -111,7 +111,7 @@ class FastMatMul(FastKernel):
 
     @abstractmethod
     def workspace_bytes(self, let: Let) -> int:
-        """Of one pair of matrices."""
+        """Workspace of one pair of matrices."""
 
     @abstractmethod
     def predicted(self, sizes: Mapping[str, int]) -> int:
@@ -122,7 +122,7 @@ class FastMatMul(FastKernel):
         return BATCH_MATMUL_S8.fields(let)[-2:]
 
     def refusal(self, let: Let, target: Target) -> str | None:
-        """As of fast kernels; two constants are folded, not run."""
+        """Refuse two constants, which are folded, then what a fast kernel refuses."""
         if not any(isinstance(arg, Var) for arg in let.call.args):
             return "both arguments are constants"
         return super().refusal(let, target)
@@ -143,7 +143,7 @@ class FastMatMul(FastKernel):
             headers=(f"cg_matmul_{folder}.h",),
             argument_alignment=4,
             workspaces=(space,),
-            constants=tuple(replace(each, alignment=4) for each in prim.constants),
+            constants=tuple(replace(constant, alignment=4) for constant in prim.constants),
             structs=(params("cg_matmul_params", *fields),),
             call_args=(numbers, lhs, rhs, WorkspaceArg(name=space.name), RESULT),
             instructions=_AROUND + math.prod(let.var.type.shape[:-2]) * self.predicted(sizes),

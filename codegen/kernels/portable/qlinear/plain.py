@@ -20,7 +20,7 @@ class _Plain(RoundsEven):
 
     argument = result = None
     doubles = False
-    """Whether the kernel is the one of float64."""
+    """The kernel is the one of float64."""
 
     def numbers(self, let: Let) -> CStruct:
         """The parameter struct."""

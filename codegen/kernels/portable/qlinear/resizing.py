@@ -38,7 +38,7 @@ class QLinearResize(RoundsEven):
         return Parts(
             structs=(self.numbers(let),),
             call_args=(PARAMS, *(arg for arg, _ in tables), image, RESULT),
-            constants=(*(each for _, held in tables for each in held), *linked),
+            constants=(*(table for _, held in tables for table in held), *linked),
         )
 
     def numbers(self, let: Let) -> CStruct:

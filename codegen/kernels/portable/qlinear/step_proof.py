@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 _MOST_SHIFT, _BOUND_BITS = 21, 29
-"""Of a shift, and of a shift and a result less its zero point: beyond them a bound leaves 64 bits."""
+"""Largest shift, and largest sum of its bits and those of a result minus its zero point: beyond them a bound
+leaves 64 bits."""
 _FEW = 256
 """Steps that are looked at at once."""
 
@@ -26,7 +27,7 @@ _LARGEST = (1 << 31) - 1
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Rounding:
-    """What a kernel needs for each channel."""
+    """Factors and shifts of the channels of a layer."""
 
     factors: NDArray[np.int32]
     """The multiplier m; where the shift is 0, the bits of the float32 scale."""
@@ -71,9 +72,9 @@ def _roundings(
     used = np.where(fits, shifts, 1).astype(np.int64)
     low, high = _interval(numbers, ends, used, zero, limits, fits)
     held = np.where(fits, numbers, np.float32(0)).astype(np.float64)  # others have no such multiplier
-    wanted = np.rint(held * np.exp2(32.0 + used)).astype(np.int64)
-    proved = fits & (low <= high) & (wanted <= _LARGEST)
-    factors = np.where(proved, np.clip(wanted, low, np.maximum(low, high)), 0).astype(np.int32)
+    nearest = np.rint(held * np.exp2(32.0 + used)).astype(np.int64)
+    proved = fits & (low <= high) & (nearest <= _LARGEST)
+    factors = np.where(proved, np.clip(nearest, low, np.maximum(low, high)), 0).astype(np.int32)
     return Rounding(
         factors=np.where(proved, factors, numbers.view(np.int32)),
         shifts=np.where(proved, used, 0).astype(np.int8),
@@ -109,7 +110,7 @@ def _interval_of(
     shifts: NDArray[np.int64],
     values: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The same by some of the steps: to `values`, which are less the zero point."""
+    """As `_interval`, by some of the steps: those to `values`, which are results minus the zero point."""
     first = _first_sums(scales, ends, values)
     half = np.left_shift(np.int64(1), shifts - 1)[:, None]
     bounds = (values[None] * 2 * half - half) << 32

@@ -54,13 +54,13 @@ def rounding_of(let: Let, constants: ConstantData) -> Rounding:
 
 
 def is_wide(let: Let, constants: ConstantData) -> bool:
-    """Whether some channel of a layer has sums that 32 bits do not hold."""
+    """True if some channel of a layer has sums that 32 bits do not hold."""
     least, most = sums_of(let, constants)
     return bool(least.min(initial=0) < -(1 << 31) or most.max(initial=0) >= 1 << 31)
 
 
 class _QLinear(RoundsEven):
-    """What the three have in common, before their namesakes of TFLite in the order of resolution."""
+    """Layers that round as ONNX does: a base to name before the TFLite class, whose methods it overrides."""
 
     rounding = OnnxRounding
 
@@ -82,16 +82,16 @@ class _QLinear(RoundsEven):
         total = folded_biases(let, constants) if fold else bias_data(let, constants)
         rounding = self.by_channel(let, constants)
         flat = np.array(weight_data(let, constants)).reshape(-1)
-        each = "one a channel"
+        layout = "one a channel"
         return (
             LinkedConstant(role="weight", data=flat, alignment=1, layout="the last axis fastest"),
-            LinkedConstant(role="bias", data=total.astype(np.int32), alignment=4, layout=each),
-            LinkedConstant(role="multiplier", data=rounding.factors, alignment=4, layout=each),
+            LinkedConstant(role="bias", data=total.astype(np.int32), alignment=4, layout=layout),
+            LinkedConstant(role="multiplier", data=rounding.factors, alignment=4, layout=layout),
             LinkedConstant(
                 role="shift",
                 data=rounding.shifts,
                 alignment=1,
-                layout=each,
+                layout=layout,
                 rounded=(rounding.proved, len(total) - rounding.proved),
             ),
         )
@@ -141,25 +141,26 @@ class _QLinear16(_QLinear):
     def check(self, let: Let) -> None:
         """Weights and bias must be constants, weights of the kernel's type."""
         super().check(let)
-        found = arg_type(let, 1).dtype
-        if found is not self._weights:
+        weights = arg_type(let, 1).dtype
+        if weights is not self._weights:
             raise ValueError(
-                f"the kernel {self.name} is for weights of {self._weights.value}, not {found.value}"
+                f"the kernel {self.name} is for weights of {self._weights.value}, not {weights.value}"
             )
 
     def weights_fields(self, let: Let, constants: ConstantData) -> tuple[str, Fields]:
-        """See `convolution.Conv2D.weights_fields`: `wide` where a sum may need more than 32 bits."""
+        """Type and fields of the weights' struct: `wide` where a sum may need more than 32 bits."""
         c_type = "cg_conv_weights_s16" if self._weights is DType.INT8 else "cg_conv_weights_s16w16"
         return c_type, (("scale_step", 1), ("wide", int(is_wide(let, constants))))
 
     def by_channel(self, let: Let, constants: ConstantData) -> Rounding:
-        """Where a channel needs more than 32 bits, C multiplies all channels by float32."""
+        """Rounding of the channels. If one of them needs more than 32 bits, C multiplies all by float32."""
         if is_wide(let, constants):
             return all_by_float(layer_scales(let.call.attrs))
         return rounding_of(let, constants)
 
     def packed(self, let: Let, constants: ConstantData, *, fold: bool) -> tuple[LinkedConstant, ...]:
-        """As of int8, with biases of 64 bits; windows may reach into padding, so theirs are as they are."""
+        """Weights, biases of 64 bits and roundings. Windows may reach into padding: their biases are not
+        folded."""
         del fold
         weights, bias, *scaling = super().packed(let, constants, fold=False)
         is_rows = isinstance(let.call.attrs, FullyConnectedAttrs)

@@ -33,12 +33,12 @@ class Blocks:
 
     @property
     def is_odd(self) -> bool:
-        """Whether rows are no whole words."""
+        """True if rows are no whole words."""
         return self.columns % 4 != 0
 
 
 def blocks_of(let: Let) -> Blocks | None:
-    """What a reduction goes through, or None where its axes lie apart."""
+    """Blocks of a reduction, or None where its axes lie apart."""
     reduced = narrow(let.call.attrs, MeanAttrs).axes
     axes = [(axis in reduced, extent) for axis, extent in enumerate(arg_type(let, 0).shape) if extent > 1]
     runs = [
@@ -77,15 +77,15 @@ class MeanPrice:
     """Around a sum, of an element of any line or column."""
 
     def __call__(self, blocks: Blocks) -> int:
-        """Of a call."""
+        """Instructions of a call."""
         rows, columns = blocks.rows, blocks.columns
         if blocks.is_lines:
-            around, each = self.steps if blocks.is_odd else self.line
+            around, step = self.steps if blocks.is_odd else self.line
             count = columns if blocks.is_odd else columns // 4
-            return self.call + rows * (self.result + around + each * count)
-        around, each = self.steps if blocks.is_odd else self.rows
+            return self.call + rows * (self.result + around + step * count)
+        around, step = self.steps if blocks.is_odd else self.rows
         results, count = (1, columns) if blocks.is_odd else (4, columns // 4)
-        return self.call + blocks.blocks * count * (results * self.result + around + each * rows)
+        return self.call + blocks.blocks * count * (results * self.result + around + step * rows)
 
 
 class FastReduction(FastKernel):
@@ -93,9 +93,9 @@ class FastReduction(FastKernel):
 
     header: str
     c_type: str
-    """Of the parameters."""
+    """C type of the parameters."""
     function: str
-    """What the functions' names begin with."""
+    """Prefix of the functions' names."""
 
     def __init__(
         self, portable: PortableKernel, kernel_set: KernelSet, predicted: Predicted, *, by_words: bool

@@ -40,11 +40,11 @@ class PairTable(PortableKernel):
     def check(self, let: Let) -> None:
         """One computed argument as large as the result, one constant that repeats along all other axes."""
         value, constant = self._places(let)
-        wanted, shape = arg_type(let, constant), let.var.type.shape
+        constant_type, shape = arg_type(let, constant), let.var.type.shape
         channels = shape[-1] if self.by_channel and shape else 1
-        if arg_type(let, value).shape != shape or wanted.elements != channels:
+        if arg_type(let, value).shape != shape or constant_type.elements != channels:
             raise ValueError(f"the kernel {self.name} is for a constant of {channels} elements")
-        if self.by_channel and (not 1 < channels <= MOST_CHANNELS or wanted.shape[-1] != channels):
+        if self.by_channel and (not 1 < channels <= MOST_CHANNELS or constant_type.shape[-1] != channels):
             raise ValueError(f"the kernel {self.name} is for a constant of 2 to {MOST_CHANNELS} channels")
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
@@ -78,14 +78,15 @@ class PairTable(PortableKernel):
         return CALL + PIXEL * (elements // channels) + CHANNEL * elements
 
     def _rows(self, let: Let) -> RowKernel | None:
-        """As `row_kernel`, which takes no constants; none by channel: a run may begin within a pixel."""
+        """Row kernel of a table for all channels. By channel there is none: a run may begin within a
+        pixel."""
         result = let.var.type
         is_image = len(result.shape) == 4 and result.dtype is DType.INT8
         return RowKernel(symbol=self.symbol) if is_image and not self.by_channel else None
 
     @staticmethod
     def _places(let: Let) -> tuple[int, int]:
-        """Of the value and of the constant among the arguments; raises ValueError if there are not both."""
+        """Argument numbers of the value and of the constant; raises ValueError if there are not both."""
         computed = [index for index, arg in enumerate(let.call.args) if isinstance(arg, Var)]
         if len(let.call.args) != 2 or len(computed) != 1:
             raise ValueError("a table is for one computed argument and one constant")
@@ -97,15 +98,15 @@ class PairTable(PortableKernel):
         data = constant_data(let, constant, constants)
         assert data is not None
         channels = data.size
-        given = np.repeat(every_byte()[:, None], channels, axis=1), data.reshape(1, channels)
+        operands = np.repeat(every_byte()[:, None], channels, axis=1), data.reshape(1, channels)
         types = arg_type(let, value), arg_type(let, constant)
-        arrays = given if value == 0 else given[::-1]
-        shaped = [_like(type_, array) for type_, array in zip(types, given, strict=True)]
+        arrays = operands if value == 0 else operands[::-1]
+        shaped = [_like(type_, array) for type_, array in zip(types, operands, strict=True)]
         result = dataclasses.replace(let.var.type, shape=(TABLE_LEN, channels))
-        found = let.call.op.evaluate(
+        results = let.call.op.evaluate(
             let.call.attrs, arrays, tuple(shaped if value == 0 else shaped[::-1]), result
         )
-        return np.ascontiguousarray(found.T).reshape(-1).view(np.int8)
+        return np.ascontiguousarray(results.T).reshape(-1).view(np.int8)
 
 
 def _like(type_: TensorType, array: np.ndarray) -> TensorType:
@@ -119,7 +120,7 @@ PAIR_TABLES = tuple(
     for by_channel in (False, True)
     for op, result in (
         *((op, DType.INT8) for op in _OPS),
-        *((each.name, DType.BOOL) for each in COMPARISONS),
+        *((op.name, DType.BOOL) for op in COMPARISONS),
     )
 )
 for _table in PAIR_TABLES:

@@ -69,6 +69,6 @@ class ResultTable(PortableKernel):
         )
 
 
-TABLES = tuple(ResultTable(each.name) for each in POINTWISE if DType.INT8 in each.integers)
+TABLES = tuple(ResultTable(op.name) for op in POINTWISE if DType.INT8 in op.integers)
 for _table in TABLES:
     register(_table)
