@@ -21,6 +21,7 @@ CLEAN = (
     "engines",
     "importers/onnx",
     "ir/formulas",
+    "kernels",
     "ir/text",
     "program",
     *(f"ir/{name}.py" for name in ("builder", "evaluate", "function", "hardware", "types", "verify")),

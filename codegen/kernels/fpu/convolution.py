@@ -46,8 +46,8 @@ def tile_sources(*, is_vector: bool) -> tuple[str, ...]:
 
 def by_rows(let: Let, symbol: str, window: WindowShape) -> RowKernel | None:
     """The row kernel: of four pixels, windows are read anew for every four channels."""
-    found = row_kernel(let, symbol, window)
-    return None if found is None else replace(found, reads_row_last=True)
+    rows = row_kernel(let, symbol, window)
+    return None if rows is None else replace(rows, reads_row_last=True)
 
 
 class FpuProduct(FloatKernel):

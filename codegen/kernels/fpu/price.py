@@ -23,14 +23,14 @@ LAST_CALL = 6
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Taps:
-    """What of a window is inside: `rows` of `columns` taps."""
+    """Taps of a window that are inside the image: `rows` of `columns` taps."""
 
     rows: int
     columns: int
 
     @property
     def ends(self) -> int:
-        """Whether its last row is asked if the ring of rows begins again."""
+        """1 if a question, whether the ring of rows begins again, follows the last row; 0 without rows."""
         return 1 if self.rows else 0
 
 
@@ -39,7 +39,8 @@ TileModel = Callable[[int, Taps], int]
 
 
 def conv_instructions(window: WindowShape, limits: int, *, is_vector: bool) -> int:
-    """Of one inference of a convolution whose activation has `limits` limits; `is_vector`: with Helium."""
+    """Predicted instructions of one convolution whose activation has `limits` limits; `is_vector`: with
+    Helium."""
     blocks, rest = divmod(window.result[3], BLOCK)
     is_dense = window.dilation[1] == 1
     block = _vector_block if is_vector else _block
@@ -47,12 +48,14 @@ def conv_instructions(window: WindowShape, limits: int, *, is_vector: bool) -> i
     def tile(pixels: int, taps: Taps) -> int:
         runs = 1 if is_dense else taps.columns
         values = window.image[3] * (taps.columns if is_dense else 1)
-        found = TILE_CALL
+        instructions = TILE_CALL
         if blocks:
-            found += BLOCKS_CALL + 5 + 2 * is_vector + blocks * block(pixels, taps, runs, values, limits)
+            instructions += (
+                BLOCKS_CALL + 5 + 2 * is_vector + blocks * block(pixels, taps, runs, values, limits)
+            )
         if rest:
-            found += SINGLES_CALL + 5 + rest * _single(pixels, taps, runs, values, limits)
-        return found
+            instructions += SINGLES_CALL + 5 + rest * _single(pixels, taps, runs, values, limits)
+        return instructions
 
     return _layer(window, tile, CONV_ROW, CONV_EDGE)
 
@@ -83,7 +86,7 @@ def _single(pixels: int, taps: Taps, runs: int, values: int, limits: int) -> int
 
 
 def depthwise_instructions(window: WindowShape, limits: int, *, is_vector: bool) -> int:
-    """Of one inference of a depthwise convolution, as `conv_instructions`."""
+    """Predicted instructions of one depthwise convolution, parameters as in `conv_instructions`."""
     blocks, rest = divmod(window.result[3], BLOCK)
 
     def tile(pixels: int, taps: Taps) -> int:
@@ -103,21 +106,21 @@ def depthwise_instructions(window: WindowShape, limits: int, *, is_vector: bool)
 
 
 def in_place_instructions(window: WindowShape, limits: int, *, is_vector: bool) -> int:
-    """Of one inference of a depthwise convolution that replaces its image, as `conv_instructions`."""
+    """Predicted instructions of one depthwise convolution that replaces its image, as `conv_instructions`."""
     batch, height, width, channels = window.image
     block = replace(window, image=(1, height, width, BLOCK), result=(1, height, width, BLOCK))
-    each = depthwise_instructions(block, limits, is_vector=is_vector)
-    return batch * channels // BLOCK * (each + height * (LOAD_ROW + width * LOAD_PIXEL))
+    per_block = depthwise_instructions(block, limits, is_vector=is_vector)
+    return batch * channels // BLOCK * (per_block + height * (LOAD_ROW + width * LOAD_PIXEL))
 
 
 def _layer(window: WindowShape, tile: TileModel, row: int, edge: int) -> int:
     """All tiles of all rows, and the C around them."""
-    found = spans(window)
+    row_spans = spans(window)
     if window.is_pointwise:
-        return LAYER + sum(tile(span.stop - span.start, Taps(rows=1, columns=1)) for span in found)
-    inner = [span for span in found if span.columns == window.window[1]]
-    edges = len(found) - max(0, len(inner) - 1)
-    kinds = Counter((span.stop - span.start, span.columns) for span in found)
+        return LAYER + sum(tile(span.stop - span.start, Taps(rows=1, columns=1)) for span in row_spans)
+    inner = [span for span in row_spans if span.columns == window.window[1]]
+    edges = len(row_spans) - max(0, len(inner) - 1)
+    kinds = Counter((span.stop - span.start, span.columns) for span in row_spans)
     total = 0
     for rows, count in Counter(taps_inside(window.axes[0])).items():
         tiles = sum(n * tile(pixels, _taps(rows, columns)) for (pixels, columns), n in kinds.items())
@@ -126,5 +129,5 @@ def _layer(window: WindowShape, tile: TileModel, row: int, edge: int) -> int:
 
 
 def _taps(rows: int, columns: int) -> Taps:
-    """Where no row or no column is inside, nothing is read."""
+    """Taps inside the image: none where no row or no column is inside."""
     return Taps(rows=rows if columns else 0, columns=columns)

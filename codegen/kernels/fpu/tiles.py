@@ -46,7 +46,7 @@ def taps_inside(axis: Axis) -> list[int]:
 
 
 def spans(window: WindowShape) -> list[Span]:
-    """Of one row, in order; of all pixels where they are one row."""
+    """Spans of one row, in order; of all pixels where they are one row."""
     if window.is_pointwise:
         count = window.result[0] * window.result[1] * window.result[2]
         return list(_fours(0, count, 1))
@@ -69,10 +69,10 @@ def _fours(start: int, stop: int, columns: int) -> Iterator[Span]:
 
 def tiles(window: WindowShape) -> Iterator[tuple[int, int]]:
     """[first, stop) of the pixels of each tile, row-major through all images, in order."""
-    found = spans(window)
-    width = found[-1].stop
+    row_spans = spans(window)
+    width = row_spans[-1].stop
     for start in range(0, window.result[0] * window.result[1] * window.result[2], width):
-        for span in found:
+        for span in row_spans:
             yield start + span.start, start + span.stop
 
 
@@ -91,8 +91,8 @@ def product_below(window: WindowShape) -> int | None:
 
 
 def depthwise_below(window: WindowShape) -> int | None:
-    """As `product_below`, of a depthwise convolution of one output channel an input channel: of a tile, the
-    windows of four channels are read, then their results written, the last four counted back."""
+    """Least safe distance in elements of a depthwise convolution, one output channel an input channel. Of a
+    tile, the windows of four channels are read, then their results written, the last four counted back."""
     channels = window.result[3]
     reads = first_reads(window)
     events: list[tuple[int, int]] = []
@@ -125,12 +125,12 @@ class FloatKernel(FastKernel):
 
     @property
     def is_vector(self) -> bool:
-        """Whether it is for float Helium."""
+        """True if it is for float Helium."""
         return self.kernel_set is FLOAT_MVE
 
     @property
     def suffix(self) -> str:
-        """Of the name in the registry."""
+        """End of its name in the registry."""
         return "mve" if self.is_vector else "fpu"
 
     def core_reason(self, target: Target) -> str | None:

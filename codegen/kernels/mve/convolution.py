@@ -49,11 +49,11 @@ HEADER = "cg_kernels_mve.h"
 GROUP = 3
 """Pixels computed together."""
 STATE_BYTES = 156
-"""Of `conv_state` in conv2d_s8_mve.c, behind the windows."""
+"""Bytes of `conv_state` in conv2d_s8_mve.c, behind the windows."""
 STRIPE = 4
 """Pixels whose columns are copied together, then multiplied."""
 _MOST_CHANNELS = 21_844
-"""Of a result: distances of four pixels' bytes are 16 bits."""
+"""Channels of a result, at most: distances of four pixels' bytes are 16 bits."""
 
 
 def conv_params(window: WindowShape, in_zero: int) -> CStruct:
@@ -234,7 +234,7 @@ def _columns_space(window: WindowShape, depth: int) -> Workspace:
 
 
 def pixels_of(window: WindowShape) -> int:
-    """Of the result, batches included."""
+    """Pixels of the result, batches included."""
     return window.result[0] * window.result[1] * window.result[2]
 
 
@@ -259,8 +259,8 @@ def reverse_of(prim: PrimFunc, sharing: tuple[Sharing, ...], symbol: str) -> Rev
 
 def _rows(let: Let, symbol: str, window: WindowShape) -> RowKernel | None:
     """Windows are copied three pixels at a time, so these are read before they are written."""
-    found = row_kernel(let, f"{symbol}_row", window)
-    return None if found is None else replace(found, workspace=_space(window, window.result[2]))
+    rows = row_kernel(let, f"{symbol}_row", window)
+    return None if rows is None else replace(rows, workspace=_space(window, window.result[2]))
 
 
 for _portable in (CONV_2D_S8, DEPTHWISE_S8, QLINEAR_CONV_2D_S8, QLINEAR_DEPTHWISE_S8):

@@ -42,7 +42,7 @@ IN_PLACE_ROWS = 4
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PackedDepthwise:
-    """What the two kernels do not have in common."""
+    """Parts of a call in which the two depthwise kernels differ."""
 
     loop: str
     """In assembly."""
@@ -110,7 +110,7 @@ class Depthwise(_Depthwise):
     """Any window, stride, dilation and padding: taps by a table of offsets."""
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`; where two products of taps do not fit 16 bits, the portable kernel."""
+        """Bind a call. Where two products of taps do not fit 16 bits, bind the portable kernel."""
         layer = self.operator.layer(let, constants)
         channels, window = channels_of(layer), layer.window
         if not fits_pairs(channels.weights):

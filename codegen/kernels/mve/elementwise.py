@@ -51,7 +51,7 @@ def _once(
     """
     first, second, result = types
     values = (_BYTES.astype(np.int8)[:, None], _BYTES.astype(np.int8)[None, :])
-    wanted = np.clip(op.evaluate(attrs, values, (first, second), result), *limits).astype(np.int64)
+    results = np.clip(op.evaluate(attrs, values, (first, second), result), *limits).astype(np.int64)
     sign = -1 if op.name == "SUB" else 1
     ratios = first.scale / result.scale, sign * second.scale / result.scale
     offset = result.zero_point - ratios[0] * first.zero_point - ratios[1] * second.zero_point
@@ -59,8 +59,8 @@ def _once(
     shift = 31 - math.ceil(math.log2(130 * (abs(ratios[0]) + abs(ratios[1])) + abs(offset) + 2))
     if shift < 1:
         return None
-    least = (wanted << shift) - (1 << shift - 1)
-    above, below = wanted > limits[0], wanted < limits[1]
+    least = (results << shift) - (1 << shift - 1)
+    above, below = results > limits[0], results < limits[1]
     real = [round(ratio * 2.0**shift) for ratio in ratios]
     for near in _NEAR:
         one, other = real[0] + near[0], real[1] + near[1]
@@ -152,7 +152,7 @@ class PoolMve(FastKernel):
         batch, height, width, channels = window.result
         taps = window.window[0] * window.window[1]
         blocks = -(-channels // self.channels)
-        each = 30 + 6 * window.window[0] + 5 * taps + (80 if self.channels == 4 else 20)
+        block = 30 + 6 * window.window[0] + 5 * taps + (80 if self.channels == 4 else 20)
         prim = replace(
             prim,
             kernel=self.name,
@@ -160,7 +160,7 @@ class PoolMve(FastKernel):
             sources=("kernels/mve/pool2d_s8_mve.c", "kernels/mve/pool_taps_s8_mve.S"),
             headers=(HEADER,),
             sharing=sharing,
-            instructions=batch * height * width * (60 + blocks * each),
+            instructions=batch * height * width * (60 + blocks * block),
             rows=row_kernel(let, f"{self.symbol}_row", window),
         )
         return replace(prim, reverse=reverse_of(prim, sharing, self.reverse_symbol))

@@ -9,19 +9,20 @@ from codegen.kernels.portable.matrices.batch_matmul import BATCH_MATMUL_S8, Fast
 from codegen.targets.arm import MVE
 
 COLUMNS = 4
-"""Of which results are computed together."""
+"""Columns whose results are computed together."""
 _FARTHEST = 9000
 """Bytes between two factors that a gather of eight reaches with offsets of 16 bits."""
 _MATRIX, _PAIR = 95, 36
 """Instructions of C around each pair of matrices, each two rows."""
 _LINES = 6
-"""Of a call for rows or columns."""
+"""Instructions of a call for rows or columns."""
 _CONTIGUOUS, _APART = (8, 3, 16), (9, 5, 8)
-"""Of each row or column, and of so many of its factors."""
+"""Instructions of each row or column, of a group of its factors, and factors in that group."""
 _SPREAD = 7
-"""Of a call where factors are apart."""
+"""Instructions of a call where factors are apart."""
 _ROWS, _RESULTS, _TURN, _EARLIER = 15, 48, (18, 16), 6
-"""Of a call for two rows, four columns of them, so many factors; of columns that are no multiple of four."""
+"""Instructions of a call for two rows, of four columns of them, of a group of factors (with its size), and
+extra for columns that are no multiple of four."""
 
 
 class BatchMatMulMve(FastMatMul):

@@ -17,7 +17,7 @@ LANES = 16
 """Bytes of a vector."""
 PAIR = 2
 CLAMPED, NARROW, WIDE, EVEN = range(4)
-"""How sums are rounded; `EVEN`, as ONNX does, by kernels of its own."""
+"""Ways to round sums; `EVEN` rounds as ONNX does, by kernels of its own."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -86,33 +86,33 @@ def product_groups(count: int, group: int) -> list[tuple[int, ...]]:
     and c + 3; of what is left over, two are a pair, and of three the middle one comes last."""
     whole = count // 4 * 4
     if group == PAIR:
-        found = [pair for c in range(0, whole, 4) for pair in ((c, c + 2), (c + 1, c + 3))]
+        pairs = [pair for c in range(0, whole, 4) for pair in ((c, c + 2), (c + 1, c + 3))]
         rest = ((), ((0,),), ((0, 1),), ((0, 2), (1,)))[count - whole]
-        return [*found, *(tuple(whole + member for member in members) for members in rest)]
+        return [*pairs, *(tuple(whole + member for member in members) for members in rest)]
     return [*((c, c + 1, c + 2, c + 3) for c in range(0, whole, 4)), *((c,) for c in range(whole, count))]
 
 
 def product_weights(channels: Channels, group: int) -> LinkedConstant:
     """By `product_groups`: biases, weights channel after channel (of pairs: alternating every 16, where that
     comes out even), zeros up to a word."""
-    found: list[NDArray[np.int8]] = []
+    parts: list[NDArray[np.int8]] = []
     for members in product_groups(len(channels.weights), group):
-        found.append(wrap_int32(channels.bias[list(members)]).astype("<i4").view(np.int8))
+        parts.append(wrap_int32(channels.bias[list(members)]).astype("<i4").view(np.int8))
         weights = channels.weights[list(members)]
         if group == PAIR and weights.shape[1] % LANES == 0:
             weights = weights.reshape(len(weights), -1, LANES).swapaxes(0, 1)
-        found.append(weights.reshape(-1))
-        found.append(np.zeros(-found[-1].size % 4, np.int8))
+        parts.append(weights.reshape(-1))
+        parts.append(np.zeros(-parts[-1].size % 4, np.int8))
     return LinkedConstant(
         role="weight",
-        data=np.concatenate(found),
+        data=np.concatenate(parts),
         alignment=4,
         layout="by groups of channels: biases (32 bits), then their weights, zeros up to a word",
     )
 
 
 SCALE_BYTES = 20
-"""Of four channels: int32 multipliers, byte shifts."""
+"""Bytes for four channels: int32 multipliers, byte shifts."""
 
 
 def product_scales(channels: Channels) -> LinkedConstant:
@@ -156,31 +156,32 @@ def product_struct(channels: Channels, out_zero: int, limits: tuple[int, int]) -
 
 
 COLUMNS = 3
-"""Of the windows that `cg_columns3_s8_mve` takes."""
+"""Columns of the windows that `cg_columns3_s8_mve` takes."""
 
 
 def column_bytes(rows: int, channels: int) -> int:
-    """Of a column of an image under a window of so many rows, in whole vectors."""
+    """Bytes of a column of an image under a window of `rows` rows, in whole vectors."""
     return -(-rows * channels // LANES) * LANES
 
 
 def columns_stream(channels: Channels, rows: int) -> LinkedConstant:
-    """Of windows of `rows` rows and three columns: multipliers and shifts, then by pairs of channels biases
-    and, by 16 bytes of a column (zeros where it has fewer), those of the three columns of each channel."""
+    """Stream for windows of `rows` rows and three columns: multipliers and shifts, then by pairs of channels
+    biases and, by 16 bytes of a column (zeros where it has fewer), those of the three columns of each
+    channel."""
     count = len(channels.weights)
     cells = channels.weights.reshape(count, rows, COLUMNS, -1).swapaxes(1, 2).reshape(count, COLUMNS, -1)
     cells = np.pad(cells, ((0, 0), (0, 0), (0, -cells.shape[2] % LANES)))
     cells = cells.reshape(count, COLUMNS, -1, LANES).transpose(2, 0, 1, 3)
     biases = wrap_int32(channels.bias).astype("<i4")
     multipliers, shifts = (np.pad(numbers, (0, count % PAIR)) for numbers in channels.every())
-    found = [multipliers.astype("<i4").view(np.int8), shifts.astype(np.int8)]
-    found.append(np.zeros(-found[-1].size % 4, np.int8))
+    parts = [multipliers.astype("<i4").view(np.int8), shifts.astype(np.int8)]
+    parts.append(np.zeros(-parts[-1].size % 4, np.int8))
     for start in range(0, count, PAIR):
         members = slice(start, start + PAIR)
-        found += [biases[members].view(np.int8), cells[:, members].reshape(-1)]
+        parts += [biases[members].view(np.int8), cells[:, members].reshape(-1)]
     return LinkedConstant(
         role="stream",
-        data=np.concatenate(found),
+        data=np.concatenate(parts),
         alignment=4,
         layout="multipliers, shifts; by pairs of channels biases (32 bits), by 16 bytes three columns each",
         rounded=channels.rounded,
@@ -188,7 +189,7 @@ def columns_stream(channels: Channels, rows: int) -> LinkedConstant:
 
 
 def fits_pairs(weights: NDArray[np.int8]) -> bool:
-    """Whether the two products of every pair of taps stay within 16 bits together, whatever the image."""
+    """True if the two products of every pair of taps stay within 16 bits together, whatever the image."""
     odd = weights.shape[1] % 2
     sizes = np.abs(weights[:, odd:].astype(np.int64))
     return bool((128 * (sizes[:, 0::2] + sizes[:, 1::2]) < 1 << 15).all())
@@ -199,15 +200,15 @@ _ORDERS = {16: (0, 4, 8, 12, 2, 6, 10, 14, 1, 5, 9, 13, 3, 7, 11, 15), 8: (0, 2,
 
 
 def depthwise_stream(channels: Channels) -> LinkedConstant:
-    """What `cg_depthwise_mve` calls its stream; channels that lack have weights and multipliers of 0."""
+    """Stream of `cg_depthwise_mve`; channels that lack have weights and multipliers of 0."""
     count = len(channels.weights)
-    found: list[NDArray[np.int8]] = []
+    blocks: list[NDArray[np.int8]] = []
     for start in range(0, count, CHUNK):
         rest = count - start
-        found.append(_block(channels, start, min(rest, CHUNK), CHUNK if rest > CHUNK // 2 else CHUNK // 2))
+        blocks.append(_block(channels, start, min(rest, CHUNK), CHUNK if rest > CHUNK // 2 else CHUNK // 2))
     return LinkedConstant(
         role="stream",
-        data=np.concatenate(found),
+        data=np.concatenate(blocks),
         alignment=4,
         layout="by 16 or 8 channels, as stream of cg_depthwise_mve (cg_kernels_mve.h)",
         rounded=channels.rounded,
@@ -255,8 +256,8 @@ _WOVEN = (0, 2, 4, 6, 1, 3, 5, 7)
 
 
 def small_stream(channels: Channels, window: tuple[int, int], first: int = 0) -> LinkedConstant:
-    """What `cg_depthwise_small_mve` calls its stream, of `window` (rows, columns), the weights of each
-    column from byte `first` of its four on."""
+    """Stream of `cg_depthwise_small_mve` for a `window` (rows, columns); the weights of each column from byte
+    `first` of its four on."""
     count = len(channels.weights)
     missing = (0, -count % _QUAD)
     multipliers, shifts = channels.every()
@@ -264,18 +265,18 @@ def small_stream(channels: Channels, window: tuple[int, int], first: int = 0) ->
     weights = channels.weights.reshape(-1, *window).swapaxes(1, 2)
     cells[:count, : window[1], first : first + window[0]] = weights
     numbers = [np.pad(wrap_int32(channels.bias), missing), np.pad(multipliers, missing)]
-    bias, scales = (each.astype("<i4") for each in numbers)
+    bias, scales = (array.astype("<i4") for array in numbers)
     places = np.pad(shifts, missing).astype(np.int8)
-    found: list[NDArray[np.int8]] = []
+    parts: list[NDArray[np.int8]] = []
     for members in small_groups(count):
         for start in range(0, len(members), _QUAD):
             four = list(members[start : start + _QUAD])
-            found += [bias[four].view(np.int8), cells[four].reshape(-1)]
+            parts += [bias[four].view(np.int8), cells[four].reshape(-1)]
         every = list(members)
-        found += [scales[every].view(np.int8), places[every]]
+        parts += [scales[every].view(np.int8), places[every]]
     return LinkedConstant(
         role="stream",
-        data=np.concatenate(found),
+        data=np.concatenate(parts),
         alignment=4,
         layout="by eight or four channels: biases, weights column by column, multipliers, shifts",
         rounded=channels.rounded,
@@ -284,25 +285,25 @@ def small_stream(channels: Channels, window: tuple[int, int], first: int = 0) ->
 
 def small_groups(count: int) -> list[tuple[int, ...]]:
     """Channels whose constants lie together, in order: of each 16 eights, then fours, the last filled up."""
-    found: list[tuple[int, ...]] = []
+    groups: list[tuple[int, ...]] = []
     for start in range(0, count, CHUNK):
         rest = min(count - start, CHUNK)
         eights = rest // _EIGHT
-        found += [tuple(start + _EIGHT * eight + place for place in _WOVEN) for eight in range(eights)]
-        found += [
+        groups += [tuple(start + _EIGHT * eight + place for place in _WOVEN) for eight in range(eights)]
+        groups += [
             tuple(range(start + four, start + four + _QUAD)) for four in range(_EIGHT * eights, rest, _QUAD)
         ]
-    return found
+    return groups
 
 
 def narrow_stream(channels: Channels) -> LinkedConstant:
-    """What `cg_quads_mve` calls its stream, of pixels of at most 16 bytes."""
+    """Stream of `cg_quads_mve` for pixels of at most 16 bytes."""
     cells = np.pad(channels.weights, ((0, 0), (0, LANES - channels.weights.shape[1])))
     return _quads(channels, np.pad(cells, ((0, -len(cells) % _QUAD), (0, 0))), "16 weights each")
 
 
 def dense_stream(channels: Channels) -> LinkedConstant:
-    """The same of pixels of whole 32 bytes."""
+    """Stream of `cg_quads_mve` for pixels of whole 32 bytes."""
     pairs = channels.weights.reshape(-1, 2, 2, channels.weights.shape[1] // LANES, LANES)
     return _quads(channels, pairs.transpose(0, 2, 3, 1, 4), "weights of channels 0 and 2, 1 and 3 by 16")
 

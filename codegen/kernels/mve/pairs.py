@@ -17,7 +17,6 @@ class ExtremeMve(RunKernel):
     """MAXIMUM or MINIMUM."""
 
     def numbers(self, let: Let) -> RunNumbers:
-        """Those of the portable kernel."""
         return RunNumbers(struct=EXTREMES_S8[self.op].numbers(let))
 
     def run_instructions(self, let: Let, count: int, *, aligned: bool) -> int:
@@ -55,12 +54,12 @@ class PreluMve(RunKernel):
 
     def other_reason(self, let: Let) -> str | None:
         """Broadcasting along the last axis, a scale from one half on."""
-        found = prelu_params(arg_type(let, 0), arg_type(let, 1), let.var.type)
-        return super().other_reason(let) or shift_reason(found.negative_shift)
+        scales = prelu_params(arg_type(let, 0), arg_type(let, 1), let.var.type)
+        return super().other_reason(let) or shift_reason(scales.negative_shift)
 
     def numbers(self, let: Let) -> RunNumbers:
-        found = prelu_params(arg_type(let, 0), arg_type(let, 1), let.var.type)
-        scale = found.negative_multiplier, found.negative_shift
+        scales = prelu_params(arg_type(let, 0), arg_type(let, 1), let.var.type)
+        scale = scales.negative_multiplier, scales.negative_shift
         struct = params(
             "cg_prelu_params_mve",
             *_head(let, ("in_offset", "slope_offset"), scale),

@@ -45,10 +45,10 @@ def grouped_below(reads: NDArray[np.int64], channels: int, *, pixels: int, early
     after = later[stops]
     bounds = [(stops * channels - after)[after != NOTHING]]
     if early:
-        own = later[starts]
-        bounds.append(((stops - 1) * channels + early - own)[own != NOTHING])
-    found = np.concatenate(bounds)
-    return int(found.max()) if found.size else None
+        next_read = later[starts]
+        bounds.append(((stops - 1) * channels + early - next_read)[next_read != NOTHING])
+    distances = np.concatenate(bounds)
+    return int(distances.max()) if distances.size else None
 
 
 def grouped_above(ends: NDArray[np.int64], channels: int, *, pixels: int, early: int) -> int | None:
@@ -81,7 +81,8 @@ def striped_sharing(
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class _Steps:
-    """Of every step, in order: elements read (from, end; `NOTHING` and 0 if none) and written (from, end)."""
+    """Steps in order, each with the elements read (from, end; `NOTHING` and 0 if none) and written (from,
+    end)."""
 
     read: NDArray[np.int64]
     read_end: NDArray[np.int64]
@@ -90,7 +91,7 @@ class _Steps:
 
 
 def _stripes(window: WindowShape, stripe: int, chunk: int | None, *, reverse: bool) -> _Steps:
-    """What is read and written at a time: images, rows, stripes, chunks of channels."""
+    """Elements read and written at a time: images, rows, stripes, chunks of channels."""
     batch, height, width, channels = window.image
     outputs = window.result[3]
     down, across = window.axes

@@ -104,7 +104,7 @@ class NarrowPointwise(_BelowHalf):
 
 
 class Dense(_BelowHalf):
-    """As `PointwiseConv`, of whole pairs of vectors to whole fours of channels."""
+    """1x1 by whole fours of channels, pixels of whole pairs of vectors."""
 
     way = fast_form = "dense"
 
@@ -156,8 +156,8 @@ class PointwiseConv(Product):
 
 def _pointwise_rows(let: Let, symbol: str, window: WindowShape) -> RowKernel | None:
     """Pixels are read where they lie, while the first of their channels are written."""
-    found = row_kernel(let, f"{symbol}_row", window)
-    return None if found is None else replace(found, reads_row_last=True)
+    rows = row_kernel(let, f"{symbol}_row", window)
+    return None if rows is None else replace(rows, reads_row_last=True)
 
 
 for _portable in (CONV_2D_S8, FULLY_CONNECTED_S8, QLINEAR_CONV_2D_S8, QLINEAR_FULLY_CONNECTED_S8):

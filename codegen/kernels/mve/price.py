@@ -102,12 +102,12 @@ def columns_instructions(window: WindowShape, stripe: int, rounding: int) -> int
 
 
 def _fill_columns(count: int, vectors: int) -> int:
-    """As many columns of padding."""
+    """Instructions to fill `count` columns with padding."""
     return 20 + count * (4 + 2 * vectors) if count else 0
 
 
 def _three(count: int, channels: int) -> int:
-    """As many columns of three rows."""
+    """Instructions to copy `count` columns of three rows."""
     if not count:
         return 0
     if channels % LANES == 0:
@@ -163,12 +163,12 @@ def _depthwise_pixel(channels: int, taps: int, rounding: int) -> int:
     """One pixel in `cg_depthwise_pixels_s8_mve`: blocks of 16 channels, the last 8 or fewer as one of 8."""
     pairs, odd = divmod(taps, 2)
     blocks, rest = divmod(channels, CHUNK)
-    found = 13 + blocks * (24 + _SCALES_OF_16[rounding] + 14 * odd + 23 * pairs)
+    instructions = 13 + blocks * (24 + _SCALES_OF_16[rounding] + 14 * odd + 23 * pairs)
     if rest > CHUNK // 2:
-        found += 26 + _SCALES_OF_16[rounding] + 15 * odd + 24 * pairs
+        instructions += 26 + _SCALES_OF_16[rounding] + 15 * odd + 24 * pairs
     elif rest:
-        found += 20 + _SCALES_OF_8[rounding] + 10 * odd + 16 * pairs
-    return found
+        instructions += 20 + _SCALES_OF_8[rounding] + 10 * odd + 16 * pairs
+    return instructions
 
 
 def axis_inside(axis: Axis) -> list[bool]:
@@ -196,8 +196,8 @@ def _small_pixel(channels: int, rounding: int) -> int:
     is_short = rounding in (CLAMPED, EVEN)
     eights, left = divmod(channels, 8)
     fours = _blocks(left, 4)
-    found = 9 * _blocks(channels, CHUNK) + eights * (45 if is_short else 49)
-    return found + (fours > 0) * 2 + fours * (29 if is_short else 31)
+    instructions = 9 * _blocks(channels, CHUNK) + eights * (45 if is_short else 49)
+    return instructions + (fours > 0) * 2 + fours * (29 if is_short else 31)
 
 
 def in_place_instructions(window: WindowShape, rounding: int) -> int:

@@ -10,7 +10,7 @@ VECTOR = 16
 _CALL, _BLOCK, _COLUMNS, _ROW = 9, 8, 7, 4
 """Instructions around all blocks, around one, of 16 columns without their rows, of each row."""
 _SHORT, _LINE = 7, 8
-"""Of a line of at most 16 elements, of one of more beside each 16."""
+"""Instructions of a line of at most 16 elements, and of a longer one beside each 16."""
 
 
 def _predicted(blocks: Blocks) -> int:
@@ -20,9 +20,9 @@ def _predicted(blocks: Blocks) -> int:
         short = columns <= VECTOR
         return _CALL + rows * (_SHORT if short else _LINE + 3 * -(-columns // VECTOR))
     whole, part = divmod(columns, VECTOR)
-    each = whole * (_COLUMNS + _ROW * (rows - 1))
+    vectors = whole * (_COLUMNS + _ROW * (rows - 1))
     last = 5 + _COLUMNS + (_ROW + 1) * (rows - 1) if part else 0
-    return _CALL + blocks.blocks * (_BLOCK + each + last)
+    return _CALL + blocks.blocks * (_BLOCK + vectors + last)
 
 
 for _op in REDUCE_S8:

@@ -13,7 +13,7 @@ class RoundingForm:
 
     kernel_set: KernelSet
     prefix: str = ""
-    """Of C functions and their files."""
+    """Prefix in the names of C functions and their files."""
     loop: str = ""
     """In names of loops in assembly."""
 

@@ -37,5 +37,5 @@ class LookupMve(FastKernel):
         )
 
 
-for _table in (*TABLES, *(each for each in PAIR_TABLES if not each.by_channel)):
+for _table in (*TABLES, *(table for table in PAIR_TABLES if not table.by_channel)):
     register(LookupMve(_table))

@@ -56,7 +56,7 @@ class Rv32Tiled(TiledConv):
         return scale_reason(let, self.operator)
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `TiledConv.bind`; where a sum or shift is too large, the portable kernel."""
+        """Bind a call. Where a sum or shift is too large, bind the portable kernel."""
         layer = self.operator.layer(let, constants)
         if not fits(layer):
             return self.portable.bind(let, constants, name)

@@ -53,7 +53,7 @@ class Rv32Depthwise(FastKernel):
         return scale_reason(let, DEPTHWISE)
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`; where a sum or shift is too large, the portable kernel."""
+        """Bind a call. Where a sum or shift is too large, bind the portable kernel."""
         layer = DEPTHWISE.layer(let, constants)
         if not fits(layer):
             return self.portable.bind(let, constants, name)
@@ -116,7 +116,7 @@ class Rv32DepthwiseInPlace(Rv32Depthwise):
     is_in_place = True
 
     def group_of(self, window: WindowShape) -> int:
-        """As few groups as `RING_BYTES` allow, alike."""
+        """Channels of a group: as few groups as `RING_BYTES` allow, alike."""
         fours = -(-window.image[3] // GROUP)
         most = max(1, RING_BYTES // workspace_bytes(window, GROUP))
         return GROUP * -(-fours // -(-fours // most))

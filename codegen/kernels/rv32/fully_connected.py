@@ -35,7 +35,7 @@ class Rv32FullyConnected(OneRowKernel):
         return super().other_reason(let) or scale_reason(let, FULLY_CONNECTED)
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`; where a sum or shift is too large, the portable kernel."""
+        """Bind a call. Where a sum or shift is too large, bind the portable kernel."""
         layer = FULLY_CONNECTED.layer(let, constants)
         if not fits(layer):
             return self.portable.bind(let, constants, name)

@@ -57,7 +57,7 @@ class Rv32Winograd(FastKernel):
         return scale_reason(let, CONVOLUTION)
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`; where a sum or shift is too large, the portable kernel."""
+        """Bind a call. Where a sum or shift is too large, bind the portable kernel."""
         layer = CONVOLUTION.layer(let, constants)
         if not fits(layer):
             return self.portable.bind(let, constants, name)
@@ -111,8 +111,8 @@ def workspace_bytes(window: WindowShape) -> int:
 def filters_of(weights: NDArray[np.int8], inputs: int) -> NDArray[np.int16]:
     """The `filters` of a `cg_winograd_params_rv32` from weights [O, 9 * C]."""
     window = weights.reshape(len(weights), 3, 3, inputs).astype(np.int64)
-    found = np.einsum("ia,jb,oabc->ijco", TRANSFORM, TRANSFORM, window).reshape(16, inputs, -1, GROUP)
-    padded = np.pad(found, ((0, 0), (0, -inputs % GROUP), (0, 0), (0, 0)))
+    filters = np.einsum("ia,jb,oabc->ijco", TRANSFORM, TRANSFORM, window).reshape(16, inputs, -1, GROUP)
+    padded = np.pad(filters, ((0, 0), (0, -inputs % GROUP), (0, 0), (0, 0)))
     return np.ascontiguousarray(padded.transpose(2, 0, 1, 3)).reshape(-1).astype(np.int16)
 
 

@@ -33,7 +33,7 @@ class V6mTiled(TiledConv):
     kernel_set = V6M
 
     def bind_layer(self, let: Let, layer: WeightedLayer, name: str) -> PrimFunc:
-        window, found = layer.window, tiling(layer.window, self.most)
+        window, pixel_tiles = layer.window, tiling(layer.window, self.most)
         described = channels_of(layer, let.var.type)
         channels = packed(described, lanes=True)
         linked = [
@@ -49,8 +49,8 @@ class V6mTiled(TiledConv):
         space = Workspace(
             name="pixels",
             size_bytes=2 * self.most * padded(layer.weights.shape[1]),
-            reads=float(found.count * layer.outputs),
-            writes=float(found.count),
+            reads=float(pixel_tiles.count * layer.outputs),
+            writes=float(pixel_tiles.count),
         )
         by_row = row_kernel(let, "cg_conv2d_s8_v6m_row", window)
         weights = CStruct(
@@ -73,7 +73,7 @@ class V6mTiled(TiledConv):
             reads=(window.reads(window.image[3]),),
             workspaces=(space,),
             constants=tuple(linked),
-            sharing=forward_sharing(let, 0, tiled_below(window, found)),
+            sharing=forward_sharing(let, 0, tiled_below(window, pixel_tiles)),
             structs=(conv_params(let, window), weights),
             call_args=(PARAMS, StructArg(suffix="weights"), WorkspaceArg(name="pixels"), ARGUMENT, RESULT),
             pixels_at_once=self.most,

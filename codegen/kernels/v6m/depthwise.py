@@ -29,7 +29,7 @@ SOURCES = (
     "kernels/v6m/requantize_s8_v6m.c",
 )
 RUN_BYTES = 24
-"""Of a cg_dw_run_v6m."""
+"""Bytes of a cg_dw_run_v6m."""
 PARTS = 3
 """Runs of a row of taps where a row's two parts are paired, at most."""
 BAND_ROWS = 2
@@ -50,7 +50,7 @@ class V6mDepthwiseLines(FastKernel):
         return None
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`; where two weights of -128 meet, the portable kernel."""
+        """Bind a call. Where two weights of -128 meet, bind the portable kernel."""
         conv = by_column(let, constants)
         if _meets_its_limit(conv):
             return self.portable.bind(let, constants, name)
@@ -147,7 +147,7 @@ def columns(window: WindowShape, results: int) -> int:
 
 
 def workspace(window: WindowShape, results: int, parts: int, let: Let) -> Workspace:
-    """What windows of `results` columns at a time take, see runtime_c/include/cg_depthwise_v6m.h."""
+    """Workspace of windows of `results` columns at a time, see runtime_c/include/cg_depthwise_v6m.h."""
     height, taps = window.window[0], math.prod(window.window)
     words = padded(taps) + columns(window, results) * height + taps % 2
     size = RUN_BYTES * parts * height + 4 * words
@@ -170,7 +170,7 @@ def banded_below(window: WindowShape, band_rows: int) -> int | None:
     batch, height, width, depth = window.image
     down, across = window.axes
     outputs = window.result[3]
-    each = outputs // depth
+    outputs_per_channel = outputs // depth
     first, stop = across.span(0, across.count)
     events: list[tuple[int, int]] = []
     for image in range(batch):
@@ -182,7 +182,7 @@ def banded_below(window: WindowShape, band_rows: int) -> int | None:
             for channel in range(depth):
                 if first_row < end_row and first < stop:
                     events.append((0, reads + channel))
-                events.append((last + (channel + 1) * each, NOTHING))
+                events.append((last + (channel + 1) * outputs_per_channel, NOTHING))
     table = np.array(events, np.int64)
     return safe_distance(table[:, 0], table[:, 1])
 

@@ -8,15 +8,15 @@ from codegen.kernels.portable.matrices.batch_matmul import BATCH_MATMUL_S8, Fast
 from codegen.targets.arm import V6M
 
 COLUMNS = 4
-"""Of which results of a row are computed together."""
+"""Columns whose results of a row are computed together."""
 _UNROLL = 4
 """Factors a turn of the loop."""
 _MATRIX, _ROW = 60, (30, 6)
 """Instructions of C around each pair of matrices; of a row and its term, and each factor."""
 _LAID, _FACTOR = 60, 44
-"""Of laying out four columns, and each factor of theirs."""
+"""Instructions to lay out four columns, and each of their factors."""
 _RESULTS, _COLUMN, _TURN = 395, 17, 2
-"""Of four results, a factor of theirs, a turn of the loop."""
+"""Instructions of four results, of one of their factors, of a turn of the loop."""
 
 
 class BatchMatMulV6m(FastMatMul):
@@ -41,9 +41,9 @@ class BatchMatMulV6m(FastMatMul):
     def predicted(self, sizes: Mapping[str, int]) -> int:
         rows, depth = sizes["rows"], sizes["depth"]
         fours = -(-sizes["columns"] // COLUMNS)
-        around, each = _ROW
+        around, factor = _ROW
         results = _RESULTS + _COLUMN * depth + _TURN * (depth // _UNROLL)
-        row = around + each * depth + fours * results
+        row = around + factor * depth + fours * results
         return _MATRIX + fours * (_LAID + _FACTOR * depth) + rows * row
 
 

@@ -34,7 +34,7 @@ LIMIT = 1 << 19
 STEEPEST = 1 << 32
 """`high` has 32 bits."""
 MOST_SHIFT = 22
-"""Of shifts to the right: thresholds are 64-bit numbers."""
+"""Right shift, at most: thresholds are 64-bit numbers."""
 TRIED = 12
 """Multipliers tried on either side of the nearest one."""
 INT32 = 1 << 31
@@ -61,7 +61,7 @@ class Rescaling:
 
     @property
     def middle(self) -> int:
-        """Where negative results begin: half a step above the zero point, with `FRACTION` bits."""
+        """Boundary of negative results: half a step above the zero point, with `FRACTION` bits."""
         return (2 * self.zero + 1) << (FRACTION - 1)
 
     def stored(self, sums: Integers) -> Integers:
@@ -95,18 +95,18 @@ def fit(scale: Rescaling, least: Integers, most: Integers) -> Fit:
     able &= (least << left >= -INT32) & (most << left < INT32)
     first, last = (scale.stored(np.where(able, ends, 0)) for ends in (least, most))
     constant = able & (first == last)
-    found = _RescalingSearch(scale, np.where(able, least, 0), np.where(able, most, 0), able & ~constant)
-    found.run()
-    chosen = found.found
+    search = _RescalingSearch(scale, np.where(able, least, 0), np.where(able, most, 0), able & ~constant)
+    search.run()
+    chosen = search.is_solved
     return Fit(
         is_long=~(constant | chosen),
         is_constant=constant,
-        base=np.where(chosen, found.base, 0),
-        limit=np.where(chosen, found.limit, 0),
-        high=np.where(chosen, found.multiplier >> LOW, 0),
-        low=np.where(chosen, found.multiplier & ((1 << LOW) - 1), 0),
-        offset=np.where(chosen, found.offset, np.where(constant, first << FRACTION, 0)),
-        kink=np.where(chosen, found.kink, 0),
+        base=np.where(chosen, search.base, 0),
+        limit=np.where(chosen, search.limit, 0),
+        high=np.where(chosen, search.multiplier >> LOW, 0),
+        low=np.where(chosen, search.multiplier & ((1 << LOW) - 1), 0),
+        offset=np.where(chosen, search.offset, np.where(constant, first << FRACTION, 0)),
+        kink=np.where(chosen, search.kink, 0),
     )
 
 
@@ -117,13 +117,13 @@ def _always(result: int, count: int) -> Fit:
 
 
 class _RescalingSearch:
-    """Numbers for the channels `wanted`; the others are not looked at."""
+    """Search for the numbers of the channels in `asked`; the others are not looked at."""
 
-    def __init__(self, scale: Rescaling, least: Integers, most: Integers, wanted: NDArray[np.bool_]) -> None:
+    def __init__(self, scale: Rescaling, least: Integers, most: Integers, asked: NDArray[np.bool_]) -> None:
         self._scale = scale
         self._steps = np.arange(scale.low + 1, scale.high + 1, dtype=np.int64)[None, :]
-        shift = np.where(wanted, np.maximum(-scale.shifts, 0), 0)[:, None]
-        factor = np.where(wanted, scale.multipliers << np.maximum(scale.shifts, 0), 1 << 30)
+        shift = np.where(asked, np.maximum(-scale.shifts, 0), 0)[:, None]
+        factor = np.where(asked, scale.multipliers << np.maximum(scale.shifts, 0), 1 << 30)
         self._thresholds = _thresholds(self._steps - scale.zero, factor[:, None], shift)
         self.base = np.maximum(self._thresholds[:, 0], least)
         self.limit = np.minimum(self._thresholds[:, -1] - 1, most) - self.base
@@ -132,10 +132,10 @@ class _RescalingSearch:
         self._nearest = ((factor << spare) + (np.int64(1) << shift[:, 0] >> 1)) >> shift[:, 0]
         fits = (most - self.base < INT32) & (self.base - least < INT32)
         fits &= (self.limit >= 0) & (self.limit < LIMIT)
-        self._open = wanted & fits & (factor < STEEPEST << LOW - spare - 1)
-        self.found = np.zeros(len(wanted), np.bool_)
-        self.multiplier, self.offset, self.kink = (np.zeros(len(wanted), np.int64) for _ in range(3))
-        self._slack = np.full(len(wanted), -1, np.int64)
+        self._open = asked & fits & (factor < STEEPEST << LOW - spare - 1)
+        self.is_solved = np.zeros(len(asked), np.bool_)
+        self.multiplier, self.offset, self.kink = (np.zeros(len(asked), np.int64) for _ in range(3))
+        self._slack = np.full(len(asked), -1, np.int64)
 
     def run(self) -> None:
         """Try multipliers near the real one; of those that will do, the one with the most room is taken."""
@@ -166,7 +166,7 @@ class _RescalingSearch:
         slack = np.where(is_one, high - low, np.minimum(high_up - low_up, high_down - low_down))
         better = works & (slack > self._slack[places])
         taken = places[better]
-        self.found[taken] = True
+        self.is_solved[taken] = True
         self._slack[taken] = slack[better]
         self.multiplier[taken], self.offset[taken] = multiplier[better], offset[better]
         self.kink[taken] = kink[better]
@@ -184,7 +184,7 @@ def _thresholds(steps: Integers, factor: Integers, shift: Integers) -> Integers:
 
 
 def _product(x: Integers, multiplier: Integers) -> Integers:
-    """As the kernels compute it."""
+    """Product of `x` and a multiplier as the kernels compute it."""
     return x * (multiplier >> LOW) + (x * (multiplier & ((1 << LOW) - 1)) >> LOW)
 
 
@@ -194,7 +194,7 @@ def _interval(least: Integers, most: Integers, which: NDArray[np.bool_]) -> tupl
 
 
 def _middle(low: Integers, high: Integers) -> Integers:
-    """Of an interval; of one that is open on a side, its end."""
+    """Middle of an interval; of one that is open on a side, its end."""
     return np.where(low == -FAR, high, np.where(high == FAR, low, (low + high) >> 1))
 
 
@@ -210,7 +210,7 @@ LONG = -(1 << 31)
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Channels:
-    """What every output channel needs, O channels of K weights each."""
+    """Numbers of the output channels of a layer: O channels of K weights each."""
 
     weights: NDArray[np.int8]
     """[O, K], in the order in which a window's values are read."""
@@ -265,25 +265,25 @@ def padded(values: int) -> int:
 
 def packed(channels: Channels, *, lanes: bool) -> PackedChannels:
     """The words of all channels; `lanes`: biases take back what tile kernels add."""
-    found = channels.fit
+    fit = channels.fit
     count, values = channels.weights.shape
     weights = np.zeros((count, padded(values)), np.int8)
     # One result whatever the accumulator: no weights, so that x is 0.
-    weights[:, :values] = np.where(found.is_constant[:, None], 0, channels.weights)
-    bias = np.where(found.is_constant, 0, channels.bias - found.base)
+    weights[:, :values] = np.where(fit.is_constant[:, None], 0, channels.weights)
+    bias = np.where(fit.is_constant, 0, channels.bias - fit.base)
     if lanes:
         bias = bias - LANES * (weights.shape[1] // TAPS)
     shifts = channels.scale.shifts
     codes = np.where(shifts > 0, LEFT | shifts, -shifts)
-    short = (found.limit << LOW | found.low, found.high, found.offset, found.kink)
+    short = (fit.limit << LOW | fit.low, fit.high, fit.offset, fit.kink)
     long = (codes, channels.scale.multipliers, np.zeros_like(codes), np.full_like(codes, LONG))
-    numbers = np.where(found.is_long[:, None], np.stack(long, axis=1), np.stack(short, axis=1))
+    numbers = np.where(fit.is_long[:, None], np.stack(long, axis=1), np.stack(short, axis=1))
     return PackedChannels(
         biases=wrap_int32(bias).astype(np.int32),
         weights=weights,
         numbers=wrap_int32(numbers).astype(np.int32),
-        kinked=int((found.kink > 0).sum()),
-        long=int(found.is_long.sum()),
+        kinked=int((fit.kink > 0).sum()),
+        long=int(fit.is_long.sum()),
     )
 
 

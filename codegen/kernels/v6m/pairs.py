@@ -28,7 +28,6 @@ class ExtremeV6m(RunKernel):
     """MAXIMUM or MINIMUM."""
 
     def numbers(self, let: Let) -> RunNumbers:
-        """Those of the portable kernel."""
         return RunNumbers(struct=EXTREMES_S8[self.op].numbers(let))
 
     def run_instructions(self, let: Let, count: int, *, aligned: bool) -> int:
@@ -62,22 +61,22 @@ class PreluV6m(RunKernel):
 
     def other_reason(self, let: Let) -> str | None:
         """Broadcasting along the last axis, a scale whose halves are not seen."""
-        found = prelu_params(arg_type(let, 0), arg_type(let, 1), let.var.type)
+        scales = prelu_params(arg_type(let, 0), arg_type(let, 1), let.var.type)
         reason = super().other_reason(let)
-        return reason or _scale_reason(found.negative_multiplier, found.negative_shift)
+        return reason or _scale_reason(scales.negative_multiplier, scales.negative_shift)
 
     def numbers(self, let: Let) -> RunNumbers:
-        found = prelu_params(arg_type(let, 0), arg_type(let, 1), let.var.type)
-        fields = _product_fields(let, found.negative_multiplier, found.negative_shift)
+        scales = prelu_params(arg_type(let, 0), arg_type(let, 1), let.var.type)
+        fields = _product_fields(let, scales.negative_multiplier, scales.negative_shift)
         positive = ("positive", ConstantPointer(role="positive"))
         struct = params("cg_prelu_params_v6m", *fields, positive)
         return RunNumbers(struct=struct, constants=(positive_table(let),))
 
     def run_instructions(self, let: Let, count: int, *, aligned: bool) -> int:
-        """See `RunKernel.run_instructions`: half of the values below the zero point."""
+        """Instructions where half of the values are below the zero point."""
         del aligned
-        found = prelu_params(arg_type(let, 0), arg_type(let, 1), let.var.type)
-        below = 29 if found.negative_multiplier % LOWER else 26
+        scales = prelu_params(arg_type(let, 0), arg_type(let, 1), let.var.type)
+        below = 29 if scales.negative_multiplier % LOWER else 26
         return _AROUND + 38 + (below + 9) * count // 2
 
 
@@ -91,7 +90,7 @@ def _scale_reason(multiplier: int, shift: int) -> str | None:
 
 
 def _product_fields(let: Let, multiplier: int, shift: int) -> Fields:
-    """Of a product by `multiplier`, `-shift` bits to the right."""
+    """Fields of a product by `multiplier`, `-shift` bits to the right."""
     return (
         ("shape", broadcast_fields(let)),
         ("lhs_offset", -arg_type(let, 0).zero_point),

@@ -24,7 +24,7 @@ KINK = 2.4
 
 
 def conv_instructions(window: WindowShape, channels: PackedChannels, most: int) -> int:
-    """Of one inference of a convolution in tiles of `most` pixels."""
+    """Predicted instructions of one convolution in tiles of `most` pixels."""
     lines, taps = window.window
     values = lines * taps * window.image[3]
     runs = lines * (1 if window.dilation[1] == 1 else taps)
@@ -51,9 +51,9 @@ def _tile(channels: PackedChannels, values: int, count: int) -> float:
     pixels = 4 if count > 2 else 2
     group = 39 if pixels == 4 else 24
     channel = (31 if pixels == 4 else 28) + group * row // 4 + pixels * 12 + pixels // 2 * 2
-    found = 42 + outputs * channel + CLEARED * (pixels // 2) * (row - values)
-    found += KINK * pixels * channels.kinked
-    return found + channels.long * (LONG_CHANNEL + LONG_RESULT * pixels)
+    instructions = 42 + outputs * channel + CLEARED * (pixels // 2) * (row - values)
+    instructions += KINK * pixels * channels.kinked
+    return instructions + channels.long * (LONG_CHANNEL + LONG_RESULT * pixels)
 
 
 DW_LAYER, DW_BAND, DW_CHANNEL, DW_PART = 300, 120, 25, 100
@@ -67,7 +67,7 @@ FILLED = 4
 
 
 def depthwise_instructions(window: WindowShape, channels: PackedChannels) -> int:
-    """Of one inference of a depthwise convolution."""
+    """Predicted instructions of one depthwise convolution."""
     batch, _, width, depth = window.image
     outputs, row = channels.weights.shape
     rows, taps = window.window[0], window.window[0] * window.window[1]
@@ -76,27 +76,27 @@ def depthwise_instructions(window: WindowShape, channels: PackedChannels) -> int
     lines = (across.count - 1) * window.stride[1] + window.window[1]
     inside = min(width, lines - window.padding.left)
     pairing = 13 + rows * (9 + 10 * inside)
-    found = DW_LAYER + FILLED * (lines * rows)
-    found += bands * (DW_BAND + DW_PART * rows + depth * (DW_CHANNEL + pairing))
+    instructions = DW_LAYER + FILLED * (lines * rows)
+    instructions += bands * (DW_BAND + DW_PART * rows + depth * (DW_CHANNEL + pairing))
     product = 39 if taps == 9 else 10 * ((taps + 1) // 2)
     channel = 64 + 10 * (row // 4) + (36 + product) * across.count
-    total = found + bands * outputs * channel
+    total = instructions + bands * outputs * channel
     total += bands * across.count * 2 * KINK * channels.kinked
     return round(total + bands * across.count * channels.long * 2 * LONG_RESULT)
 
 
 def depthwise_in_place_instructions(window: WindowShape, channels: PackedChannels) -> int:
-    """Of one inference of a depthwise convolution that replaces its image."""
+    """Predicted instructions of one depthwise convolution that replaces its image."""
     batch, height, width, depth = window.image
     rows = window.window[0]
     lines = width - 1 + window.window[1]
     bands = -(-height // 2)
     kept = max(rows - 2, 0)
     moved = _moved_bands(window, kept)
-    # Beside the other one's: runs found for each channel and band. Below an image's first band rows of taps
-    # are moved, not paired again.
-    found = rows + (bands - 1 - moved) * (rows - kept)
-    runs = DW_FOUND * found + DW_MOVED * moved * (rows - kept)
+    # Beyond a depthwise convolution apart from its image: runs are found for each channel and band. Below an
+    # image's first band rows of taps are moved, not paired again.
+    found_runs = rows + (bands - 1 - moved) * (rows - kept)
+    runs = DW_FOUND * found_runs + DW_MOVED * moved * (rows - kept)
     apart = batch * (runs + (bands - 1) * kept * (5 * lines - (9 + 10 * width)))
     once = batch * bands * (DW_BAND + DW_PART * rows)
     alone = batch * depth * (height % 2) * 8 * lines * rows
@@ -113,8 +113,8 @@ def _moved_bands(window: WindowShape, kept: int) -> int:
 
 
 def fully_connected_instructions(channels: PackedChannels, inputs: int) -> int:
-    """Of one inference of a fully connected layer of one row."""
+    """Predicted instructions of one row of a fully connected layer."""
     outputs = len(channels.biases)
     group = 70 + 68 * (inputs // 4) + 20 * (inputs % 4)
-    found = 60 + -(-outputs // 4) * group + 28 * outputs
-    return found + LONG_RESULT * channels.long
+    instructions = 60 + -(-outputs // 4) * group + 28 * outputs
+    return instructions + LONG_RESULT * channels.long

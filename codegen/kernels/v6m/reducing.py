@@ -9,9 +9,9 @@ from codegen.targets.arm import V6M
 _CALL, _BLOCK = 26, 10
 """Instructions around all blocks or lines, around a block."""
 _WORDS, _BYTES = (26, 15), (15, 6)
-"""Of four columns, of one: without their rows, of a row."""
+"""Instructions of four columns without their rows and of a row of them; the same of one column."""
 _LINE, _ODD_LINE, _WORD, _BYTE = 10, 9, 14, 5
-"""Of a line of words, of one of bytes, of a word, of a byte."""
+"""Instructions of a line of words, of one of bytes, of a word, of a byte."""
 _MEAN = MeanPrice(
     call=60,
     result=80,  # a scale from one half on takes 19 fewer
@@ -27,9 +27,9 @@ def _predicted(blocks: Blocks) -> int:
     if blocks.is_lines:
         line = _ODD_LINE + _BYTE * columns if blocks.is_odd else _LINE + _WORD * columns // 4
         return _CALL + rows * line
-    around, each = _BYTES if blocks.is_odd else _WORDS
+    around, row = _BYTES if blocks.is_odd else _WORDS
     count = columns if blocks.is_odd else columns // 4
-    return _CALL + blocks.blocks * (_BLOCK + count * (around + each * (rows - 1)))
+    return _CALL + blocks.blocks * (_BLOCK + count * (around + row * (rows - 1)))
 
 
 for _op in REDUCE_S8:

@@ -46,14 +46,14 @@ class V7mTiled(TiledConv):
     kernel_set = V7M
 
     def bind_layer(self, let: Let, layer: WeightedLayer, name: str) -> PrimFunc:
-        window, found = layer.window, tiling(layer.window, self.most)
+        window, pixel_tiles = layer.window, tiling(layer.window, self.most)
         channels = channels_of(layer, let.var.type)
         runs = runs_of(channels.weights)
         space = Workspace(
             name="pixels",
             size_bytes=workspace_bytes(window, self.most),
-            reads=float(found.count * len(channels.weights)),
-            writes=float(found.count),
+            reads=float(pixel_tiles.count * len(channels.weights)),
+            writes=float(pixel_tiles.count),
         )
         row = row_kernel(let, "cg_conv2d_s8_v7m_row", window)
         return PrimFunc(
@@ -66,7 +66,7 @@ class V7mTiled(TiledConv):
             reads=(window.reads(window.image[3]),),
             workspaces=(space,),
             constants=linked(channels, runs),
-            sharing=forward_sharing(let, 0, tiled_below(window, found)),
+            sharing=forward_sharing(let, 0, tiled_below(window, pixel_tiles)),
             structs=(conv_params(let, window, self.most),),
             call_args=(PARAMS, WorkspaceArg(name=space.name), ARGUMENT, RESULT),
             pixels_at_once=self.most,

@@ -31,21 +31,21 @@ SOURCES = (
     "kernels/v7m/requantize_s8_v7m.c",
 )
 ADDRESS_BYTES = 16
-"""Of the table of addresses for each tap: four pixels."""
+"""Bytes of the table of addresses for each tap: four pixels."""
 RING_BYTES = 368
 """Most that the rows kept in place take, if one channel's do not take more."""
 
 
-def channel_words(found: Channels, multiplier: int, group: int) -> NDArray[np.int32]:
+def channel_words(channels: Channels, multiplier: int, group: int) -> NDArray[np.int32]:
     """The first bias, then CG_DW_WORDS_V7M words of every channel; the last of `group` each is marked."""
-    count = len(found.bias)
+    count = len(channels.bias)
     output = np.arange(count)
     is_last = ((output + 1) % group == 0) | (output == count - 1)
     is_next = (output + 1) % multiplier == 0
     bits = is_last.astype(np.int64) * LAST + is_next.astype(np.int64) * NEXT_INPUT
-    next_bias = np.append(found.bias[1:], np.int32(0))[:, None]
-    words = np.concatenate((found.requantization.words(bits), next_bias), axis=1)
-    return np.concatenate((found.bias[:1], words.reshape(-1)))
+    next_bias = np.append(channels.bias[1:], np.int32(0))[:, None]
+    words = np.concatenate((channels.requantization.words(bits), next_bias), axis=1)
+    return np.concatenate((channels.bias[:1], words.reshape(-1)))
 
 
 class V7mDepthwise(FastKernel):
@@ -57,8 +57,8 @@ class V7mDepthwise(FastKernel):
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
         layer = DEPTHWISE.layer(let, constants)
-        window, found = layer.window, channels_of(layer, let.var.type)
-        count = len(found.bias)
+        window, channels = layer.window, channels_of(layer, let.var.type)
+        count = len(channels.bias)
         space = Workspace(name="taps", size_bytes=ADDRESS_BYTES * math.prod(window.window))
         row = row_kernel(let, "cg_depthwise_s8_v7m_row", window)
         return PrimFunc(
@@ -70,17 +70,17 @@ class V7mDepthwise(FastKernel):
             headers=(HEADER,),
             reads=(window.reads(count),),
             workspaces=(space,),
-            constants=_linked(let, found, group=count),
+            constants=_linked(let, channels, group=count),
             sharing=forward_sharing(let, 0, blocks_below(window, attrs.multiplier)),
             structs=(_numbers(let, window, group=count),),
             call_args=(PARAMS, WorkspaceArg(name=space.name), ARGUMENT, RESULT),
-            instructions=depthwise_instructions(window, found),
+            instructions=depthwise_instructions(window, channels),
             rows=None if row is None else replace(row, workspace=space, reads_row_last=True),
         )
 
 
 class V7mDepthwiseInPlace(FastKernel):
-    """The same where the result replaces its image: stride 1, same size, multiplier 1."""
+    """Depthwise convolution whose result replaces its image: stride 1, same size, multiplier 1."""
 
     op, name = "DEPTHWISE_CONV_2D", "depthwise_s8_v7m_in_place"
     kernel_set, portable = V7M, DEPTHWISE_IN_PLACE_S8
@@ -88,7 +88,7 @@ class V7mDepthwiseInPlace(FastKernel):
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         layer = DEPTHWISE.layer(let, constants)
-        window, found = layer.window, channels_of(layer, let.var.type)
+        window, channels = layer.window, channels_of(layer, let.var.type)
         group = group_of(window)
         size = ADDRESS_BYTES * math.prod(window.window) + ring_bytes(window) * group
         space = Workspace(
@@ -105,10 +105,10 @@ class V7mDepthwiseInPlace(FastKernel):
             sources=SOURCES,
             headers=(HEADER,),
             workspaces=(space,),
-            constants=_linked(let, found, group=group),
+            constants=_linked(let, channels, group=group),
             structs=(_numbers(let, window, group=group),),
             call_args=(PARAMS, WorkspaceArg(name=space.name), RESULT),
-            instructions=in_place_instructions(window, found, group),
+            instructions=in_place_instructions(window, channels, group),
             in_place=0,
         )
 
@@ -126,18 +126,18 @@ def group_of(window: WindowShape) -> int:
     return -(-depth // -(-depth // most))
 
 
-def _linked(let: Let, found: Channels, *, group: int) -> tuple[LinkedConstant, ...]:
+def _linked(let: Let, channels: Channels, *, group: int) -> tuple[LinkedConstant, ...]:
     multiplier = narrow(let.call.attrs, DepthwiseConvAttrs).multiplier
     return (
         LinkedConstant(
             role="weights",
-            data=found.weights.reshape(-1),
+            data=channels.weights.reshape(-1),
             alignment=1,
             layout="channel by channel, the taps of each row by row",
         ),
         LinkedConstant(
             role="channels",
-            data=channel_words(found, multiplier, group),
+            data=channel_words(channels, multiplier, group),
             alignment=4,
             layout="the first bias, then of each channel its requantization and the next bias",
         ),

@@ -112,13 +112,13 @@ class V7mRunsFullyConnected(OneRowKernel):
 
 
 def group_words(channels: Channels) -> NDArray[np.int32]:
-    """Of each group the biases, then three words of requantization of each output."""
+    """Words of each group: its biases, then three words of requantization of each output."""
     words = channels.requantization.words(np.zeros(len(channels.bias), np.int64))
-    found: list[NDArray[np.int32]] = []
+    parts: list[NDArray[np.int32]] = []
     for group in output_groups(len(channels.bias), _LARGEST):
         part = slice(group.start, group.stop)
-        found += [channels.bias[part], words[part].reshape(-1)]
-    return np.concatenate(found)
+        parts += [channels.bias[part], words[part].reshape(-1)]
+    return np.concatenate(parts)
 
 
 for most in (4, 2):

@@ -10,15 +10,15 @@ from codegen.kernels.v7m.pairs import shift_reason
 from codegen.targets.arm import V7M
 
 COLUMNS = 4
-"""Of which results are computed together."""
+"""Columns whose results are computed together."""
 _UNROLL = 4
 """Factors a turn of the loop."""
 _MATRIX, _PAIR, _ROW = 54, 30, (8, 4)
 """Instructions of C around each pair of matrices, each two rows; of the term of a row, and each factor."""
 _LAID, _FACTOR = 40, 20
-"""Of laying out four columns, and each factor of theirs."""
+"""Instructions to lay out four columns, and each of their factors."""
 _ROWS, _RESULTS, _COLUMN, _TURN = 14, 94, 14, 4
-"""Of a call for two rows, eight results, a factor of theirs, a turn of the loop."""
+"""Instructions of a call for two rows, of eight results, of one of their factors, of a turn of the loop."""
 
 
 class BatchMatMulV7m(FastMatMul):
@@ -45,9 +45,9 @@ class BatchMatMulV7m(FastMatMul):
     def predicted(self, sizes: Mapping[str, int]) -> int:
         rows, depth = sizes["rows"], sizes["depth"]
         pairs, fours = -(-rows // 2), -(-sizes["columns"] // COLUMNS)
-        term, each = _ROW
+        term, factor = _ROW
         results = _RESULTS + _COLUMN * depth + _TURN * (depth // _UNROLL)
-        laid = fours * (_LAID + _FACTOR * depth) + rows * (term + each * depth)
+        laid = fours * (_LAID + _FACTOR * depth) + rows * (term + factor * depth)
         return _MATRIX + laid + pairs * (_PAIR + _ROWS + fours * results)
 
 

@@ -158,17 +158,17 @@ def weight_bytes(runs: Runs) -> NDArray[np.int8]:
     """Weights with a byte behind each run's first pair."""
     starts = runs.starts.reshape(-1)
     places = 2 * np.arange(len(starts)) + np.cumsum(starts) - starts
-    found = np.zeros(2 * len(starts) + int(starts.sum()), np.uint8)
+    stream = np.zeros(2 * len(starts) + int(starts.sum()), np.uint8)
     pairs = runs.pairs.reshape(-1, 2).view(np.uint8)
-    found[places] = pairs[:, 0]
+    stream[places] = pairs[:, 0]
     # The byte stands between a run's first pair and its second.
-    found[places + 1] = pairs[:, 1]
+    stream[places + 1] = pairs[:, 1]
     begins = np.flatnonzero(starts)
     lengths = np.diff(np.append(begins, len(starts)))
     per_channel = runs.starts.shape[1]
     is_last = (begins + lengths) % per_channel == 0
-    found[places[begins] + 2] = 2 * (lengths - 1) + is_last
-    return found.view(np.int8)
+    stream[places[begins] + 2] = 2 * (lengths - 1) + is_last
+    return stream.view(np.int8)
 
 
 def channel_words(channels: Channels, runs: Runs) -> NDArray[np.int32]:

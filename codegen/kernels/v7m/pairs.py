@@ -18,7 +18,6 @@ class ExtremeV7m(RunKernel):
     """MAXIMUM or MINIMUM."""
 
     def numbers(self, let: Let) -> RunNumbers:
-        """Those of the portable kernel."""
         return RunNumbers(struct=EXTREMES_S8[self.op].numbers(let))
 
     def run_instructions(self, let: Let, count: int, *, aligned: bool) -> int:
@@ -49,24 +48,24 @@ class PreluV7m(RunKernel):
 
     def other_reason(self, let: Let) -> str | None:
         """Broadcasting along the last axis, a scale outside the short way's."""
-        found = prelu_params(arg_type(let, 0), arg_type(let, 1), let.var.type)
-        return super().other_reason(let) or shift_reason(found.negative_shift)
+        scales = prelu_params(arg_type(let, 0), arg_type(let, 1), let.var.type)
+        return super().other_reason(let) or shift_reason(scales.negative_shift)
 
     def numbers(self, let: Let) -> RunNumbers:
-        found = prelu_params(arg_type(let, 0), arg_type(let, 1), let.var.type)
-        fields = _product_fields(let, found.negative_multiplier, found.negative_shift)
+        scales = prelu_params(arg_type(let, 0), arg_type(let, 1), let.var.type)
+        fields = _product_fields(let, scales.negative_multiplier, scales.negative_shift)
         positive = ("positive", ConstantPointer(role="positive"))
         struct = params("cg_prelu_params_v7m", *fields, positive)
         return RunNumbers(struct=struct, constants=(positive_table(let),))
 
     def run_instructions(self, let: Let, count: int, *, aligned: bool) -> int:
-        """See `RunKernel.run_instructions`: half of the values below the zero point."""
+        """Instructions where half of the values are below the zero point."""
         del let, aligned
         return 9 + 23 * count // 2
 
 
 def _product_fields(let: Let, multiplier: int, shift: int) -> Fields:
-    """Of a product by `multiplier`, `-shift` bits to the right."""
+    """Fields of a product by `multiplier`, `-shift` bits to the right."""
     return (
         ("shape", broadcast_fields(let)),
         ("lhs_zero", arg_type(let, 0).zero_point),

@@ -35,7 +35,7 @@ SHORT = 5
 
 
 def conv_instructions(window: WindowShape, channels: Channels, runs: Runs, most: int) -> int:
-    """Of one inference of a convolution in tiles of `most` pixels."""
+    """Predicted instructions of one convolution in tiles of `most` pixels."""
 
     def edge(pixels: int) -> int:
         patch = PATCH + window.window[0] * _copied(patch_line_bytes(window, pixels))
@@ -64,10 +64,10 @@ def _tile(channels: Channels, runs: Runs, count: int) -> int:
     outputs, pairs = runs.starts.shape
     many = int(runs.starts.sum())
     if count > 2:
-        found = 11 + outputs * (44 + 7 * pairs) + 8 * many
+        instructions = 11 + outputs * (44 + 7 * pairs) + 8 * many
     else:
-        found = 11 + outputs * (28 + 5 * pairs) + 6 * many
-    return found + _long(channels, 4 if count > 2 else 2)
+        instructions = 11 + outputs * (28 + 5 * pairs) + 6 * many
+    return instructions + _long(channels, 4 if count > 2 else 2)
 
 
 def _long(channels: Channels, results: int) -> int:
@@ -99,7 +99,7 @@ class Turn:
 
 
 def turns(window: WindowShape, pixels: int, *, is_padded: bool) -> Iterator[Turn]:
-    """As `run_pixels` in depthwise_s8_v7m.c takes them for an image's first `pixels` pixels; `is_padded`: the
+    """Turns of `run_pixels` in depthwise_s8_v7m.c over an image's first `pixels` pixels; `is_padded`: the
     image has its padding around it."""
     width = window.result[2]
     vertical, horizontal = (axis.is_inside for axis in window.axes)
@@ -116,28 +116,28 @@ def turns(window: WindowShape, pixels: int, *, is_padded: bool) -> Iterator[Turn
 
 
 def depthwise_instructions(window: WindowShape, channels: Channels) -> int:
-    """Of one inference of a depthwise convolution."""
-    found = list(turns(window, window.result[1] * window.result[2], is_padded=False))
-    return LAYER + window.image[0] * (_turns(window, found) + _blocks(window, channels, found))
+    """Predicted instructions of one depthwise convolution."""
+    image_turns = list(turns(window, window.result[1] * window.result[2], is_padded=False))
+    return LAYER + window.image[0] * (_turns(window, image_turns) + _blocks(window, channels, image_turns))
 
 
 def in_place_instructions(window: WindowShape, channels: Channels, group: int) -> int:
-    """The same in place, in groups of `group` channels."""
+    """Predicted instructions of one depthwise convolution in place, in groups of `group` channels."""
     batch, height, width, depth = window.result
     groups = -(-depth // group)
     row = list(turns(window, width, is_padded=True))
     rows, columns = ((window.window[axis] - 1) * window.dilation[axis] for axis in (0, 1))
     copied = KEPT_PIXEL + (KEPT_MANY if group >= MANY else KEPT_BYTE * group)
     kept = (height + rows) * (KEPT_ROW + (width + columns) * copied)
-    found = groups * (kept + height * _turns(window, row)) + height * _blocks(window, channels, row)
-    return LAYER + batch * found
+    per_image = groups * (kept + height * _turns(window, row)) + height * _blocks(window, channels, row)
+    return LAYER + batch * per_image
 
 
-def _turns(window: WindowShape, found: Sequence[Turn]) -> int:
+def _turns(window: WindowShape, image_turns: Sequence[Turn]) -> int:
     """The C of these turns."""
     lines, taps = window.window[0], math.prod(window.window)
     total = 0
-    for turn in found:
+    for turn in image_turns:
         pixels = _computed(turn)
         total += TURN + turn.blocks * BLOCK_CALL
         if turn.is_inner:
@@ -152,20 +152,20 @@ def _computed(turn: Turn) -> int:
     return 4 if turn.most > 2 else turn.most
 
 
-def _blocks(window: WindowShape, channels: Channels, found: Sequence[Turn]) -> int:
+def _blocks(window: WindowShape, channels: Channels, image_turns: Sequence[Turn]) -> int:
     """All channels of the blocks of these turns."""
     taps, outputs = math.prod(window.window), len(channels.bias)
     again = 2 * -(-taps // 9)
     total = 0
-    for turn in found:
+    for turn in image_turns:
         channel, tap = {4: (40, 10), 2: (27, 6), 1: (19, 4)}[_computed(turn)]
-        each = outputs * (channel + tap * taps + again) + _long(channels, _computed(turn))
-        total += turn.blocks * each
+        block = outputs * (channel + tap * taps + again) + _long(channels, _computed(turn))
+        total += turn.blocks * block
     return total
 
 
 def row_instructions(channels: Channels, groups: Sequence[int]) -> int:
-    """Of one inference of a fully connected layer of one row, outputs in `groups`."""
+    """Predicted instructions of one row of a fully connected layer, outputs in `groups`."""
     outputs, inputs = channels.weights.shape
     turns = -(-inputs // 4)
     products = sum((1 + 2 * count) * inputs + 2 * turns for count in groups)
@@ -173,7 +173,7 @@ def row_instructions(channels: Channels, groups: Sequence[int]) -> int:
 
 
 def runs_instructions(channels: Channels, runs: Runs) -> int:
-    """The same by weights in runs, output by output."""
+    """Predicted instructions of one row of a fully connected layer by weights in runs, output by output."""
     outputs, pairs = runs.starts.shape
     many = int(runs.starts.sum())
     return 30 + outputs * (40 + 8 * pairs) + 12 * many + _long(channels, 1)

@@ -9,9 +9,9 @@ from codegen.targets.arm import V7M
 _CALL, _BLOCK = 14, 9
 """Instructions around all blocks or lines, around a block."""
 _FOUR, _ONE = (19, 15), (12, 6)
-"""Of four columns, of one: without their rows, of a row."""
+"""Instructions of four columns without their rows and of a row of them; the same of one column."""
 _LINE, _ELEMENTS, _ELEMENT = 11, 14, 5
-"""Of a line, of each four elements, of each of the others."""
+"""Instructions of a line, of each four elements, of each of the others."""
 _MEAN = MeanPrice(
     call=30,
     result=28,  # a scale from one half on takes 7 fewer
@@ -27,7 +27,7 @@ def _predicted(blocks: Blocks) -> int:
     fours, ones = divmod(columns, 4)
     if blocks.is_lines:
         return _CALL + rows * (_LINE + _ELEMENTS * fours + _ELEMENT * ones)
-    four, one = (around + each * (rows - 1) for around, each in (_FOUR, _ONE))
+    four, one = (around + row * (rows - 1) for around, row in (_FOUR, _ONE))
     return _CALL + blocks.blocks * (_BLOCK + fours * four + ones * one)
 
 

@@ -20,7 +20,7 @@ def values(window: WindowShape) -> int:
 
 
 def patch_end(window: WindowShape, most: int) -> int:
-    """Where the patch for windows that reach into the padding ends: no sooner than tiles of any size need, so
+    """End of the patch for windows that reach into the padding: no sooner than tiles of any size need, so
     that a byte of it is packed before a packed value takes its place."""
     if not window.is_padded:
         return 0
@@ -29,7 +29,7 @@ def patch_end(window: WindowShape, most: int) -> int:
 
 
 def _least_end(window: WindowShape, most: int, count: int) -> int:
-    """Of a patch of `count` pixels, packed to the beginning, or of two and fewer of four to the half."""
+    """Least end of a patch of `count` pixels, packed to the beginning; two or fewer of four, to the half."""
     line = patch_line_bytes(window, count)
     lines, taps = window.window
     at_line = np.arange(lines) * line
@@ -39,8 +39,8 @@ def _least_end(window: WindowShape, most: int, count: int) -> int:
     later = np.minimum.accumulate(reads[::-1])[::-1][1:]
     is_half = most == 4 and count <= 2
     begin = most * values(window) if is_half else 0
-    each = 4 if count <= 2 else 8
-    written = begin + each * np.arange(1, len(reads))
+    packed_bytes = 4 if count <= 2 else 8
+    written = begin + packed_bytes * np.arange(1, len(reads))
     return int((written - later).max(initial=0)) + lines * line
 
 

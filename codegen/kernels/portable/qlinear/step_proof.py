@@ -110,7 +110,7 @@ def _interval_of(
     shifts: NDArray[np.int64],
     values: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """As `_interval`, by some of the steps: those to `values`, which are results minus the zero point."""
+    """Factors that some of the steps permit: those to `values`, which are results minus the zero point."""
     first = _first_sums(scales, ends, values)
     half = np.left_shift(np.int64(1), shifts - 1)[:, None]
     bounds = (values[None] * 2 * half - half) << 32

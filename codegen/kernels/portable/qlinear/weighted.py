@@ -127,7 +127,7 @@ class QLinearFullyConnected(_QLinear, FullyConnected):
 
 
 class _QLinear16(_QLinear):
-    """Images of int16 by weights of int8 or int16: sums of 64 bits, of the image less its zero point."""
+    """Images of int16 by weights of int8 or int16: sums of 64 bits, of the image minus its zero point."""
 
     base: str
     """The function's name without types."""
