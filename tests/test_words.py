@@ -9,9 +9,9 @@ from pathlib import Path
 
 from tests.checkout import ROOT
 
-MOST_RIDDLES = 821
+MOST_RIDDLES = 540
 """Notes of `codegen/` that begin with a word that hides their subject. Lower it when a room is rewritten."""
-MOST_FILLERS = 1_769
+MOST_FILLERS = 1_596
 """Names bound in `codegen/` that say nothing of their value."""
 
 CLEAN = (
