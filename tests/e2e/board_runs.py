@@ -14,6 +14,7 @@ from tests.e2e.models import build_file, int8_cases
 
 MAIN_BOARDS = ("host", "mps2-an386")
 """Both hold every model, so the suite runs every model on two boards."""
+RISCV_BOARDS = ("qemu-virt-rv32", "qemu-virt-rv32b", "qemu-virt-rv32f", "qemu-virt-rv32v", "hifive1")
 OTHER_BOARDS = (
     "netduinoplus2",
     "stm32vldiscovery",
@@ -23,6 +24,7 @@ OTHER_BOARDS = (
     "mps3-an547",
     "microbit",
     "lm3s6965evb",
+    *RISCV_BOARDS,
 )
 FEW = 4
 """Cases an emulated board runs in the default suite; the host and `--long` run all of them."""

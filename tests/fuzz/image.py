@@ -236,7 +236,7 @@ def _linker_script(board: Board) -> str:
     code, data, blob = board.region(board.code_region), board.region(board.data_region), blob_region(board)
     harness = SMALL_HARNESS_BYTES if board.mpu is None else HARNESS_BYTES
     where = "CODE" if blob.name == code.name else "BLOB"
-    return f"""ENTRY(cg_reset)
+    return f"""ENTRY(fuzz_main)
 MEMORY
 {{
     CODE (rx) : ORIGIN = {code.address}, LENGTH = {code.size_bytes}

@@ -16,10 +16,13 @@ from typing import Self
 from codegen.ir import Board
 from codegen.kernels.base.forms import in_smallest_forms
 from codegen.resources import folder
+from codegen.targets.families import family_of
+from codegen.toolchain import gcc
 from tests.fuzz.image import Entry, Program, blob_region, program
 from tests.fuzz.places import DoesNotFit, calls
 from tests.fuzz.trials import Trial
-from tests.kernels.arm_objects import OPTIONS, compiled, compiler
+from tests.kernels.arm_objects import OPTIONS, compiled
+from tests.targets.unaligned import build_plugin, plugin_words, unaligned_accesses
 
 RUNTIME = folder("runtime_c")
 HERE = Path(__file__).parent
@@ -27,10 +30,15 @@ MOST_SECONDS = 300
 _MOST_LAYERS = 400
 """Of one program."""
 _LEAST_CORE = {
-    False: ("-mcpu=cortex-m0", "-mthumb", "-mfloat-abi=soft"),
-    True: ("-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"),
+    ("arm", False): ("-mcpu=cortex-m0", "-mthumb", "-mfloat-abi=soft"),
+    ("arm", True): ("-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"),
+    ("riscv", False): ("-march=rv32im", "-mabi=ilp32"),
+    ("riscv", True): ("-march=rv32imaf", "-mabi=ilp32f"),
 }
-"""By whether floats are handed over in registers: flags whose code every such core runs."""
+"""By family, and whether floats are handed over in registers: flags whose code every such core runs."""
+_HARD_FLOATS = frozenset({"-mfloat-abi=hard", "-mabi=ilp32f"})
+_PROTECTION = {None: 0, "v7m": 7, "v8m": 8, "pmp_pages": 1}
+"""FUZZ_MPU of the family's `fuzz_core.h`, by a board's `mpu`."""
 _SAID = re.compile(r"^(?P<what>wrong|fault|done) (?P<entry>\d+)(?: (?P<which>\w+) (?P<at>\d+))?$", re.M)
 
 
@@ -51,8 +59,19 @@ class Builder:
 
     def __init__(self, board: Board, folder_: Path, objects: Path) -> None:
         self.board, self._folder, self._objects = board, folder_, objects
-        self._command = [compiler(), *OPTIONS, f"-I{HERE}"]
+        self._family = family_of(board.target.cpu)
+        facts = self._family.compiler
+        self._includes = (f"-I{HERE}", f"-I{HERE / 'cores' / self._family.name}")
+        self.plugin = self._plugin()
+        self._command = [gcc.tool(f"{facts.prefix}gcc"), *facts.options, *OPTIONS, *self._includes]
         self._built = 0
+
+    def _plugin(self) -> Path | None:
+        """What watches accesses where QEMU lets pass those that cores of the family trap."""
+        if self._family.name != "riscv":
+            return None
+        self._folder.mkdir(exist_ok=True)
+        return build_plugin(self.board, self._folder / f"{self.board.name}.so")
 
     def build(self, made: Program, level: str) -> Path:
         """The linked image, kernels compiled at `level`. Raises RuntimeError with what the compiler said."""
@@ -63,20 +82,23 @@ class Builder:
         (place / "link.ld").write_text(made.linker_script)
         (place / "own.s").write_text(made.assembly)
         kernels = [compiled(RUNTIME / source, self.board, level, self._objects) for source in made.sources]
-        mpu = {None: 0, "v7m": 7, "v8m": 8}[self.board.mpu]
-        fpu = int("fpu" in self.board.target.features)
-        harness = (f"-DFUZZ_MPU={mpu}", f"-DFUZZ_FPU={fpu}")
+        mpu = _PROTECTION[self.board.mpu]
+        fpu = int(not self.board.target.features.isdisjoint({"fpu", "f"}))
+        harness = (*self._includes, f"-DFUZZ_MPU={mpu}", f"-DFUZZ_FPU={fpu}")
         own = compiled(HERE / "target.c", self.board, "-O2", self._objects, *harness)
         image = place / "fuzz.elf"
         inputs = [self._calls(made.c_text), place / "own.s", own, *kernels]
+        facts = self._family.compiler
         options = [f"-Wa,-I{place}", "-nostartfiles", "-Wl,--gc-sections", f"-T{place / 'link.ld'}"]
-        self._call([*self.board.target.compiler_flags, *options, *map(str, inputs), "-o", str(image)])
+        options += [*facts.link_options, *facts.link_flags(self.board.target)]
+        self._call([*options, *map(str, inputs), "-o", str(image)])
         return image
 
     def _calls(self, text: str) -> Path:
         """The calls compiled for the least core with this board's float ABI: cores that make the same calls
         share the object, and compiling it is most of a program's work."""
-        flags = _LEAST_CORE["-mfloat-abi=hard" in self.board.target.compiler_flags]
+        compiled_for = self._family.compiler.compile_flags(self.board.target)
+        flags = _LEAST_CORE[self._family.name, not _HARD_FLOATS.isdisjoint(compiled_for)]
         name = hashlib.sha256(f"{flags} {text}".encode()).hexdigest()
         target = self._folder / f"{name}.o"
         if not target.exists():
@@ -91,11 +113,16 @@ class Builder:
             raise RuntimeError(f"{self.board.name}: {done.stderr[-3000:]}")
 
 
-def execute(image: Path, board: Board, entries: Sequence[Entry]) -> Iterator[Failure]:
-    """Run all entries; after a fault go on behind it."""
+def execute(
+    image: Path, board: Board, entries: Sequence[Entry], plugin: Path | None = None
+) -> Iterator[Failure]:
+    """Run all entries; after a fault go on behind it. `plugin`: unaligned accesses are errors too, told by
+    the last entry that ran."""
     first = 0
     while first < len(entries):
-        said = _said(image, board, first)
+        accesses = image.with_suffix(".accesses")
+        watched = ("-plugin", plugin_words(plugin, accesses)) if plugin else ()
+        said = _said(image, board, first, watched)
         last = -1
         for match in _SAID.finditer(said):
             number = int(match["entry"])
@@ -108,17 +135,21 @@ def execute(image: Path, board: Board, entries: Sequence[Entry]) -> Iterator[Fai
                 last = number + 1
             else:
                 last = number
+        for line in unaligned_accesses(accesses) if plugin else ():
+            entry = entries[min(last, len(entries)) - 1]
+            yield Failure(trial=entry.trial, side="up to here", text=f"an unaligned access: {line}")
         if last < 0:
             raise RuntimeError(f"{board.name}: the program did not end as it should: {said[-500:]!r}")
         first = last
 
 
-def _said(image: Path, board: Board, first: int) -> str:
-    machine = board.qemu_machine
-    assert machine is not None
+def _said(image: Path, board: Board, first: int, watched: Sequence[str]) -> str:
+    machine, emulator = board.qemu_machine, family_of(board.target.cpu).emulator
+    assert machine is not None and emulator is not None
     semihosting = f"enable=on,target=native,arg=fuzz,arg={first}"
-    command = ["qemu-system-arm", "-M", machine, "-display", "none", "-monitor", "none", "-serial", "none"]
-    command += ["-semihosting-config", semihosting, "-kernel", str(image), *board.qemu_flags]
+    command = [emulator.program, "-M", machine, *emulator.cpu_words(board.target)]
+    command += ["-display", "none", "-monitor", "none", "-serial", "none"]
+    command += ["-semihosting-config", semihosting, "-kernel", str(image), *board.qemu_flags, *watched]
     done = subprocess.run(
         command, capture_output=True, text=True, check=False, timeout=MOST_SECONDS, stdin=subprocess.DEVNULL
     )
@@ -214,7 +245,7 @@ class Runner:
 
 def _run(builder: Builder, entries: list[Entry], level: str) -> list[Failure]:
     image = builder.build(program(entries, builder.board), level)
-    found = list(execute(image, builder.board, entries))
+    found = list(execute(image, builder.board, entries, builder.plugin))
     shutil.rmtree(image.parent)
     return found
 

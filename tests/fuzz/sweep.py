@@ -27,7 +27,10 @@ EACH = ("microbit", "mps2-an385", "mps2-an386", "mps2-an500", "mps2-an505", "mps
 """A board of each core: Cortex-M0, M3, M4, M7, M33, M55."""
 NO_DSP = "mps2-an521"
 """A Cortex-M33 without the DSP extension: portable kernels find there what they find on the other one."""
-BOARDS = (*EACH, NO_DSP)
+RISCV = "qemu-virt-rv32"
+EVERYWHERE = (*EACH, RISCV)
+"""Boards that portable kernels run on; the suite runs them on Arm's only."""
+BOARDS = (*EACH, NO_DSP, RISCV)
 
 _DSP = ("mps2-an386", "mps2-an500", "mps2-an505", "mps3-an547")
 _ONLY_ON: Mapping[str, Sequence[str]] = {
@@ -36,9 +39,9 @@ _ONLY_ON: Mapping[str, Sequence[str]] = {
     "dsp": _DSP,  # SMLAD
     "fpu": _DSP[:-1],  # single precision; a core with Helium for floats takes the next instead
     "mve": _DSP[-1:],  # Helium
-    "rv32": (),  # tests/kernels/rv32: programs of the fuzz are Arm's
+    "rv32": (RISCV,),
 }
-"""Word in a kernel's name -> the boards it can run on. Kernels without such a word run on each of `EACH`."""
+"""Word in a kernel's name -> the boards it can run on. Kernels without such a word run on `EVERYWHERE`."""
 _TOGETHER = 8
 """Groups of kernels in one program, in the suite."""
 NO_CODE = frozenset({"reshape_view"})
@@ -52,12 +55,14 @@ def boards_of(kernel: str) -> tuple[str, ...]:
     for word, boards in _ONLY_ON.items():
         if word in kernel.split("_"):
             return tuple(boards)
-    return EACH
+    return EVERYWHERE
 
 
 def boards_in_turn(kernels: Sequence[Kernel]) -> tuple[str, ...]:
-    """`boards_of` kernels that are `alike`, of the cores with nearly the same code one: each has its turn."""
+    """`boards_of` kernels that are `alike`, of the cores with nearly the same code one: each has its turn.
+    RISC-V runs its own kernels."""
     boards = boards_of(kernels[0].name)
+    boards = EACH if boards == EVERYWHERE else boards
     alike_ = [board for board in boards if board in NEARLY_ALIKE]
     kept = alike_[_turn(kernels[0].name) % len(alike_)] if alike_ else None
     return tuple(board for board in boards if board == kept or board not in NEARLY_ALIKE)

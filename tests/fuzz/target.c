@@ -5,7 +5,7 @@
  * which the program ends, and `done COUNT`. The command line's second word is the first entry to
  * run.
  */
-#include "target.h"
+#include "fuzz_core.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -15,22 +15,11 @@
 #define SYS_EXIT        0x18
 #define STOPPED_BY_EXIT ((void *)0x20026)
 
-extern uint8_t fuzz_stack_end[];
 extern uint8_t fuzz_bss_start[];
 extern uint8_t fuzz_bss_end[];
 
-void cg_reset(void);
-void fuzz_fault(void);
-
 static uint32_t current;
 static char text[96];
-
-static void semihost(int operation, void *argument)
-{
-    register int r0 __asm__("r0") = operation;
-    register void *r1 __asm__("r1") = argument;
-    __asm__ volatile("bkpt 0xab" : "+r"(r0) : "r"(r1) : "memory");
-}
 
 static char *put_text(char *to, const char *from)
 {
@@ -79,60 +68,6 @@ void fuzz_fault(void)
     say("fault", current, NULL, 0);
     leave();
 }
-
-typedef union {
-    uint8_t *stack;
-    void (*function)(void);
-} vector;
-
-__attribute__((section(".vectors"), used)) static const vector vectors[16] = {
-    {.stack = fuzz_stack_end}, {.function = cg_reset},   {.function = fuzz_fault},
-    {.function = fuzz_fault},  {.function = fuzz_fault}, {.function = fuzz_fault},
-    {.function = fuzz_fault},  {.function = fuzz_fault}, {.function = fuzz_fault},
-    {.function = fuzz_fault},  {.function = fuzz_fault}, {.function = fuzz_fault},
-    {.function = fuzz_fault},  {.function = fuzz_fault}, {.function = fuzz_fault},
-    {.function = fuzz_fault},
-};
-
-/* ---- memory protection: what is not listed is closed ------------------------------------ */
-
-#if FUZZ_MPU != 0
-static volatile uint32_t *at_address(uint32_t address)
-{
-    return (volatile uint32_t *)(uintptr_t)address;
-}
-
-#define MPU_CTRL  0xE000ED94u
-#define MPU_RNR   0xE000ED98u
-#define MPU_RBAR  0xE000ED9Cu
-#define MPU_RASR  0xE000EDA0u /* v8-M: RLAR */
-#define MPU_MAIR0 0xE000EDC0u
-
-static void protect(void)
-{
-    for (uint32_t i = 0; i < fuzz_range_count; i++) {
-        const fuzz_range *const range = &fuzz_ranges[i];
-        *at_address(MPU_RNR) = i;
-#if FUZZ_MPU == 7
-        uint32_t log2 = 0;
-        while ((1u << log2) < range->size) {
-            log2++;
-        }
-        const uint32_t access =
-            (range->is_read_only != 0u) ? (6u << 24) : ((3u << 24) | (1u << 28));
-        *at_address(MPU_RBAR) = range->start;
-        *at_address(MPU_RASR) = access | (0xBu << 16) | ((log2 - 1u) << 1) | 1u;
-#else
-        const uint32_t access = (range->is_read_only != 0u) ? (2u << 1) : 1u;
-        *at_address(MPU_MAIR0) = 0xFFu;
-        *at_address(MPU_RBAR) = range->start | access;
-        *at_address(MPU_RASR) = ((range->start + range->size - 1u) & ~31u) | 1u;
-#endif
-    }
-    *at_address(MPU_CTRL) = 1u;
-    __asm__ volatile("dsb\n\tisb" ::: "memory");
-}
-#endif
 
 /* ---- one call ---------------------------------------------------------------------------- */
 
@@ -246,19 +181,13 @@ static uint32_t first_entry(void)
     return found;
 }
 
-void cg_reset(void)
+void fuzz_main(void)
 {
-#if FUZZ_FPU != 0
-    *at_address(0xE000ED88u) |= 0xFu << 20;
-    __asm__ volatile("dsb\n\tisb" ::: "memory");
-#endif
+    set_up_core();
     for (uint8_t *byte = fuzz_bss_start; byte < fuzz_bss_end; byte++) {
         *byte = 0;
     }
-#if FUZZ_MPU != 0
-    *at_address(0xE000ED08u) = (uint32_t)(uintptr_t)vectors;
     protect();
-#endif
     current = first_entry();
     for (; current < fuzz_entry_count; current++) {
         run(&fuzz_entries[current]);

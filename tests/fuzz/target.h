@@ -51,5 +51,9 @@ extern const fuzz_entry fuzz_entries[];
 extern const uint32_t fuzz_entry_count;
 extern const fuzz_range fuzz_ranges[];
 extern const uint32_t fuzz_range_count;
+extern uint8_t fuzz_stack_end[];
+
+void fuzz_main(void); /* the first C function; never returns */
+void fuzz_fault(void);
 
 #endif /* FUZZ_TARGET_H */

@@ -1,7 +1,6 @@
 """Kernels compiled for the core of a board, each once for all tests of a run."""
 
 import os
-import shutil
 import tempfile
 import zlib
 from pathlib import Path
@@ -34,14 +33,6 @@ def shared_folder(factory: pytest.TempPathFactory) -> Path:
     shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "arm-objects"
     shared.mkdir(exist_ok=True)
     return shared
-
-
-def compiler() -> str:
-    """Path of the compiler. Raises FileNotFoundError."""
-    found = shutil.which("arm-none-eabi-gcc")
-    if found is None:
-        raise FileNotFoundError("arm-none-eabi-gcc is not installed")
-    return found
 
 
 def compiled(source: Path, board: Board, level: str, objects: Path, *more: str) -> Path:

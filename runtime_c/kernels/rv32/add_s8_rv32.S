@@ -8,6 +8,7 @@
  */
 #include "cg_needs_rv32.h"
 #include "cg_asm_rv32.inc"
+#include "cg_requantize_rv32.inc"
 
     /* Element \at of both arguments. t0 t1 factors, t2 offset, t3 shift, t4 t5 range. Changes a5, a6. */
     .macro  element at
@@ -18,11 +19,8 @@
     add     a5, a5, t2
     add     a5, a5, a6
     sra     a5, a5, t3
-    bge     a5, t4, 8f
-    mv      a5, t4
-8:  ble     a5, t5, 9f
-    mv      a5, t5
-9:  sb      a5, \at(a3)
+    clamp   a5, t4, t5
+    sb      a5, \at(a3)
     .endm
 
     /* Moves on by \count elements. */
