@@ -1,6 +1,6 @@
 """What an application takes of a build, for builds that no application takes."""
 
-from codegen.report_file import Product, ProductBoard
+from codegen.report_product import Product, ProductBoard
 
 NO_PRODUCT = Product(
     generator="",

@@ -34,9 +34,10 @@ if TYPE_CHECKING:
     from codegen.toolchain.cycles import CycleEstimate
 
 
-def show_plan(planned: Planned) -> None:
-    """Memory map, pools against their bound, constants."""
+def show_plan(planned: Planned, sentence: str) -> None:
+    """One sentence, memory map, pools against their bound, constants."""
     program = planned.program
+    click.echo(f"{sentence}\n")
     steps = counted(len(program.steps.prim_funcs), "step")
     click.echo(f"{program.name}: {steps}, {planned.macs:,} multiply-accumulates\n")
     show_reduction_news(planned)
@@ -82,8 +83,9 @@ def show_ranges(ranges: "Sequence[FreeRange]") -> None:
         click.echo(f"app       leaves {each.size_bytes:,} bytes of {each.pool} at 0x{each.address:08x}")
 
 
-def show_build(built: Built, options: Options) -> None:
-    """What was made, where it is, how large it is."""
+def show_build(built: Built, options: Options, sentence: str) -> None:
+    """One sentence of it all; what was made, where it is, how large it is."""
+    click.echo(f"{sentence}\n")
     for planned in built.models:
         _headline(planned, built.board, options)
         _pools(planned.program, planned.own_macs)
@@ -105,10 +107,12 @@ def show_runs(
     options: Options,
     cases: Sequence[Sequence[Case]],
     measured: Sequence[Measured],
+    sentence: str,
     *,
     steps: bool = False,
 ) -> None:
-    """What every model of a run gave, with `steps` what each step took; then what all of them share."""
+    """One sentence; what every model of a run gave, with `steps` what each step took; what all share."""
+    click.echo(f"{sentence}\n")
     for planned, own, one in zip(built.models, cases, measured, strict=True):
         _show_run(built, planned, options, own, one)
         if steps:

@@ -69,7 +69,7 @@ _AFTER_TOOLS: Mapping[str, Verb] = {
     "boards": Verb(
         module="codegen.cli.verbs_info",
         help="List the boards: core, memories, how they are run. "
-        "With BOARD (a name or a .toml file): all of one.",
+        "With BOARD (a name or a .toml file): all of one. With --fit: where a model fits, fastest first.",
     ),
     "ops": Verb(
         module="codegen.cli.verbs_info",

@@ -15,6 +15,7 @@ from codegen.board.flash.commands import load_commands, tools_for
 from codegen.cli.verb_table import VERBS
 from codegen.command.console import table
 from codegen.documents import to_json
+from codegen.driver.inputs.files import existing
 from codegen.errors import ExitCode
 from codegen.ir import Board, Cache, Region, Runner
 from codegen.targets.families import family_of
@@ -85,10 +86,21 @@ _COLUMNS = [
 @click.command(help=VERBS["boards"].help)
 @click.argument("name", required=False, metavar="[BOARD]")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout and nothing else.")
-def boards(name: str | None, as_json: bool) -> int:
+@click.option(
+    "--fit",
+    "model",
+    type=click.Path(path_type=Path),
+    metavar="MODEL",
+    help="Rank the boards by what MODEL takes of each: RAM, flash, time, energy, or the bytes it lacks.",
+)
+def boards(name: str | None, as_json: bool, model: Path | None) -> int:
     """`codegen boards`."""
     known = catalogue.boards() if name is None else (catalogue.load_board(name),)
-    if as_json:
+    if model is not None:
+        from codegen.cli.boards.board_fits import show_fits
+
+        show_fits(existing(model), among=known, as_json=as_json)
+    elif as_json:
         click.echo(to_json({"schema": 1, "boards": [_document(board) for board in known]}), nl=False)
     elif name is not None:
         _show(known[0])
@@ -164,6 +176,7 @@ def _facts(board: Board) -> Iterable[tuple[str, str]]:
     yield "core", f"{board.target.cpu} ({', '.join(sorted(board.target.features)) or 'no extensions'})"
     yield "second core", "device 1 of [[place]]: runs what is placed there" if board.second_core else ""
     yield "clock", _clock(board)
+    yield "energy", _energy(board)
     yield "caches", ", ".join(_cache(cache) for cache in board.caches)
     yield (
         "run on",
@@ -190,6 +203,14 @@ def _flash_tool(board: Board) -> str | None:
 def _clock(board: Board) -> str:
     rated = f", rated {board.rated_clock_hz / 1e6:g} MHz" if board.rated_clock_hz else ""
     return f"{board.clock_hz / 1e6:g} MHz in the test firmware{rated}" if board.clock_hz else ""
+
+
+def _energy(board: Board) -> str:
+    if board.power is None:
+        return "no published current of the running core"
+    current, volts = board.power.microamps_per_megahertz, board.power.volts
+    picojoules = board.power.picojoules_per_cycle
+    return f"{picojoules:g} pJ a cycle: {current:g} uA/MHz at {volts:g} V ({board.power.source})"
 
 
 def _cache(cache: Cache) -> str:
@@ -224,6 +245,7 @@ def _document(board: Board) -> dict[str, object]:
         "features": sorted(board.target.features),
         "clock_hz": board.clock_hz,
         "rated_clock_hz": board.rated_clock_hz,
+        "power": _power_document(board),
         "runner": board.runner.value,
         "port": _port_document(board),
         "flash_tool": _flash_tool(board),
@@ -238,6 +260,15 @@ def _document(board: Board) -> dict[str, object]:
         "stack_bytes": board.stack_bytes,
         "regions": [_region(region) for region in board.regions],
         "sources": list(board.sources),
+    }
+
+
+def _power_document(board: Board) -> dict[str, object] | None:
+    power = board.power
+    return power and {
+        "microamps_per_megahertz": power.microamps_per_megahertz,
+        "volts": power.volts,
+        "source": power.source,
     }
 
 

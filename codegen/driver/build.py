@@ -41,7 +41,7 @@ from codegen.program.program import Bundle, Program
 from codegen.program.search_options import SearchOptions
 from codegen.program.size_ranges import OpenEnd
 from codegen.progress import Progress, Tally, silent
-from codegen.report_file import Product
+from codegen.report_product import Product
 from codegen.search import (
     Choices,
     board_pools,

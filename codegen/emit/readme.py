@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from codegen.emit.c.c_text import fill
 from codegen.program.program import Bundle
-from codegen.report_file import Product
+from codegen.report_product import Product
 
 _RUNTIME = "cg_runtime.h"
 _WORDS = re.compile(r'case (CG_\w+):\s+return "([^"]+)";')

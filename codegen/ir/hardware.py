@@ -243,6 +243,32 @@ class SecondCore:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Power:
+    """Published current of the running core, peripherals off: energy of a cycle follows from it."""
+
+    microamps_per_megahertz: float
+    volts: float
+    """Supply at which the current was measured."""
+    source: str
+    """Document that says so, and the conditions."""
+
+    def __post_init__(self) -> None:
+        for field, value in (
+            ("microamps_per_megahertz", self.microamps_per_megahertz),
+            ("volts", self.volts),
+        ):
+            if not 0 < value < 1e6:
+                raise ValueError(f"{field} must be positive, got {value:g}")
+        if not self.source:
+            raise ValueError("source is empty: say which document has the figures")
+
+    @property
+    def picojoules_per_cycle(self) -> float:
+        """Energy of a cycle: microamps per megahertz are picocoulombs a cycle."""
+        return self.microamps_per_megahertz * self.volts
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Board:
     """A board: one TOML file in `boards/`. Sizes in bytes; regions in order of preference."""
 
@@ -272,6 +298,8 @@ class Board:
     """Clock of the core in the test firmware: as reset leaves it, unless `setup` changes it."""
     rated_clock_hz: int = 0
     """Highest clock of the core by the data sheet, the one that `wait_states` are for; 0: unknown."""
+    power: Power | None = None
+    """None: nobody published the core's current, so no energy is told."""
     caches: tuple[Cache, ...] = ()
     flash_tool: str | None = None
     """The flash tool to take, by name, or a command of its own, run where `firmware.elf` is."""

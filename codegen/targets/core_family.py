@@ -189,12 +189,19 @@ def no_counters() -> Mapping[str, CycleCounter]:
     return {}
 
 
+def no_rates() -> Mapping[str, float]:
+    """No core whose instructions were timed."""
+    return {}
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CycleFacts:
     """Cycles of a family's cores."""
 
     counters: Callable[[], Mapping[str, CycleCounter]] = no_counters
     """By core whose timings are published."""
+    per_instruction: Callable[[], Mapping[str, float]] = no_rates
+    """By such core: cycles of an instruction, on average over networks (`benchmarks/core_cycles.py`)."""
     recorded: Path | None = None
     """Table of what kernels were measured to take behind a flash (`search/kernels/cycle_costs.py`)."""
 

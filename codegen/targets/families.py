@@ -95,6 +95,11 @@ def level_flags(target: Target, level: str) -> Words:
     return family_of(target.cpu).compiler.level_flags(target, level)
 
 
+def cycles_per_instruction(cpu: str) -> float | None:
+    """Cycles of an instruction of a core, on average over networks; None where no timings are published."""
+    return family_of(cpu).cycles.per_instruction().get(cpu)
+
+
 def protection_of(board: Board) -> ProtectionUnit | None:
     """The memory protection unit of a board's core."""
     facts = family_of(board.target.cpu).firmware

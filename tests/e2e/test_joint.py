@@ -145,6 +145,7 @@ def test_the_pool_is_the_largest_plan_and_constants_are_merged(shared: Product) 
         "warnings",
         "options",
         "totals",
+        "summary",
     }
     assert report["plan"]["pools"][0]["size_bytes"] == pool.size_bytes
     assert report["constants"]["total_bytes"] == constants.size_bytes

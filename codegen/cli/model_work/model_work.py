@@ -78,7 +78,8 @@ def _build(
 ) -> int:
     with progress(quiet or as_json) as stage:
         built = build_models(paths, options, target, progress=stage)
-        text = (target / DATA).read_text(encoding="utf-8")
+        told = document(built, options)
+        text = to_json(told)
         text, lines = report_files.finish_build(text, target, target, paths, options, stage)
     show_warnings(built.warnings)
     for planned in built.models:
@@ -86,7 +87,7 @@ def _build(
     if as_json:
         click.echo(text, nl=False)
     elif not quiet:
-        show_build(built, options)
+        show_build(built, options, str(told["summary"]))
         show_ranges(ranges)
         show_lines(lines)
     return ExitCode.OK
@@ -177,7 +178,8 @@ def run(
                 replace(one, estimate=estimate_cycles(built, cases[index][0], model=index, memory=memory))
                 for index, one in enumerate(measured)
             ]
-        text = _document(built, options, measured)
+        told = document(built, options, measured)
+        text = to_json(told)
         if folder is not None:
             write_file(target / DATA, text.encode())
         text, lines = report_files.finish_build(text, target, folder or Path(), paths, options, stage)
@@ -185,7 +187,7 @@ def run(
     if as_json and not problems:
         click.echo(text, nl=False)
     elif not quiet and not as_json:
-        show_runs(built, options, cases, measured, steps=steps)
+        show_runs(built, options, cases, measured, str(told["summary"]), steps=steps)
         show_ranges(ranges)
         show_lines(lines)
         if asked.is_example:

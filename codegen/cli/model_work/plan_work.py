@@ -48,21 +48,20 @@ def plan(
     else:
         with progress(quiet or as_json) as stage:
             planned = plan_only(path, options, progress=stage)
-            document: Mapping[str, object] = {}
-            if as_json or report_files or outputs.has_document:
-                document = report(
-                    planned.program,
-                    options.board,
-                    planned.macs,
-                    reduction=planned.reduction,
-                    sliding=planned.sliding,
-                )
+            document: Mapping[str, object] = report(
+                planned.program,
+                options.board,
+                planned.macs,
+                reduction=planned.reduction,
+                sliding=planned.sliding,
+            )
+            sentence = str(document["summary"])
             document, lines = report_files.finish(
                 document, outputs.folder, models=[path], options=options, progress=stage
             )
         show_spilled(planned.program, quiet)
         written = outputs.of_program(path, planned.program, options) + outputs.of_document(document) + lines
-        show = partial(show_plan, planned)
+        show = partial(show_plan, planned, sentence)
     if as_json:
         click.echo(to_json(document), nl=False)
     elif not quiet:

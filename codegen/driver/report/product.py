@@ -10,7 +10,7 @@ from codegen.emit.values.locations import Places, TensorView, callers_views
 from codegen.ir import Board, Runner
 from codegen.program.image import ElfSizes, Sources
 from codegen.program.program import Bundle, Program
-from codegen.report_file import Product, ProductBoard, ProductMemory, ProductModel, ProductTensor
+from codegen.report_product import Product, ProductBoard, ProductMemory, ProductModel, ProductTensor
 from codegen.targets.families import compile_flags
 
 

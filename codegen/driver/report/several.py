@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from codegen.driver.report.single import members_report, staged_report, workspace_bytes
+from codegen.driver.report.summary_sentence import summary
 from codegen.driver.report.totals import totals
 from codegen.joint import heaviest_group
 from codegen.program.program import Bundle, BundlePool, Program, bundle_peak, own_pools
 
-_SHARED = ("schema", "board", "options", "elf", "constants", "totals")
+_SHARED = ("schema", "board", "options", "elf", "constants", "totals", "summary")
 """Parts of a model's document that are one for all; `plan` is both."""
 
 
@@ -27,13 +28,15 @@ def joint_report(bundle: Bundle, documents: Sequence[dict[str, object]]) -> dict
     }
     if "elf" in first:
         head["elf"] = first["elf"]
-    head["totals"] = totals(head, bundle.programs[0].board)
+    board = bundle.programs[0].board
+    head["totals"] = totals(head, board, bundle.programs[0].memory.problem.pools)
     models = [
         {key: part for key, part in each.items() if key not in _SHARED}
         | {"plan": _based(bundle, program.name, _part(each, "plan"))}
         for program, each in zip(bundle.programs, documents, strict=True)
     ]
-    return {**head, "models": models}
+    whole = {**head, "models": models}
+    return {**whole, "summary": summary(whole, board)}
 
 
 def constants_report(bundle: Bundle) -> dict[str, object]:

@@ -13,7 +13,9 @@ from codegen.driver.report.rounding_certificate import rounding_report
 from codegen.driver.report.sections import copies_report, reduction_report, window_report
 from codegen.driver.report.size_gaps import sizes_report
 from codegen.driver.report.step_layers import layers_report
-from codegen.driver.report.totals import predicted_instructions, steps_not_predicted, time_report, totals
+from codegen.driver.report.summary_sentence import summary
+from codegen.driver.report.time_and_energy import add_time
+from codegen.driver.report.totals import predicted_instructions, steps_not_predicted, totals
 from codegen.ir.ops.user import operator_name
 from codegen.kernels.primfunc import PrimFunc
 from codegen.passes import Reduction
@@ -80,8 +82,9 @@ def report(
     document["steps_not_predicted"] = steps_not_predicted(program.steps.prim_funcs)
     if measured is not None:
         document["run"] = _run(program, measured)
-    document["totals"] = totals(document, program.board)
-    document["time"] = time_report(document, program.board)
+    document["totals"] = totals(document, program.board, program.memory.problem.pools)
+    add_time(document, program.board)
+    document["summary"] = summary(document, program.board)
     return document
 
 

@@ -1,16 +1,14 @@
-"""Share of the board that a model takes: RAM with the stack, flash with the code, time at the rated clock."""
+"""Share of the board that a model takes: RAM with the stack, flash with the code."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
 from codegen.ir.hardware import Board
 from codegen.kernels.primfunc import PrimFunc
-
-_COUNTED = ("cycles", "cycles_estimate", "instructions")
-"""Counts of a run that time follows from, the best first."""
+from codegen.problem.problem import Pool
 
 
-def totals(document: Mapping[str, object], board: Board) -> dict[str, object]:
+def totals(document: Mapping[str, object], board: Board, pools: Iterable[Pool]) -> dict[str, object]:
     """`totals` of report.json: bytes of the model, and bytes that the board has.
 
     RAM is that of all pools and the static stack bounds; flash is constants that are linked and the model's
@@ -28,25 +26,12 @@ def totals(document: Mapping[str, object], board: Board) -> dict[str, object]:
     return {
         "ram_bytes": ram,
         "board_ram_bytes": sum(region.size_bytes for region in board.regions if region.writable),
+        "pool_limit_bytes": sum(pool.limit_bytes for pool in pools)
+        if _part(document, "board")["requested"]
+        else None,
         "flash_bytes": flash,
         "board_flash_bytes": sum(region.size_bytes for region in board.regions if not region.writable),
     }
-
-
-def time_report(document: Mapping[str, object], board: Board) -> dict[str, object] | None:
-    """`time` of report.json: one inference at the rated clock; None where clock or counts are unknown.
-
-    Cycles of a real board's counter, else estimated ones, else instructions at one a cycle: measured, or
-    predicted by the kernels' models. `counted` names which.
-    """
-    if not board.rated_clock_hz:
-        return None
-    run = cast("Mapping[str, int | None]", document.get("run") or {})
-    for counted in _COUNTED:
-        if run.get(counted):
-            return _time(cast("int", run[counted]), counted, board)
-    predicted = cast("int | None", document["instructions_predicted"])
-    return None if predicted is None else _time(predicted, "instructions_predicted", board)
 
 
 def predicted_instructions(prims: Sequence[PrimFunc]) -> int | None:
@@ -59,11 +44,6 @@ def predicted_instructions(prims: Sequence[PrimFunc]) -> int | None:
 def steps_not_predicted(prims: Sequence[PrimFunc]) -> int:
     """Steps with code whose kernels have no model of their instructions."""
     return sum(bool(prim.symbol or prim.block) and prim.instructions is None for prim in prims)
-
-
-def _time(count: int, counted: str, board: Board) -> dict[str, object]:
-    milliseconds = float(f"{1000 * count / board.rated_clock_hz:.3g}")
-    return {"milliseconds": milliseconds, "clock_hz": board.rated_clock_hz, "counted": counted}
 
 
 def _part(document: Mapping[str, object], key: str) -> Mapping[str, object]:

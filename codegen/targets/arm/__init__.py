@@ -83,6 +83,12 @@ def _counters() -> Mapping[str, CycleCounter]:
     return timing.counters()
 
 
+def _per_instruction() -> Mapping[str, float]:
+    from codegen.targets.arm import timing
+
+    return timing.CYCLES_PER_INSTRUCTION
+
+
 FAMILY = CoreFamily(
     name="arm",
     title="Cortex-M",
@@ -109,6 +115,10 @@ FAMILY = CoreFamily(
         template_values=_template_values,
     ),
     decode_fault=decode_fault,
-    cycles=CycleFacts(counters=_counters, recorded=Path(__file__).with_name("kernel_cycles.csv")),
+    cycles=CycleFacts(
+        counters=_counters,
+        per_instruction=_per_instruction,
+        recorded=Path(__file__).with_name("kernel_cycles.csv"),
+    ),
     ecosystems=ECOSYSTEMS,
 )

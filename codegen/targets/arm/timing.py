@@ -57,6 +57,17 @@ TIMINGS = {
 }
 """By the name gcc knows the core by."""
 
+CYCLES_PER_INSTRUCTION: dict[str, float] = {
+    "cortex-m0": 1.332,
+    "cortex-m0plus": 1.296,
+    "cortex-m3": 1.976,
+    "cortex-m4": 1.430,
+    "cortex-m7": 1.194,
+    "cortex-m33": 1.430,
+    "cortex-m55": 1.273,
+}
+"""By core, over all networks that `python benchmarks/core_cycles.py` runs, which prints it."""
+
 _SINGLE_LOAD = re.compile(r"^(?:v?ldr(?:s?[bh])?t?|ldrex[bh]?)$")
 _SINGLE_STORE = re.compile(r"^(?:v?str[bh]?t?|strex[bh]?)$")
 _PAIR = re.compile(r"^(?:ldrd|strd)$")

@@ -45,6 +45,12 @@ def _counters() -> Mapping[str, CycleCounter]:
     return timing.counters()
 
 
+def _per_instruction() -> Mapping[str, float]:
+    from codegen.targets.riscv import timing
+
+    return timing.CYCLES_PER_INSTRUCTION
+
+
 FAMILY = CoreFamily(
     name="riscv",
     title="RISC-V",
@@ -94,6 +100,6 @@ FAMILY = CoreFamily(
         link_stack_bytes=640,
     ),
     decode_fault=decode_fault,
-    cycles=CycleFacts(counters=_counters),
+    cycles=CycleFacts(counters=_counters, per_instruction=_per_instruction),
     ecosystems=Ecosystems(esp_idf=frozenset({"esp32-c3", "esp32-c6", "esp32-p4"})),
 )

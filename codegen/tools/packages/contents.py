@@ -15,7 +15,8 @@ from codegen.api import (
     listed,
     read_manifest,
 )
-from codegen.report_file import ConstantPool, Pool, Product, ProductModel, Report
+from codegen.report_file import ConstantPool, Pool, Report
+from codegen.report_product import Product, ProductModel
 
 LICENCE = "LICENSE"
 """Terms of the runtime, as a build writes them."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from codegen.api import float32
-from codegen.report_file import ProductTensor
+from codegen.report_product import ProductTensor
 from codegen.tools.packages.contents import Package
 from codegen.tools.packages.package_templates import fill
 

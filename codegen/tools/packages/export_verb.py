@@ -19,7 +19,8 @@ from codegen.api import (
     to_json,
     write_bill,
 )
-from codegen.report_file import ProductModel, Report, typed
+from codegen.report_file import Report, typed
+from codegen.report_product import ProductModel
 from codegen.tools.packages import TOOL
 from codegen.tools.packages.contents import read_package
 from codegen.tools.packages.package_forms import FORMS

@@ -9,7 +9,8 @@ from pathlib import PurePosixPath
 
 import msgspec
 
-from codegen.report_file import ConstantPool, Pool, ProductModel, ProductTensor, Report
+from codegen.report_file import ConstantPool, Pool, Report
+from codegen.report_product import ProductModel, ProductTensor
 from codegen.tools.packages.contents import LICENCE, Package, PackageFiles
 from codegen.tools.packages.libraries import flat, with_flags
 from codegen.tools.packages.package_templates import fill

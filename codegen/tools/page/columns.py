@@ -18,6 +18,8 @@ class Column:
 
 
 _STEPS = (
+    Column(field="microseconds", title="us", told="microseconds at the board's rated clock"),
+    Column(field="microjoules", title="uJ", told="microjoules at the published current of the core"),
     Column(field="cycles", title="cycles", told="as a real board's counter has them"),
     Column(field="cycles_estimate", title="cycles, estimate", told="QEMU's counts times published timings"),
     Column(field="instructions", title="instructions", told="measured in one inference"),

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from codegen.api import render_page
-from codegen.report_file import Buffer, CurvePoint, ProductModel, Report, Step, typed
+from codegen.report_file import Buffer, CurvePoint, Report, Step, typed
+from codegen.report_product import ProductModel
 from codegen.tools.page import curve_chart, flash_chart, memory_chart
 from codegen.tools.page.columns import Column, cost_field, curve_columns, step_columns
 from codegen.tools.page.differences import Differences, differences, parts

@@ -19,8 +19,8 @@ RUNNERS: Mapping[str, str] = {"qemu": "QEMU", "host": "this machine", "serial": 
 COUNTED: Mapping[str, str] = {
     "cycles": "measured cycles of the board's counter",
     "cycles_estimate": "estimated cycles",
-    "instructions": "an estimate: measured instructions, one a cycle",
-    "instructions_predicted": "an estimate: predicted instructions of kernels that have a model, one a cycle",
+    "instructions": "an estimate: measured instructions times the core's mean cycles of one",
+    "instructions_predicted": "an estimate: predicted instructions times the core's mean cycles of one",
 }
 """Counts that a time follows from, as people read them."""
 
