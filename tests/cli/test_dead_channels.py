@@ -71,8 +71,8 @@ def test_it_is_the_first_thing_that_a_plan_says(capsys: pytest.CaptureFixture[st
     model = str(model_path("mobilenet_v1_pruned"))
     assert call("plan", model) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert re.match(r"(About|Nearly) .* of this network computes constants: [0-9,]+ channels of", lines[2])
-    assert lines[7].split()[:2] == ["layer", "channels"]
+    assert re.match(r"(About|Nearly) .* of this network computes constants: [0-9,]+ channels of", lines[4])
+    assert lines[9].split()[:2] == ["layer", "channels"]
     assert not any(line.startswith("reduced ") for line in lines)
     assert call("plan", model, "--json") == 0
     told: dict[str, Any] = json.loads(capsys.readouterr().out)["reduction"]
