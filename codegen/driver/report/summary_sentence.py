@@ -44,7 +44,7 @@ def _times(document: Mapping[str, object], board: Board) -> str:
     if "models" not in document:
         return _time(document, board)
     models = cast("Sequence[Mapping[str, object]]", document["models"])
-    return "; ".join(f"{_part(model, 'model')['name']} {_time(model, board)}" for model in models)
+    return "; ".join(f"{_part(model, 'model')['name']}: {_time(model, board)}" for model in models)
 
 
 def _time(document: Mapping[str, object], board: Board) -> str:
