@@ -42,7 +42,7 @@ PYSERIAL_LAST = $(call LOCKED,last,--force-reinstall)
 # Where the machine keeps Python from writing bytecode, every command of the suite compiled all of codegen again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-all test-public test-long lint style types docs lock bench engines clean python tools-demo tools-build tools-test
+.PHONY: help demo test test-all test-rest test-long lint style types docs lock bench engines clean python tools-demo tools-build tools-test
 .PHONY: installed-test
 
 help:
@@ -54,12 +54,13 @@ demo: tools-demo $(VENV)/.demo
 test: installed-test
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
-# make test-all   the same, and what is about the public networks (CODEGEN_TESTDATA names their folder)
+# make test-all   the same, larger numbers, and what is about the public networks (CODEGEN_TESTDATA names their folder)
 test-all: installed-test
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --public
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --public --thorough
 
-# make test-public   what is about the public networks, alone
-test-public: installed-test
+# make test-rest   what `make test-all` runs beside `make test`
+test-rest: installed-test
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --thorough -m thorough
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal tests/public
 
 # make test-long   every model on every board it fits, and the long sweeps

@@ -13,6 +13,7 @@ from codegen.cli.main import COLLECTED_AFTER
 from codegen.search import falling_back
 from tests import programs
 from tests.checkout import ROOT
+from tests.programs import as_users_compile as as_users_compile
 from tests.programs import uncached as uncached
 
 # No deadline: nothing is asserted about times. Derandomised: a run on main repeats; --long draws anew.
@@ -24,6 +25,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden", action="store_true", help="write golden files from what is rendered now"
     )
+    parser.addoption("--thorough", action="store_true", help="run what `make test` leaves to `make test-all`")
     parser.addoption("--long", action="store_true", help="run the long sweeps too")
     parser.addoption("--public", action="store_true", help="run what needs the public networks too")
     parser.addoption(
@@ -55,16 +57,25 @@ def pytest_collection(session: pytest.Session) -> None:
             importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say the processor time of this process, of xdist's and of all programs that tests started."""
+    used = os.times()
+    seconds = used.user + used.system + used.children_user + used.children_system
+    terminalreporter.write_line(f"{seconds:,.0f} s of processor time, in all processes")
+
+
 def pytest_collection_finish() -> None:
     """What the collected tests hold stays until the end: no need to look through it again and again."""
     gc.freeze()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Without `--long` leave out long sweeps, and of `covering` combinations all but a few."""
+    """Without `--long` leave out long sweeps, and of `covering` combinations all but a few; without
+    `--thorough` too what `make test-all` alone runs."""
     if config.getoption("--long"):
         return
-    left_out = {item for item in items if "long" in item.keywords}
+    marks = {"long"} if config.getoption("--thorough") else {"long", "thorough"}
+    left_out = {item for item in items if marks & set(item.keywords)}
     combined: dict[str, list[pytest.Function]] = {}
     for item in items:
         if item not in left_out and "covering" in item.keywords and isinstance(item, pytest.Function):

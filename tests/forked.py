@@ -66,7 +66,7 @@ def _serve(address: str) -> NoReturn:
     ):
         importlib.import_module(name)
     objects.keep()
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks how children ended: they say so themselves
+    signal.signal(signal.SIGCHLD, _reap)
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(address)
         server.listen()
@@ -78,6 +78,13 @@ def _serve(address: str) -> NoReturn:
                 if os.fork() == 0:
                     server.close()
                     os._exit(_answer(asker))
+
+
+def _reap(*_: object) -> None:
+    """Nobody asks how children ended, for they say so themselves; only the time that they took counts here."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
 
 
 def _answer(asker: socket.socket) -> int:

@@ -84,3 +84,10 @@ def _write(script: Path, text: str, **programs: str) -> None:
 def uncached(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every file is compiled, whatever was compiled before: for tests of what compiling twice gives."""
     monkeypatch.setenv("CCACHE_DISABLE", "1")
+    monkeypatch.setenv(objects.AS_USERS, "1")
+
+
+@pytest.fixture
+def as_users_compile(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every option of a build counts: debug information and, on this machine, the level."""
+    monkeypatch.setenv(objects.AS_USERS, "1")

@@ -161,3 +161,16 @@ def test_what_does_not_compile_is_told_every_time(shop: Shop, tmp_path: Path) ->
     words = [COMPILER, f"-ffile-prefix-map={tmp_path}=.", "-c", "f.c", "-o", str(tmp_path / "f.o")]
     for _ in range(2):
         assert "soon" in objects.compiled(shop.call, words, tmp_path).stderr
+
+
+def test_builds_in_the_suite_skip_debug_information_and_most_of_the_optimiser_on_this_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for compiler, level in (("/usr/bin/gcc", "-O1"), (COMPILER, "-O3")):
+        build = [compiler, "-std=c11", "-g", "-O3", "-c", "f.c", "-o", "f.o"]
+        assert objects.quick_command(build) == [compiler, "-std=c11", level, "-c", "f.c", "-o", "f.o"]
+        library = [compiler, "-O3", "-c", "f.c", "-o", "f.o"]
+        assert objects.quick_command(library) == library
+        with monkeypatch.context() as patch:
+            patch.setenv(objects.AS_USERS, "1")
+            assert objects.quick_command(build) == build

@@ -4,6 +4,7 @@ In the same run: the measured peak of each pool equals the plan, guards are unto
 same outputs, the stack stays within its static bound.
 """
 
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -77,11 +78,18 @@ def test_int8_edges(key: str, board: str, tmp_path: Path) -> None:
     _check(key, Options(board=board, io_types="int8"), tmp_path, every_case=True)
 
 
-@pytest.mark.parametrize("io", [IoMode.CALLER, IoMode.POOL])
-@pytest.mark.parametrize("optimize", ["size", "speed"])
+@pytest.mark.usefixtures("as_users_compile")
+@pytest.mark.parametrize(
+    ("io", "optimize"),
+    [
+        *itertools.product((IoMode.CALLER, IoMode.POOL), ("size", "speed")),
+        (IoMode.CALLER, "balanced"),
+    ],
+)
 def test_other_options_give_the_same_outputs(io: IoMode, optimize: Optimize, tmp_path: Path) -> None:
     options = Options(board="host", io=io, optimize=optimize, keep_inputs=io is IoMode.POOL)
-    _check("ds_cnn", options, tmp_path, every_case=True)
+    for key in ("ds_cnn", "ds_cnn_float"):
+        _check(key, options, tmp_path / key, every_case=True)
 
 
 @pytest.mark.covering

@@ -45,7 +45,7 @@ def compile_library(target: Path, *flags: str, files: Sequence[Path] | None = No
     Each is compiled alone, so that its object is known again (tests/objects.py)."""
     compiler = shutil.which("gcc")
     assert compiler, "these tests compile the kernels for this machine: install gcc"
-    options = ["-std=c11", "-O1", "-fno-strict-aliasing", "-fPIC", *WARNINGS, *flags]
+    options = ["-std=c11", "-O0", "-fno-strict-aliasing", "-fPIC", *WARNINGS, *flags]
 
     def call(*words: str) -> None:
         said = gcc.call([compiler, *options, *words], RUNTIME)

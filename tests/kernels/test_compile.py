@@ -95,7 +95,7 @@ def test_arm(tmp_path_factory: pytest.TempPathFactory, name: str, level: str) ->
 @pytest.mark.long
 @LEVELS
 def test_host(tmp_path: Path, level: str) -> None:
-    """The library for this machine (`compile_library`) is compiled without a warning anyway, at -O1."""
+    """The library for this machine (`compile_library`) is compiled without a warning anyway, at -O0."""
     _compile(tmp_path, "gcc", level)
 
 

@@ -1,5 +1,6 @@
 """Tools around the core: each lies in folders of its own, and the rest works without it."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -32,13 +33,32 @@ QUICK = (
     "tests/cli/test_init.py",
 )
 """Tests of the core that take seconds."""
-_IMPORT_ALL = """
-import importlib, pkgutil, codegen
+_PROGRAM = """
+import contextlib, importlib, io, json, pkgutil, sys
+import codegen, pytest
+from codegen.cli.main import main
+from importlinter.cli import lint_imports
+
+def printed(*words):
+    with contextlib.redirect_stdout(io.StringIO()) as text, contextlib.suppress(SystemExit):
+        main(words)
+    return text.getvalue()
+
 for module in pkgutil.walk_packages(codegen.__path__, "codegen."):
     if not module.name.endswith(("__main__", "pytest_plugin")):
         importlib.import_module(module.name)
-print(codegen.__file__)
+with contextlib.redirect_stdout(io.StringIO()) as contracts:
+    lint_imports(no_cache=True)
+told = {
+    "imported": codegen.__file__,
+    "help": printed("--help"),
+    "flags": printed("build", "--help"),
+    "contracts": contracts.getvalue(),
+    "tests": int(pytest.main(["-q", "-n", "0", "-p", "no:cacheprovider", *sys.argv[1:]])),
+}
+print(json.dumps(told))
 """
+"""All checks in one process: importing took most of each."""
 
 
 @pytest.fixture
@@ -68,20 +88,21 @@ def _output(folder: Path, *words: str) -> str:
 
 @pytest.mark.parametrize("tool", TOOLS)
 def test_the_rest_works_without(tool: str, copy: Path) -> None:
-    python, lint = sys.executable, str(Path(sys.executable).parent / "lint-imports")
     for folder in FOLDERS:
         shutil.rmtree(copy / folder / tool, ignore_errors=True)
     [gone] = [each for each in installed_tools() if any(f".{tool}." in v.module for v in each.verbs.values())]
-    assert _output(copy, python, "-c", _IMPORT_ALL).strip() == str(copy / "codegen" / "__init__.py")
-    listed = _output(copy, python, "-m", "codegen", "--help").partition("Commands:")[2]
-    verbs = set(re.findall(r"^  (\w+) ", listed, re.MULTILINE))
+    *said, told = _output(copy, sys.executable, "-c", _PROGRAM, *QUICK).splitlines()
+    found = json.loads(told)
+    assert found["imported"] == str(copy / "codegen" / "__init__.py")
+    verbs = set(re.findall(r"^  (\w+) ", found["help"].partition("Commands:")[2], re.MULTILINE))
     assert verbs == set(VERBS) - set(gone.verbs)
-    flags = _output(copy, python, "-m", "codegen", "build", "--help")
     assert all(
-        (flag.flag in flags) == (each is not gone) for each in installed_tools() for flag in each.report_flags
+        (flag.flag in found["flags"]) == (each is not gone)
+        for each in installed_tools()
+        for flag in each.report_flags
     )
-    assert "0 broken" in _output(copy, lint, "--no-cache")
-    _output(copy, python, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", *QUICK)
+    assert "0 broken" in found["contracts"]
+    assert found["tests"] == 0, said
 
 
 def test_nothing_else_names_a_tool() -> None:
