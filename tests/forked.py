@@ -81,7 +81,7 @@ def _serve(address: str) -> NoReturn:
 
 
 def _reap(*_: object) -> None:
-    """Nobody asks how children ended, for they say so themselves; only the time that they took counts here."""
+    """Nobody asks how children ended, for they say so themselves; only the time they took counts here."""
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
