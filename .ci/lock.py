@@ -21,9 +21,14 @@ EXTRAS = {"demo": (), "test": ("test",), "lint": ("test", "lint"), "docs": ("doc
 BUILD = ("hatchling", "editables", "setuptools")
 """What builds this project, and those packages that are source only: installed before all others."""
 _MICRO = "tflite-micro==0.dev20261023182759"
-ENGINES = {"engines": (_MICRO, "tflite-runtime==2.14.0", "numpy==1.26.4"), "engines-newer": (_MICRO,)}
-"""The tests' reference engines, in an environment of their own. tflite-runtime 2.14 has wheels up to Python
-3.11 and needs NumPy 1: newer Pythons have the other group."""
+_VELA = "ethos-u-vela==5.2.0"
+ENGINES = {
+    "engines": (_MICRO, _VELA, "tflite-runtime==2.14.0", "numpy==1.26.4"),
+    "engines-newer": (_MICRO, _VELA),
+}
+"""The tests' reference engines, and Arm's compiler for the Ethos-U, in an environment of their own.
+
+tflite-runtime 2.14 has wheels up to Python 3.11 and needs NumPy 1: newer Pythons have the other group."""
 LAST = ("pyserial",)
 """Installed once more at the end: labgrid brings a pyserial of its own, in files of the same names."""
 KEPT = ("clang-format",)

@@ -51,6 +51,9 @@ if TYPE_CHECKING:
     from codegen.emit.firmware.folder_files import toolchain_file
     from codegen.emit.folder.manifest import MANIFEST, is_as_written, read_manifest
     from codegen.emit.readme import usage
+    from codegen.engines import Request as EngineRequest
+    from codegen.engines import evaluate as engine_outputs
+    from codegen.engines import find_engine
     from codegen.errors import CodegenError, ExitCode, Message, Messages, counted, listed
     from codegen.extras import install_extra
     from codegen.importers.dispatch import load as load_model
@@ -59,6 +62,8 @@ if TYPE_CHECKING:
     from codegen.importers.onnx.file.reader import package as onnx_package
     from codegen.importers.onnx.file.reader import read_graph as read_onnx_graph
     from codegen.importers.printable_names import printable
+    from codegen.importers.tflite.file.reader import FileModel, FileOperator, FileTensor
+    from codegen.importers.tflite.file.reader import read as read_tflite
     from codegen.ir import DType, Runner, TensorType
     from codegen.ir.byte_sizes import size_bytes
     from codegen.ir.c_names import is_reserved_file

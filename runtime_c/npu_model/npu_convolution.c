@@ -23,8 +23,10 @@ npu_window npu_window_of(const npu_model *model)
         .upscale = upscale == 0 ? 1 : 2,
         .zeros_between = upscale == 2,
     };
-    const uint32_t rows = registers[NPU_SET_OFM_HEIGHT_M1] * window.stride_y + window.dilated_height;
-    const uint32_t columns = registers[NPU_SET_OFM_WIDTH_M1] * window.stride_x + window.dilated_width;
+    const uint32_t rows =
+        registers[NPU_SET_OFM_HEIGHT_M1] * window.stride_y + window.dilated_height;
+    const uint32_t columns =
+        registers[NPU_SET_OFM_WIDTH_M1] * window.stride_x + window.dilated_width;
     const uint32_t pad_y = window.pad_top + (registers[NPU_SET_IFM_PAD_BOTTOM] & 255U);
     const uint32_t pad_x = window.pad_left + (registers[NPU_SET_IFM_PAD_RIGHT] & 255U);
     window.height = (window.dilated_height - 1) / window.dilation_y + 1;
@@ -61,9 +63,8 @@ static channel_scale scale_of_channel(npu_model *model, uint32_t channel)
     const uint32_t cores = model->device->cores;
     const uint32_t base = channel % cores == 0 ? NPU_SET_SCALE_BASE : NPU_SET_SCALE1_BASE;
     const uint64_t offset = (uint64_t)(channel / cores) * CHANNEL_BYTES;
-    const uint8_t *bytes =
-        npu_readable(model, model->short_registers[NPU_SET_SCALE_REGION],
-                     model->long_registers[base] + offset, CHANNEL_BYTES);
+    const uint8_t *bytes = npu_readable(model, model->short_registers[NPU_SET_SCALE_REGION],
+                                        model->long_registers[base] + offset, CHANNEL_BYTES);
     if (bytes == NULL || offset + CHANNEL_BYTES > (model->long_registers[base + 1] & 0xffffffffU)) {
         npu_fail(model, NPU_OUTSIDE_REGION, model->short_registers[NPU_SET_SCALE_REGION],
                  model->long_registers[base] + offset);
@@ -118,8 +119,8 @@ static void convolve_channel(npu_model *model, const npu_window *window, uint32_
     }
     for (uint32_t y = 0; y <= model->short_registers[NPU_SET_OFM_HEIGHT_M1]; y++) {
         for (uint32_t x = 0; x <= model->short_registers[NPU_SET_OFM_WIDTH_M1]; x++) {
-            const int64_t sum = dot_product(model, &input, window, kernel, y, x,
-                                            depthwise ? channel : 0, depth);
+            const int64_t sum =
+                dot_product(model, &input, window, kernel, y, x, depthwise ? channel : 0, depth);
             npu_finish(model, &result, y, x, channel,
                        npu_rescale(sum + scale.bias, scale.scale, rounding));
             npu_spend(model, kernel_size + 1);

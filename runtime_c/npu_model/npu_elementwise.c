@@ -18,8 +18,8 @@ enum {
 };
 
 /*
- * Which operand of a sum has a scale of 32 bits, of the smaller input scale by twice the larger. The
- * other one has one half, as in TensorFlow Lite, where both are shifted left first.
+ * Which operand of a sum has a scale of 32 bits, of the smaller input scale by twice the larger.
+ * The other one has one half, as in TensorFlow Lite, where both are shifted left first.
  */
 enum { SCALE_BOTH = 0, SCALE_FIRST = 1, SCALE_SECOND = 2 };
 

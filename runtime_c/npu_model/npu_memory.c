@@ -129,8 +129,8 @@ static uint64_t address_of(const npu_tensor *tensor, uint32_t y, uint32_t x, uin
 
 int32_t npu_load(npu_model *model, const npu_tensor *tensor, uint32_t y, uint32_t x, uint32_t c)
 {
-    const uint8_t *bytes = npu_readable(model, tensor->region, address_of(tensor, y, x, c),
-                                        tensor->element_bytes);
+    const uint8_t *bytes =
+        npu_readable(model, tensor->region, address_of(tensor, y, x, c), tensor->element_bytes);
     if (bytes == NULL) {
         return 0;
     }
@@ -150,8 +150,8 @@ int32_t npu_load(npu_model *model, const npu_tensor *tensor, uint32_t y, uint32_
 void npu_store(npu_model *model, const npu_tensor *tensor, uint32_t y, uint32_t x, uint32_t c,
                int32_t value)
 {
-    uint8_t *bytes = npu_writable(model, tensor->region, address_of(tensor, y, x, c),
-                                  tensor->element_bytes);
+    uint8_t *bytes =
+        npu_writable(model, tensor->region, address_of(tensor, y, x, c), tensor->element_bytes);
     if (bytes != NULL) {
         for (uint32_t i = 0; i < tensor->element_bytes; i++) {
             bytes[i] = (uint8_t)((uint32_t)value >> 8 * i);

@@ -4,8 +4,9 @@
  * stream on memory regions and checks every byte that it reads or writes.
  *
  * Results are those of the device, not its cycles. A command stream refers to memory by region and
- * offset; region 0 holds constants by Vela's convention, 1 the scratch, 2 the fast scratch. Commands
- * run one after the other: waits have no effect, since each command ends before the next begins.
+ * offset; region 0 holds constants by Vela's convention, 1 the scratch, 2 the fast scratch.
+ * Commands run one after the other: waits have no effect, since each command ends before the next
+ * begins.
  */
 #ifndef CODEGEN_NPU_MODEL_H
 #define CODEGEN_NPU_MODEL_H
@@ -18,15 +19,15 @@
 
 typedef enum {
     NPU_OK = 0,
-    NPU_NO_STOP,           /* the stream ends without a stop command */
-    NPU_CUT_COMMAND,       /* the last command lacks its payload */
-    NPU_UNKNOWN_COMMAND,   /* a command that neither device has */
-    NPU_NOT_MODELLED,      /* a command or mode of the device that this model leaves out */
-    NPU_OUTSIDE_REGION,    /* an access before or behind its region, or to a region that is absent */
-    NPU_WRITES_CONSTANTS,  /* a write to a region that may only be read */
-    NPU_BAD_WEIGHTS,       /* a weight stream that ends early or breaks its own format */
-    NPU_TOO_MANY_WEIGHTS,  /* one command's weights exceed the memory that the caller lends */
-    NPU_TOO_MUCH_WORK      /* more element steps than the caller allows */
+    NPU_NO_STOP,          /* the stream ends without a stop command */
+    NPU_CUT_COMMAND,      /* the last command lacks its payload */
+    NPU_UNKNOWN_COMMAND,  /* a command that neither device has */
+    NPU_NOT_MODELLED,     /* a command or mode of the device that this model leaves out */
+    NPU_OUTSIDE_REGION,   /* an access before or behind its region, or to a region that is absent */
+    NPU_WRITES_CONSTANTS, /* a write to a region that may only be read */
+    NPU_BAD_WEIGHTS,      /* a weight stream that ends early or breaks its own format */
+    NPU_TOO_MANY_WEIGHTS, /* one command's weights exceed the memory that the caller lends */
+    NPU_TOO_MUCH_WORK     /* more element steps than the caller allows */
 } npu_status;
 
 typedef struct {

@@ -115,7 +115,7 @@ typedef struct {
     uint16_t short_registers[NPU_REGISTERS]; /* parameters of commands without payload */
     uint64_t long_registers[NPU_REGISTERS];  /* payloads, with the parameter in bits 32 to 47 */
     uint8_t lut[NPU_LUT_BYTES];
-    uint32_t word; /* index of the command that runs */
+    uint32_t word;   /* index of the command that runs */
     npu_fault fault; /* the first one; its status stays NPU_OK until then */
 } npu_model;
 

@@ -64,9 +64,9 @@ void npu_pool(npu_model *model, uint32_t mode)
     const npu_tensor input = npu_input(model);
     const npu_tensor result = npu_result(model);
     const npu_window window = npu_window_of(model);
-    const uint64_t steps =
-        mode == POOL_SUM_OF_CHANNELS ? model->short_registers[NPU_SET_IFM_DEPTH_M1] + 1U
-                                     : (uint64_t)window.height * window.width;
+    const uint64_t steps = mode == POOL_SUM_OF_CHANNELS
+                               ? model->short_registers[NPU_SET_IFM_DEPTH_M1] + 1U
+                               : (uint64_t)window.height * window.width;
     if (mode > POOL_SUM_OF_CHANNELS) {
         npu_fail(model, NPU_NOT_MODELLED, 0, NPU_OP_POOL);
     }
@@ -77,8 +77,7 @@ void npu_pool(npu_model *model, uint32_t mode)
                 if (npu_failed(model)) {
                     return;
                 }
-                npu_finish(model, &result, y, x, c,
-                           pooled(model, mode, &input, &window, y, x, c));
+                npu_finish(model, &result, y, x, c, pooled(model, mode, &input, &window, y, x, c));
             }
         }
     }

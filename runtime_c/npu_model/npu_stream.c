@@ -6,11 +6,11 @@
 
 #include "npu_parts.h"
 
-#define CODE_BITS    0x3ffU
-#define HAS_PAYLOAD  0x4000U
-#define KIND_BITS    0xc000U
-#define OWN_MEMORY   0x100U /* of a region register: the device's own memory, not a region */
-#define REGION_BITS  7U
+#define CODE_BITS   0x3ffU
+#define HAS_PAYLOAD 0x4000U
+#define KIND_BITS   0xc000U
+#define OWN_MEMORY  0x100U /* of a region register: the device's own memory, not a region */
+#define REGION_BITS 7U
 
 typedef struct {
     const char *name;
@@ -18,9 +18,9 @@ typedef struct {
 } named_device;
 
 static const named_device devices[] = {
-    {"ethos-u55-32", {1, 8, 4, 14 * 1024}},   {"ethos-u55-64", {1, 8, 8, 14 * 1024}},
-    {"ethos-u55-128", {1, 8, 8, 22 * 1024}},  {"ethos-u55-256", {1, 8, 8, 46 * 1024}},
-    {"ethos-u65-256", {1, 8, 8, 46 * 1024}},  {"ethos-u65-512", {2, 8, 8, 46 * 1024}},
+    {"ethos-u55-32", {1, 8, 4, 14 * 1024}},  {"ethos-u55-64", {1, 8, 8, 14 * 1024}},
+    {"ethos-u55-128", {1, 8, 8, 22 * 1024}}, {"ethos-u55-256", {1, 8, 8, 46 * 1024}},
+    {"ethos-u65-256", {1, 8, 8, 46 * 1024}}, {"ethos-u65-512", {2, 8, 8, 46 * 1024}},
 };
 
 const npu_device *npu_device_named(const char *name)

@@ -176,8 +176,7 @@ static void read_chunk(decoder *stream)
     coded_values *weights = &stream->weights;
     coded_values *runs = &stream->runs;
     const int64_t lead = stream->has_runs ? (int64_t)weights->begun - (int64_t)runs->begun : 0;
-    const bool more_weights =
-        (!stream->has_runs || lead < 8) && weights->begun < weights->total;
+    const bool more_weights = (!stream->has_runs || lead < 8) && weights->begun < weights->total;
     const bool more_runs = stream->has_runs && lead >= 0 && runs->begun < runs->total;
     const coded_values earlier_weights = *weights;
     const coded_values earlier_runs = *runs;
@@ -230,16 +229,15 @@ static int16_t weight_of(const decoder *stream, uint32_t index)
 
 static int16_t next_weight(decoder *stream)
 {
-    if (stream->zeros > 0) {
-        stream->zeros--;
-        return 0;
-    }
-    if (stream->weights.taken == stream->weights.total) {
+    if (stream->zeros == 0 && stream->weights.taken == stream->weights.total) {
         begin_slice(stream);
         if (stream->leads_with_run && !stream->broken) {
             stream->zeros = next_value(stream, &stream->runs);
-            return stream->broken ? 0 : next_weight(stream);
         }
+    }
+    if (stream->zeros > 0) {
+        stream->zeros--;
+        return 0;
     }
     if (stream->broken) {
         return 0;
@@ -267,7 +265,7 @@ typedef struct {
     uint32_t depth;       /* channels of the result that this core computes */
     uint32_t block_depth; /* of them, those of one block */
     bool part_kernel_first;
-    uint32_t input_block; /* channels of the input that one block takes */
+    uint32_t input_block;  /* channels of the input that one block takes */
     uint32_t element_step; /* elements of a kernel part are padded to a multiple */
     uint32_t part_height, part_width;
 } core_order;
@@ -302,8 +300,8 @@ static void read_element(npu_model *model, decoder *stream, npu_kernel_shape sha
                 const uint32_t input_channel = part.input_from + input + j;
                 const int16_t weight = next_weight(stream);
                 if (!is_padding && channel < order->depth && input_channel < shape.input_depth) {
-                    place(model, shape, order->first + channel * order->cores, y, x,
-                          input_channel, weight);
+                    place(model, shape, order->first + channel * order->cores, y, x, input_channel,
+                          weight);
                 }
             }
         }
@@ -361,7 +359,10 @@ static core_order order_of(const npu_model *model, npu_kernel_shape shape, uint3
         .block_depth = (block + cores - 1 - core) / cores,
         .part_kernel_first = part_kernel_first,
         .input_block = part_kernel_first || is_wide ? 16 : 32,
-        .element_step = shape.depthwise ? 4 : !part_kernel_first ? 1 : is_wide ? 2 : 4,
+        .element_step = shape.depthwise      ? 4
+                        : !part_kernel_first ? 1
+                        : is_wide            ? 2
+                                             : 4,
         .part_height = KERNEL_PART >> (stride >> 4 & 1U),
         .part_width = KERNEL_PART >> (stride >> 3 & 1U),
     };

@@ -1,0 +1,162 @@
+"""The functional model of runtime_c/npu_model as a library of this process.
+
+It is compiled by the host's C compiler when it is first asked for.
+"""
+
+import ctypes
+import shutil
+import subprocess
+import tempfile
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codegen.api import CodegenError, Message, data_folder
+from codegen.tools.npu.vela_file import NpuOperator
+
+MOST_STEPS = 1 << 36
+"""Multiply-accumulates and element accesses of one run: minutes of the host's time."""
+_WEIGHTS = 1 << 24
+"""Weights that one command may have."""
+_REGIONS = 8
+_FLAGS = ("-std=c11", "-O2", "-fPIC", "-shared")
+FAULTS = (
+    "",
+    "the stream ends without a stop command",
+    "the last command lacks its payload",
+    "a command that the device does not have",
+    "a command or mode that the model leaves out",
+    "an access outside its memory region",
+    "a write to constants",
+    "a weight stream that breaks its format",
+    "one command has more weights than the model takes",
+    "more work than a run may take",
+)
+"""By `npu_status` of npu_model.h."""
+OPERATIONS: Mapping[int, str] = {
+    0x002: "convolution",
+    0x003: "depthwise convolution",
+    0x005: "pooling",
+    0x006: "element-wise",
+    0x010: "copy",
+}
+
+
+class _Region(ctypes.Structure):
+    _fields_ = (("bytes", ctypes.c_void_p), ("length", ctypes.c_uint64), ("writable", ctypes.c_bool))
+
+
+class _Work(ctypes.Structure):
+    _fields_ = (
+        ("weights", ctypes.c_void_p),
+        ("weight_capacity", ctypes.c_size_t),
+        ("most_steps", ctypes.c_uint64),
+    )
+
+
+class _Fault(ctypes.Structure):
+    _fields_ = (
+        ("status", ctypes.c_int),
+        ("word", ctypes.c_uint32),
+        ("region", ctypes.c_uint32),
+        ("address", ctypes.c_uint64),
+    )
+
+
+def run_stream(
+    device: str,
+    stream: NDArray[np.uint32],
+    regions: Sequence[NDArray[np.uint8] | None],
+    writable: Sequence[bool],
+    most_steps: int = MOST_STEPS,
+) -> str | None:
+    """Run a command stream on memory `regions`, in place; the fault in words, or None.
+
+    Raises CodegenError E316 for a device that the model does not know, E501 without a C compiler.
+    """
+    library = _library()
+    configuration = library.npu_device_named(device.encode())
+    if not configuration:
+        text = f"the functional model knows no {device}"
+        help_ = "it knows ethos-u55-32, -64, -128, -256 and ethos-u65-256, -512"
+        raise CodegenError(Message(code="E316", text=text, help=help_))
+    table = (_Region * _REGIONS)()
+    for number, (memory, may_write) in enumerate(zip(regions, writable, strict=True)):
+        if memory is not None:
+            table[number] = _Region(memory.ctypes.data, memory.size, may_write)
+    weights = np.zeros(_WEIGHTS, np.int16)
+    work = _Work(weights.ctypes.data, weights.size, most_steps)
+    fault = _Fault()
+    words = np.ascontiguousarray(stream, np.uint32)
+    status = library.npu_run(configuration, words.ctypes.data, words.size, table, work, ctypes.byref(fault))
+    if status == 0:
+        return None
+    place = f" (region {fault.region}, address {fault.address:#x})" if fault.address or fault.region else ""
+    return f"{FAULTS[status]}: word {fault.word} of {words.size}{place}"
+
+
+def run_operator(operator: NpuOperator, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Outputs of one operator whose inputs have the shapes of `operator.inputs`.
+
+    Raises CodegenError E316 with the model's fault, and as `run_stream`.
+    """
+    scratch = np.full(operator.scratch_bytes, 0xAA, np.uint8)
+    fast = np.full(operator.fast_scratch_bytes, 0xAA, np.uint8)
+    for value, array in zip(operator.inputs, inputs, strict=True):
+        stored = np.ascontiguousarray(array, value.dtype).view(np.uint8).reshape(-1)
+        scratch[value.offset : value.offset + value.size_bytes] = stored
+    constants = operator.constants.copy()
+    absent = [None] * (_REGIONS - 3)
+    fault = run_stream(
+        operator.device,
+        operator.stream,
+        [constants, scratch, fast, *absent],
+        [False, True, True, *([False] * len(absent))],
+    )
+    if fault is not None:
+        text = f"the command stream cannot be run: {fault}"
+        raise CodegenError(Message(code="E316", where=f"op {operator.index} ethos-u", text=text))
+    return [
+        scratch[value.offset : value.offset + value.size_bytes].view(value.dtype).reshape(value.shape).copy()
+        for value in operator.outputs
+    ]
+
+
+def operations(stream: NDArray[np.uint32]) -> Counter[str]:
+    """How many operations of each kind a stream starts."""
+    counts: Counter[str] = Counter()
+    position = 0
+    while position < len(stream):
+        word = int(stream[position])
+        has_payload = word & 0xC000 == 0x4000
+        if not has_payload and word & 0x3FF in OPERATIONS:
+            counts[OPERATIONS[word & 0x3FF]] += 1
+        position += 2 if has_payload else 1
+    return counts
+
+
+@cache
+def _library() -> ctypes.CDLL:
+    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    if compiler is None:
+        text = "the functional model needs a C compiler for this machine, and there is none"
+        raise CodegenError(Message(code="E501", text=text, help="install it: apt-get install gcc"))
+    sources = sorted(str(path) for path in (data_folder("runtime_c") / "npu_model").glob("*.c"))
+    with tempfile.TemporaryDirectory(prefix="codegen-npu-") as folder:
+        built = Path(folder) / "npu_model.so"
+        subprocess.run([compiler, *_FLAGS, "-o", str(built), *sources], check=True, capture_output=True)
+        library = ctypes.CDLL(str(built))
+    library.npu_device_named.restype = ctypes.c_void_p
+    library.npu_run.argtypes = (
+        ctypes.c_void_p,
+        ctypes.c_void_p,
+        ctypes.c_size_t,
+        ctypes.c_void_p,
+        _Work,
+        ctypes.c_void_p,
+    )
+    return library

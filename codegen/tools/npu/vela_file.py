@@ -1,0 +1,218 @@
+"""Operators `ethos-u` of a .tflite file: command streams, their device, their memory.
+
+Vela's convention: inputs of the operator are the stream with the driver's header, constants, scratch, fast
+scratch, then the network's values. Values lie in the scratch, at the offsets that the metadata entry
+`OfflineMemoryAllocation` states. Source: npu_serialisation.py and driver_actions.py of Vela.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from tflite.Model import Model
+from tflite.TensorType import TensorType as TypeCode
+
+from codegen.api import (
+    CodegenError,
+    FileModel,
+    FileOperator,
+    FileTensor,
+    Message,
+    model_bytes,
+    printable,
+    read_tflite,
+)
+
+OPERATOR = "ethos-u"
+_METADATA = b"OfflineMemoryAllocation"
+_HEADER_WORDS = 3
+_MAGIC = int.from_bytes(b"COP1", "little")
+_CONFIG, _STREAM, _NOP = 1, 2, 5
+"""Driver actions: configuration (two words follow), stream (its words follow), padding."""
+_FIXED_INPUTS = 4
+_DTYPES: Mapping[int, type[np.generic]] = MappingProxyType(
+    {TypeCode.INT8: np.int8, TypeCode.UINT8: np.uint8, TypeCode.INT16: np.int16, TypeCode.INT32: np.int32}
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class ArenaValue:
+    """A value of the network in the scratch."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    offset: int
+    """First byte in the scratch."""
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of all elements."""
+        return int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class NpuOperator:
+    """One operator `ethos-u`."""
+
+    index: int
+    """Number of the operator in the file."""
+    device: str
+    """Name of the configuration, such as `ethos-u55-128`."""
+    stream: NDArray[np.uint32]
+    """The register commands, without the driver's header."""
+    constants: NDArray[np.uint8]
+    scratch_bytes: int
+    fast_scratch_bytes: int
+    inputs: tuple[ArenaValue, ...]
+    outputs: tuple[ArenaValue, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class VelaFile:
+    """A .tflite file that Vela wrote."""
+
+    operators: tuple[NpuOperator, ...]
+    others: tuple[str, ...]
+    """Operators that stay on the core, by name, in the file's order."""
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    """Names of the network's inputs and outputs."""
+
+
+def read_vela_file(path: Path) -> VelaFile:
+    """Read the operators `ethos-u` of the file at `path`.
+
+    Raises CodegenError: E211, E300 or E302..E305 as for any model file; E315 if Vela did not write it; E316
+    for a stream or offsets that contradict themselves.
+    """
+    data, name = model_bytes(path), printable(path.name)
+    model = read_tflite(data, name)
+    operators = [operator for operator in model.operators if operator.custom_name == OPERATOR]
+    if not operators:
+        raise CodegenError(
+            Message(
+                code="E315",
+                where=name,
+                text="the file has no operator ethos-u: Vela did not compile it",
+                help="vela --accelerator-config ethos-u55-128 MODEL.tflite writes output/MODEL_vela.tflite",
+            )
+        )
+    offsets = _offsets(data, len(model.tensors), name)
+    return VelaFile(
+        operators=tuple(_operator(model, operator, offsets, name) for operator in operators),
+        others=tuple(
+            operator.custom_name or operator.name
+            for operator in model.operators
+            if operator.custom_name != OPERATOR
+        ),
+        inputs=tuple(model.tensors[index].name for index in model.inputs),
+        outputs=tuple(model.tensors[index].name for index in model.outputs),
+    )
+
+
+def _refused(name: str, text: str) -> CodegenError:
+    return CodegenError(
+        Message(code="E316", where=name, text=text, help="compile the file from before Vela again")
+    )
+
+
+def _offsets(data: bytes, tensors: int, name: str) -> NDArray[np.int32]:
+    """Offset of each tensor in the scratch; -1 for those that Vela did not place."""
+    model = cast(Any, Model.GetRootAs(bytearray(data), 0))
+    for index in range(model.MetadataLength()):
+        entry = model.Metadata(index)
+        if entry.Name() == _METADATA and 0 <= entry.Buffer() < model.BuffersLength():
+            buffer = model.Buffers(entry.Buffer())
+            words = buffer.DataAsNumpy() if buffer.DataLength() else np.zeros(0, np.uint8)
+            offsets = np.frombuffer(words.tobytes()[: len(words) // 4 * 4], "<i4")[_HEADER_WORDS:]
+            if len(offsets) == tensors:
+                return offsets
+            raise _refused(name, f"{_METADATA.decode()} has {len(offsets)} offsets for {tensors} tensors")
+    raise _refused(
+        name, f"the file lacks the metadata {_METADATA.decode()}, which places values in the scratch"
+    )
+
+
+def _operator(model: FileModel, operator: FileOperator, offsets: NDArray[np.int32], name: str) -> NpuOperator:
+    where = f"{name}, op {operator.index} ethos-u"
+    indices = (*operator.inputs, *operator.outputs)
+    if len(operator.inputs) < _FIXED_INPUTS or not all(0 <= i < len(model.tensors) for i in indices):
+        raise _refused(where, "its inputs are not stream, constants, scratch, fast scratch and values")
+    stream, constants, scratch, fast = (model.tensors[index] for index in operator.inputs[:_FIXED_INPUTS])
+    device, words = _split(_data(model, stream).tobytes(), where)
+    scratch_bytes = _extent(scratch)
+    return NpuOperator(
+        index=operator.index,
+        device=device,
+        stream=words,
+        constants=_data(model, constants),
+        scratch_bytes=scratch_bytes,
+        fast_scratch_bytes=_extent(fast),
+        inputs=tuple(
+            _value(model.tensors[index], offsets, scratch_bytes, where)
+            for index in operator.inputs[_FIXED_INPUTS:]
+        ),
+        outputs=tuple(
+            _value(model.tensors[index], offsets, scratch_bytes, where) for index in operator.outputs
+        ),
+    )
+
+
+def _data(model: FileModel, tensor: FileTensor) -> NDArray[np.uint8]:
+    if not 0 <= tensor.buffer < len(model.buffers):
+        return np.zeros(0, np.uint8)
+    return np.ascontiguousarray(model.buffers[tensor.buffer])
+
+
+def _extent(tensor: FileTensor) -> int:
+    return max(tensor.shape[0], 0) if tensor.shape else 0
+
+
+def _split(payload: bytes, where: str) -> tuple[str, NDArray[np.uint32]]:
+    """The device that the driver's header names, and the words behind it."""
+    words = np.frombuffer(payload[: len(payload) // 4 * 4], "<u4")
+    if len(words) == 0 or words[0] != _MAGIC:
+        raise _refused(where, "its command stream does not begin with COP1")
+    device, position = None, 1
+    while position < len(words):
+        action, count = int(words[position]) & 0xFF, int(words[position]) >> 16
+        if action == _CONFIG and position + 1 < len(words):
+            device = _device(int(words[position + 1]), where)
+        elif action == _STREAM and device is not None:
+            count |= (int(words[position]) >> 8 & 0xFF) << 16
+            stream = np.ascontiguousarray(words[position + 1 : position + 1 + count])
+            if len(stream) == count:
+                return device, stream
+            break
+        elif action != _NOP:
+            break
+        position += 3 if action == _CONFIG else 1
+    raise _refused(where, "the header of its command stream is cut short or has an unknown action")
+
+
+def _device(config: int, where: str) -> str:
+    """Name of a configuration: product in bits 28 to 31, binary logarithm of its multipliers in 0 to 3."""
+    product, macs = config >> 28, 1 << (config & 0xF)
+    names = {0: "ethos-u55", 1: "ethos-u65"}
+    if product not in names:
+        raise _refused(where, f"it is for product {product} of the family; the model knows U55 and U65")
+    return f"{names[product]}-{macs}"
+
+
+def _value(tensor: FileTensor, offsets: NDArray[np.int32], scratch_bytes: int, where: str) -> ArenaValue:
+    dtype = _DTYPES.get(tensor.type_code)
+    if dtype is None or any(extent < 0 for extent in tensor.shape):
+        raise _refused(where, f"{tensor} is no int8, uint8, int16 or int32 of a known shape")
+    value = ArenaValue(
+        name=tensor.name, shape=tensor.shape, dtype=np.dtype(dtype), offset=int(offsets[tensor.index])
+    )
+    if value.offset < 0 or value.offset + value.size_bytes > scratch_bytes:
+        raise _refused(
+            where, f"{tensor} lies at {value.offset}, outside the scratch of {scratch_bytes} bytes"
+        )
+    return value
