@@ -100,8 +100,8 @@ def _compared(vela: VelaFile, against: Path, cases: int) -> str:
         text = f"{engine.name} cannot run the file before Vela: {answer.error.splitlines()[-1]}"
         raise CodegenError(Message(code="E316", where=str(against), text=text))
     for number, (case, right) in enumerate(zip(inputs, answer.outputs, strict=True)):
-        for value, array, wanted in zip(operator.outputs, run_operator(operator, case), right, strict=True):
-            _need_equal(f"case {number}, output {value.name}", array, np.asarray(wanted))
+        for value, array, expected in zip(operator.outputs, run_operator(operator, case), right, strict=True):
+            _need_equal(f"case {number}, output {value.name}", array, np.asarray(expected))
     return f"{cases} of {counted(cases, 'case')} equal to {engine.name} {engine.version}, bit by bit"
 
 
