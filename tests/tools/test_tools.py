@@ -122,7 +122,7 @@ def test_tools_may_import_no_other_room() -> None:
     """The contract lists every room but the interface, so that a new room is on it too."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
     [contract] = [each for each in contracts["contracts"] if each.get("source_modules") == ["codegen.tools"]]
-    permitted = {"api", "report_file", "tools", "late_imports", "pytest_plugin", "py"}
+    permitted = {"api", "report_file", "report_product", "tools", "late_imports", "pytest_plugin", "py"}
     rooms = {path.stem for path in (ROOT / "codegen").iterdir() if path.suffix == ".py" or path.is_dir()}
     rooms = {name for name in rooms if not name.startswith("_")} - permitted
     assert {name.removeprefix("codegen.") for name in contract["forbidden_modules"]} == rooms
