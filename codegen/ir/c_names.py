@@ -70,8 +70,8 @@ def is_taken(name: str) -> bool:
 def headers() -> frozenset[str]:
     """Names, without `.h`, of headers that a header called alike in front of them would hide: of the C
     standard, of C libraries, and of the runtime."""
-    own = (path.stem for path in resources.folder("runtime_c").rglob("*.h"))
-    return frozenset([*f"{_STANDARD_HEADERS} {_PLATFORM_HEADERS}".split(), *own])
+    runtime_headers = (path.stem for path in resources.folder("runtime_c").rglob("*.h"))
+    return frozenset([*f"{_STANDARD_HEADERS} {_PLATFORM_HEADERS}".split(), *runtime_headers])
 
 
 def is_reserved_file(name: str) -> bool:
@@ -98,12 +98,12 @@ def identifier(text: str, fallback: str, *, keep: Literal["head", "tail"] = "tai
 def unique(names: Iterable[str]) -> list[str]:
     """The names in order, later duplicates numbered."""
     taken: set[str] = set()
-    found: list[str] = []
+    unique_names: list[str] = []
     for name in names:
         candidate, number = name, 1
         while candidate in taken:
             number += 1
             candidate = f"{name}_{number}"
         taken.add(candidate)
-        found.append(candidate)
-    return found
+        unique_names.append(candidate)
+    return unique_names

@@ -44,8 +44,8 @@ def evaluate(module: Module, function: Function, inputs: Sequence[np.ndarray]) -
     values = _bind(function, inputs)
     for let, result in steps(module, function, inputs):
         values[let.var.name] = result
-    found = [_value(module, values, result) for result in function.results]
-    return [result for result in found if result is not None]
+    results = [_value(module, values, result) for result in function.results]
+    return [result for result in results if result is not None]
 
 
 def _bind(function: Function, inputs: Sequence[np.ndarray]) -> dict[str, np.ndarray]:

@@ -192,18 +192,18 @@ class Function:
             self._define(defined, let.var)
         for result in self.results:
             self._check_use(defined, result)
-        for each in self.states:
-            old, new = self.params[each.param].type, self.results[each.result].type
-            if (old.shape, old.dtype, len(each.initial)) != (new.shape, new.dtype, old.size_bytes):
-                raise ValueError(f"{self.name}: {self.params[each.param].name} is {old}, becomes {new}")
+        for state in self.states:
+            old, new = self.params[state.param].type, self.results[state.result].type
+            if (old.shape, old.dtype, len(state.initial)) != (new.shape, new.dtype, old.size_bytes):
+                raise ValueError(f"{self.name}: {self.params[state.param].name} is {old}, becomes {new}")
 
     def _check_sizes(self) -> None:
         known = self.sizes.values({name: np.asarray(high) for name, high in self.sizes.largest.items()})
-        for each in found_in((self.params, self.body, self.results)):
-            unknown = sorted(set(names_of(each.formula)) - self.sizes.names)
-            if unknown or evaluate(each.formula, known) != each:
+        for number in found_in((self.params, self.body, self.results)):
+            unknown = sorted(set(names_of(number.formula)) - self.sizes.names)
+            if unknown or evaluate(number.formula, known) != number:
                 reason = f"follows from unknown sizes {unknown}" if unknown else "is not that at the largest"
-                raise ValueError(f"{self.name}: {said(each)} {reason}")
+                raise ValueError(f"{self.name}: {said(number)} {reason}")
 
     def _define(self, defined: dict[str, Var], var: Var) -> None:
         if var.name in defined:
@@ -222,15 +222,15 @@ class Function:
 
     def uses(self) -> dict[str, list[int]]:
         """Steps that read each variable; `len(body)` stands for being a result."""
-        found: dict[str, list[int]] = {var.name: [] for var in self.variables()}
+        readers: dict[str, list[int]] = {var.name: [] for var in self.variables()}
         for step, let in enumerate(self.body):
             for arg in let.call.args:
                 if isinstance(arg, Var):
-                    found[arg.name].append(step)
+                    readers[arg.name].append(step)
         for result in self.results:
             if isinstance(result, Var):
-                found[result.name].append(len(self.body))
-        return found
+                readers[result.name].append(len(self.body))
+        return readers
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

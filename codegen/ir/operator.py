@@ -84,8 +84,8 @@ class Op(ABC):
 
     def at_both_ends(self, attrs: Attrs, ranges: Sequence[Range], args: Types, result: TensorType) -> Range:
         """The range of a monotone operator: what it makes of both ends."""
-        low = self.evaluate(attrs, [each.low for each in ranges], args, result)
-        return Range(low=low, high=self.evaluate(attrs, [each.high for each in ranges], args, result))
+        low = self.evaluate(attrs, [bounds.low for bounds in ranges], args, result)
+        return Range(low=low, high=self.evaluate(attrs, [bounds.high for bounds in ranges], args, result))
 
     def channel_links(self, attrs: Attrs, args: Types, result: TensorType) -> Links:
         """Which channels of the arguments go into which of the result; None where it needs all of them."""

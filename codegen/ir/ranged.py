@@ -50,17 +50,17 @@ class NamedSizes:
     ) -> None:
         """Every extent that differs between `functions`, at `values` of the symbols, gets a name, and a
         formula of those before it. `complete`: these are all that there are."""
-        rows = {s.name: np.array([each[s.name] for each in values], np.int64) for s in symbols}
+        rows = {s.name: np.array([sizes[s.name] for sizes in values], np.int64) for s in symbols}
         self.symbols = tuple(symbols)
         self.fitter = Fitter(rows, complete=complete)
         self._plain = Fitter(rows, complete=complete)
         self.extents: dict[str, Extent] = {}
         for position, param in enumerate(functions[-1].params):
-            self._axes(param.name, [each.params[position].type.shape for each in functions])
-        layers = [_layers(each) for each in functions]
+            self._axes(param.name, [function.params[position].type.shape for function in functions])
+        layers = [_layers(function) for function in functions]
         for step, let in enumerate(layers[-1]):
-            self._axes(let.var.name, [each[step].var.type.shape for each in layers])
-            for word, total in _paddings([each[step] for each in layers]):
+            self._axes(let.var.name, [layer[step].var.type.shape for layer in layers])
+            for word, total in _paddings([layer[step] for layer in layers]):
                 self._extent(f"{let.var.name}_{word}", total, f"padding of {let.var.name}")
 
     @property
@@ -75,7 +75,7 @@ class NamedSizes:
 
     def _extent(self, name: str, values: Whole, of: str) -> None:
         known = self.fitter.values.values()
-        if values.min() != values.max() and not any(np.array_equal(values, own) for own in known):
+        if values.min() != values.max() and not any(np.array_equal(values, size) for size in known):
             self.add(name, self.formula(values, of), values, of)
 
     def add(self, name: str, formula: Formula, values: Whole, of: str) -> None:
@@ -86,10 +86,10 @@ class NamedSizes:
 
     def formula(self, values: Whole, what: str) -> Formula:
         """Find the formula or the table that gives `values`. Raises Unlike if there is neither."""
-        found = self.fitter.formula(values) or self.fitter.table(values)
-        if found is None:
+        formula = self.fitter.formula(values) or self.fitter.table(values)
+        if formula is None:
             raise Unlike(f"{what} follows no formula: {sorted({int(value) for value in values})[:8]} ...")
-        return found
+        return formula
 
     def plain(self, values: Whole, what: str) -> Formula:
         """Find a formula of `values` in symbols alone; if there is none, one that may name extents."""
@@ -103,20 +103,20 @@ class NamedSizes:
 
 def _layers(function: Function) -> list[Let]:
     """All steps, of blocks their layers."""
-    found: list[Let] = []
+    layers: list[Let] = []
     for let in function.body:
         attrs = let.call.attrs
-        found += attrs.function.body if isinstance(attrs, FusedAttrs) else [let]
-    return found
+        layers += attrs.function.body if isinstance(attrs, FusedAttrs) else [let]
+    return layers
 
 
 def _paddings(lets: Sequence[Let]) -> Iterator[tuple[str, Whole]]:
     """Padding on both sides together: what SAME makes of a size before it halves it."""
-    found = [getattr(each.call.attrs, "padding", None) for each in lets]
-    pads = [each for each in found if isinstance(each, Padding2D)]
+    attributes = [getattr(let.call.attrs, "padding", None) for let in lets]
+    pads = [padding for padding in attributes if isinstance(padding, Padding2D)]
     if len(pads) == len(lets):
-        yield "pad_rows", np.array([each.top + each.bottom for each in pads], np.int64)
-        yield "pad_columns", np.array([each.left + each.right for each in pads], np.int64)
+        yield "pad_rows", np.array([padding.top + padding.bottom for padding in pads], np.int64)
+        yield "pad_columns", np.array([padding.left + padding.right for padding in pads], np.int64)
 
 
 # ---- to all sizes -----------------------------------------------------------------------
@@ -127,10 +127,10 @@ def merged(names: NamedSizes, functions: Sequence[Function], axes: Axes) -> Func
 
     Raises Unlike where they differ in more than whole numbers that follow formulas.
     """
-    given: dict[str, dict[int, Formula]] = {}
+    axes_of: dict[str, dict[int, Formula]] = {}
     for (position, axis), formula in axes.items():
-        given.setdefault(functions[-1].params[position].name, {})[axis] = formula
-    merger = _Merger(names, given)
+        axes_of.setdefault(functions[-1].params[position].name, {})[axis] = formula
+    merger = _Merger(names, axes_of)
     merger.merged(functions, functions[-1].name)
     merger.sizes = names.sizes.used_by(merger.named)
     return cast(Function, merger.merged(functions, functions[-1].name))
@@ -150,7 +150,7 @@ def merged_module(
     function = merged(names, functions, axes)
     last = modules[-1]
     for id_, constant in last.constants.items():
-        if any(id_ not in each.constants or each.constants[id_] != constant for each in modules[:-1]):
+        if any(id_ not in module.constants or module.constants[id_] != constant for module in modules[:-1]):
             raise Unlike(f"constant {id_} is another one at some sizes")
     return replace(last, functions={function.name: function})
 
@@ -158,17 +158,17 @@ def merged_module(
 class _Merger:
     """Puts formulas where values of one kind, one a member, differ in whole numbers."""
 
-    def __init__(self, names: NamedSizes, given: Mapping[str, Mapping[int, Formula]]) -> None:
-        """`given`: of parameters, by axis."""
-        self._names, self._given = names, given
+    def __init__(self, names: NamedSizes, axes_of: Mapping[str, Mapping[int, Formula]]) -> None:
+        """`axes_of`: parameter -> axis -> its formula."""
+        self._names, self._given = names, axes_of
         self._known: dict[bytes, SymbolicInt] = {}
         self.sizes = names.sizes
 
     @property
     def named(self) -> Iterator[str]:
         """Names that the formulas made so far refer to."""
-        for each in self._known.values():
-            yield from names_of(each.formula)
+        for number in self._known.values():
+            yield from names_of(number.formula)
 
     def merged(self, every: Sequence[object], where: str) -> object:
         """Merge one object from every size into one with formulas; `where` names the step in messages."""
@@ -177,9 +177,9 @@ class _Merger:
             return self.sizes
         if isinstance(last, Var) and last.name in self._given:
             return self._param(last, self._given[last.name])
-        if not isinstance(last, Function) and all(each is last or each == last for each in every):
+        if not isinstance(last, Function) and all(value is last or value == last for value in every):
             return last
-        if any(type(each) is not type(last) for each in every):
+        if any(type(value) is not type(last) for value in every):
             raise Unlike(f"{where}: {last!r} at the largest sizes, something else elsewhere")
         if type(last) is int:
             return self._number(np.array(every, np.int64), where)
@@ -188,21 +188,21 @@ class _Merger:
         if dataclasses.is_dataclass(last) and not isinstance(last, type):
             where = last.where if isinstance(last, Let) else where
             names = [field.name for field in dataclasses.fields(last)]
-            own = {name: self.merged([getattr(each, name) for each in every], where) for name in names}
-            return replace(last, **own)
+            fields = {name: self.merged([getattr(value, name) for value in every], where) for name in names}
+            return replace(last, **fields)
         raise Unlike(f"{where}: {last!r} at the largest sizes, another elsewhere")
 
-    def _param(self, last: Var, given: Mapping[int, Formula]) -> Var:
+    def _param(self, last: Var, formulas: Mapping[int, Formula]) -> Var:
         shape = tuple(
-            SymbolicInt(extent, given[axis]) if axis in given else extent
+            SymbolicInt(extent, formulas[axis]) if axis in formulas else extent
             for axis, extent in enumerate(last.type.shape)
         )
         return replace(last, type=replace(last.type, shape=shape))
 
     def _tuple(self, every: Sequence[tuple[object, ...]], where: str) -> tuple[object, ...]:
-        if len({len(each) for each in every}) > 1:
+        if len({len(values) for values in every}) > 1:
             raise Unlike(f"{where}: as many values as at the largest sizes there are not everywhere")
-        return tuple(self.merged(each, where) for each in zip(*every, strict=True))
+        return tuple(self.merged(values, where) for values in zip(*every, strict=True))
 
     def _number(self, values: Whole, where: str) -> SymbolicInt:
         key = values.tobytes()
@@ -226,12 +226,12 @@ def _at(value: object, known: Mapping[str, Whole]) -> object:
     if isinstance(value, OpenSizes):
         return FIXED
     if isinstance(value, tuple):
-        found = tuple(_at(each, known) for each in cast("tuple[object, ...]", value))
-        return found if any(new is not old for new, old in zip(found, value, strict=True)) else value  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        members = tuple(_at(member, known) for member in cast("tuple[object, ...]", value))
+        return members if any(new is not old for new, old in zip(members, value, strict=True)) else value  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        own = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-        changed = {name: _at(each, known) for name, each in own.items()}
-        changed = {name: each for name, each in changed.items() if each is not own[name]}
+        fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        changed = {name: _at(value, known) for name, value in fields.items()}
+        changed = {name: value for name, value in changed.items() if value is not fields[name]}
         return replace(value, **changed) if changed else value
     return value
 

@@ -17,10 +17,10 @@ class ModelRefused(CodegenError):
     ) -> None:
         """`params` and `steps`: all that there were by then; `reads`: names of what the operator reads."""
         super().__init__(messages)
-        wanted, chain = set(reads), list[Let]()
+        needed, chain = set(reads), list[Let]()
         for let in reversed(steps):
-            if let.var.name in wanted:
-                wanted.update(arg.name for arg in let.call.args if isinstance(arg, Var))
+            if let.var.name in needed:
+                needed.update(arg.name for arg in let.call.args if isinstance(arg, Var))
                 chain.append(let)
-        self.params = tuple(param for param in params if param.name in wanted)
+        self.params = tuple(param for param in params if param.name in needed)
         self.steps = tuple(reversed(chain))

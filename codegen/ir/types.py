@@ -135,10 +135,10 @@ class DeviceConflict(ValueError):
     """Two virtual devices disagree in a part that both have set."""
 
 
-def _unify_part(part: str, mine: _Part | None, theirs: _Part | None) -> _Part | None:
-    if mine is not None and theirs is not None and mine != theirs:
-        raise DeviceConflict(f"{part} is {mine} here and {theirs} there")
-    return theirs if mine is None else mine
+def _unify_part(part: str, part_here: _Part | None, part_there: _Part | None) -> _Part | None:
+    if part_here is not None and part_there is not None and part_here != part_there:
+        raise DeviceConflict(f"{part} is {part_here} here and {part_there} there")
+    return part_there if part_here is None else part_here
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -12,14 +12,14 @@ from codegen.ir.ranged import every_size
 
 def problems(module: Module) -> list[str]:
     """One sentence per broken rule, naming function and step; empty if the module is sound."""
-    found: list[str] = []
+    faults: list[str] = []
     for function in module.functions.values():
         for values, member in every_size(function):
             at = "".join(f" at {name}={value}" for name, value in values.items())
-            found += (f"{each}{at}" for each in _broken_rules(member))
-            if found:
+            faults += (f"{fault}{at}" for fault in _broken_rules(member))
+            if faults:
                 break
-    return found
+    return faults
 
 
 def _broken_rules(function: Function) -> Iterator[str]:
@@ -40,7 +40,7 @@ def _broken_rules(function: Function) -> Iterator[str]:
 
 def verify(module: Module) -> Module:
     """Return `module` unchanged; raise ValueError listing every problem (a bug in a pass or importer)."""
-    found = problems(module)
-    if found:
-        raise ValueError("module is not well formed:\n" + "\n".join(found))
+    faults = problems(module)
+    if faults:
+        raise ValueError("module is not well formed:\n" + "\n".join(faults))
     return module

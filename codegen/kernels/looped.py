@@ -148,7 +148,7 @@ def _given(attrs: LoopAttrs, placed: PlacedIteration) -> list[Move]:
     """Copies of those delivered values that do not lie in the result already."""
     moves: list[Move] = []
     at = 0
-    for index in attrs.given:
+    for index in attrs.returned:
         var = attrs.function.params[index]
         source, target = placed.values[var.name], InnerPlace(base=RESULT, offset_bytes=at)
         if source != target:

@@ -36,7 +36,7 @@ _Spans = dict[str, tuple[int, int]]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Liveness:
-    """What must be placed, when it is alive, and what must not share bytes."""
+    """Buffers to be placed, when each is alive, and which pairs must not share bytes."""
 
     buffers: tuple[Buffer, ...]
     conflicts: tuple[Conflict, ...]
@@ -58,7 +58,7 @@ class Liveness:
         )
 
     def layout(self, problem: Problem, plan: MemoryPlan) -> MemoryLayout:
-        """Where `plan` puts it; `problem` is this one."""
+        """Return the memory layout that `plan` gives these buffers; `problem` is the one made of them."""
         return MemoryLayout(problem=problem, plan=plan, slices=self.slices, workspaces=self.workspaces)
 
 
@@ -151,12 +151,12 @@ class _AnchoredValues:
     """Variables that share bytes: each has an anchor (root variable, byte offset in it)."""
 
     def __init__(self, prim_funcs: Sequence[PrimFunc], function: Function, edge: Edge) -> None:
-        self.ties = found = ties(function, prim_funcs)
-        faults = [*found.faults, *misfits(found, prim_funcs)]
-        faults += foreign_joins(function, prim_funcs, found, edge)
+        self.ties = tied = ties(function, prim_funcs)
+        faults = [*tied.faults, *misfits(tied, prim_funcs)]
+        faults += foreign_joins(function, prim_funcs, tied, edge)
         if faults:
             raise ValueError("; ".join(faults))
-        self.vars, self.anchors, self.members = found.variables, found.anchors, found.members()
+        self.vars, self.anchors, self.members = tied.variables, tied.anchors, tied.members()
         edges = [var for var in (*function.params, *function.results) if isinstance(var, Var)]
         self.io_roots = {self.anchors[var.name][0] for var in edges}
         self._parts: dict[str, str] = {}
@@ -165,8 +165,8 @@ class _AnchoredValues:
             source = prim.let.call.args[prim.view.argument] if prim.view else None
             if isinstance(source, Var):
                 self._parts[prim.let.var.name] = self._parts.get(source.name, source.name)
-        self.pools = confined(found, prim_funcs)
-        needed = demands(found, prim_funcs)
+        self.pools = confined(tied, prim_funcs)
+        needed = demands(tied, prim_funcs)
         self.demands = {root: max(needed[name] for name in names) for root, names in self.members.items()}
 
     def lifetime(self, root: str, spans: _Spans) -> tuple[int, int]:
@@ -175,7 +175,7 @@ class _AnchoredValues:
         return min(start for start, _ in lives), max(stop for _, stop in lives)
 
     def occupancies(self, root: str, spans: _Spans) -> list[Occupancy]:
-        """What lies in a root."""
+        """Occupancies of a root's bytes by the values that it holds."""
         return [self._occupancy(name, spans[name]) for name in self._holding(root)]
 
     def _holding(self, root: str) -> list[str]:
@@ -196,9 +196,9 @@ class _AnchoredValues:
         )
 
 
-def _check_caller(function: Function, found: Ties) -> None:
+def _check_caller(function: Function, tied: Ties) -> None:
     messages = Messages()
-    for name, problem in part_outputs(function, found):
+    for name, problem in part_outputs(function, tied):
         messages.take(
             Message(
                 code="E213",
@@ -256,7 +256,9 @@ def _spans(
 
 
 def _birth(prim: PrimFunc, start: int) -> int:
-    """What replaces an argument, or is there without a call, takes over at once."""
+    """Sub-step from which a result exists: one that replaces an argument, or needs no call, takes over at
+    once.
+    """
     return start if prim.in_place is not None or not prim.is_call else start + prim.result_start
 
 
@@ -266,8 +268,8 @@ def _pools(
     names = tuple(pool_candidates(id_, kind) if callable(pool_candidates) else pool_candidates[kind])
     if allowed is None:
         return names
-    found = tuple(name for name in names if name in allowed)
-    if not found:
+    allowed_names = tuple(name for name in names if name in allowed)
+    if not allowed_names:
         scopes = " or ".join(sorted(allowed))
         raise CodegenError(
             Message(
@@ -277,7 +279,7 @@ def _pools(
                 help=f"declare a pool called {scopes}, or pin the value to one of these",
             )
         )
-    return found
+    return allowed_names
 
 
 def _value_buffer(

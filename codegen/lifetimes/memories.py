@@ -45,7 +45,7 @@ def misplaced(
     values: Pools,
     workspaces: Mapping[tuple[str, str], str],
 ) -> list[str]:
-    """What lies in the wrong memory, in sentences; empty if nothing does.
+    """Faults of values in the wrong memory, in sentences; empty if there are none.
 
     `workspaces`: (PrimFunc, workspace) -> name of its pool.
     """
@@ -101,7 +101,7 @@ def _step(prim: PrimFunc, values: Pools, workspaces: Mapping[tuple[str, str], st
 def _pool(
     prim: PrimFunc, demand: MemoryDemand, values: Pools, workspaces: Mapping[tuple[str, str], str]
 ) -> str:
-    """Where what is demanded lies, in words."""
+    """Name of the pool in which the demanded value or workspace lies, or words where it lies in none."""
     if demand.workspace is not None:
         return workspaces.get((prim.name, demand.workspace), "nowhere")
     var = prim.let.var if demand.argument is None else prim.let.call.args[demand.argument]

@@ -37,7 +37,7 @@ class Occupancy:
     stop: int
 
     def meets(self, other: "Occupancy") -> bool:
-        """Whether both hold bytes at some time."""
+        """True if both hold bytes at some common time."""
         return self.start < other.stop and other.start < self.stop
 
 
@@ -72,7 +72,7 @@ def conflicts(
 
 
 def _sole(buffer: Buffer, held: Sequence[Occupancy]) -> str | None:
-    """What holds all bytes of a buffer and is alone in it; None if others do or bytes are free."""
+    """Return the name of the only value in a buffer if it holds all of its bytes, else None."""
     if len(held) != 1:
         return None
     only = held[0]

@@ -62,7 +62,7 @@ def replay(
     staged: Sequence[Staged] = (),
     states: Sequence[tuple[str, str]] = (),
 ) -> list[str]:
-    """What goes wrong when the steps run with these placements, in sentences; empty if nothing does.
+    """Faults of running the steps with these placements, in sentences; empty if there are none.
 
     Of the problem only pools and buffer sizes are used. The first step in which a value is found damaged is
     named, with the value that owns its bytes by then.
@@ -88,11 +88,11 @@ def replay(
     results = {result.name: None for result in function.results if isinstance(result, Var)}
     results = {name: None for name in results if name not in there}
     kept = [*results, *sorted(edge.kept_inputs(function) - results.keys())]
-    found = _inference(steps, places, memory, staged, states, kept)
-    if states and not found:
+    faults = _inference(steps, places, memory, staged, states, kept)
+    if states and not faults:
         again = _inference(steps, places, memory, staged, states, kept)
-        found = [f"in the second inference: {text}" for text in again]
-    return found
+        faults = [f"in the second inference: {text}" for text in again]
+    return faults
 
 
 def _inference(
@@ -103,8 +103,8 @@ def _inference(
     states: Sequence[tuple[str, str]],
     kept: Sequence[str],
 ) -> list[str]:
-    """What goes wrong in one inference; states are there already, and `kept` must be there at its end."""
-    found: list[str] = []
+    """Faults of one inference, in sentences. States are there already; `kept` must be there at its end."""
+    damages: list[str] = []
     lasting = {first for first, _ in states}
     params = steps.function.params
     pieces = {param.name: _own(param) for param in params}
@@ -113,21 +113,21 @@ def _inference(
         if param.name not in lasting:
             memory.write(param.name, places.values.get(param.name))
     for param in params:
-        found.extend(memory.damage(f"input {param.name}", _own(param), places.values.get(param.name)))
+        damages.extend(memory.damage(f"input {param.name}", _own(param), places.values.get(param.name)))
     for step, prim in enumerate(steps.prim_funcs):
         _copy(staged, step, memory)
         faults = [*_step(prim, places, memory, pieces), *_lost_copies(step, prim, staged, memory)]
-        found.extend(f"step {step} {prim.let.where}: {text}" for text in faults)
+        damages.extend(f"step {step} {prim.let.where}: {text}" for text in faults)
     for first, second in states:
         place = places.values.get(second)
-        found.extend(memory.damage(f"state {second}", pieces.get(second), place))
+        damages.extend(memory.damage(f"state {second}", pieces.get(second), place))
         memory.write(first, places.values.get(first))
     for name in kept:
-        found.extend(
+        damages.extend(
             f"after the last step: {text}"
             for text in memory.damage(f"value {name}", pieces.get(name), places.values.get(name))
         )
-    return found
+    return damages
 
 
 def _copied(copy: Staged) -> _ByteRange:
@@ -147,8 +147,8 @@ def _lost_copies(step: int, prim: PrimFunc, staged: Sequence[Staged], memory: "_
         if copy.user[0] == prim.name and copy.used_at != step:
             yield f"copy {copy.buffer} is made for step {copy.used_at}"
         if copy.used_at == step or copy.copied_at is None:
-            own = (_Piece(owner=copy.buffer, start=0, stop=copy.size_bytes),)
-            yield from memory.damage(f"copy {copy.buffer}", own, _copied(copy))
+            copy_pieces = (_Piece(owner=copy.buffer, start=0, stop=copy.size_bytes),)
+            yield from memory.damage(f"copy {copy.buffer}", copy_pieces, _copied(copy))
 
 
 def _own(var: Var) -> _Pieces:
@@ -173,9 +173,9 @@ class _Places:
                 fault = "has no bytes" if part is None else "belongs to the caller"
                 self.faults.append(f"{var.name}: {fault}")
             elif part is not None:
-                found = self._bytes(var.name, part, var.type.size_bytes)
-                if found is not None:
-                    self.values[var.name] = found
+                byte_range = self._bytes(var.name, part, var.type.size_bytes)
+                if byte_range is not None:
+                    self.values[var.name] = byte_range
         for prim in steps.prim_funcs:
             for space in prim.workspaces:
                 key = (prim.name, space.name)
@@ -184,9 +184,9 @@ class _Places:
                     self.faults.append(f"{name}: has no bytes")
                     continue
                 part = BufferSlice(buffer=layout.workspaces[key], offset_bytes=0, size_bytes=space.size_bytes)
-                found = self._bytes(name, part, space.size_bytes)
-                if found is not None:
-                    self.workspaces[key] = found
+                byte_range = self._bytes(name, part, space.size_bytes)
+                if byte_range is not None:
+                    self.workspaces[key] = byte_range
 
     def _bytes(self, name: str, part: BufferSlice, expected: int) -> _ByteRange | None:
         buffer, offset, size = part.buffer, part.offset_bytes, part.size_bytes
@@ -314,15 +314,15 @@ def _made_of(prim: PrimFunc, pieces: Mapping[str, _Pieces]) -> _Pieces:
         return tuple(
             _Piece(owner=owner, start=start, stop=stop) for owner, start, stop in cut if start < stop
         )
-    found: list[_Piece] = []
+    written: list[_Piece] = []
     end = 0
     for arg, start in prim.joins:
-        found.append(_Piece(owner=prim.let.var.name, start=end, stop=start))
+        written.append(_Piece(owner=prim.let.var.name, start=end, stop=start))
         seen = pieces.get(arg.name, ())
-        found += [_Piece(owner=p.owner, start=start + p.start, stop=start + p.stop) for p in seen]
+        written += [_Piece(owner=p.owner, start=start + p.start, stop=start + p.stop) for p in seen]
         end = start + arg.type.size_bytes
-    found.append(_Piece(owner=prim.let.var.name, start=end, stop=size))
-    return tuple(piece for piece in found if piece.start < piece.stop)
+    written.append(_Piece(owner=prim.let.var.name, start=end, stop=size))
+    return tuple(piece for piece in written if piece.start < piece.stop)
 
 
 def _in_use(
@@ -344,14 +344,14 @@ def _in_use(
     for space in prim.workspaces:
         if space.start <= now < space.stop:
             owner, place = f"{prim.name}.{space.name}", places.workspaces[prim.name, space.name]
-            own = (_Piece(owner=owner, start=0, stop=space.size_bytes),)
-            yield from memory.damage(f"workspace {owner}", own, place)
+            held = (_Piece(owner=owner, start=0, stop=space.size_bytes),)
+            yield from memory.damage(f"workspace {owner}", held, place)
     if now >= prim.result_start:
         yield from memory.damage(f"result {result}", pieces[result], places.values.get(result))
 
 
 def _may_share(prim: PrimFunc, index: int, result: _ByteRange | None, argument: _ByteRange | None) -> bool:
-    """Whether the kernel may write its result here while it still reads argument `index` there."""
+    """True if the kernel may write its result here while it still reads argument `index` there."""
     if index == prim.in_place and result is not None and argument is not None:
         return (result.pool, result.start) == (argument.pool, argument.start)
     if result is None or argument is None or result.pool != argument.pool:
@@ -380,10 +380,9 @@ def _tied(prim: PrimFunc, places: _Places) -> Iterator[str]:
 
 def _apart(what: str, inner: Var, outer: Var, offset: int, places: _Places) -> Iterator[str]:
     """`inner` must begin `offset` bytes into `outer`."""
-    mine, theirs = places.values.get(inner.name), places.values.get(outer.name)
-    if mine is not None and theirs is not None:
-        start = theirs.start + offset
-        if (mine.pool, mine.start) != (theirs.pool, start):
-            yield (
-                f"{what} lies at byte {mine.start} of pool {mine.pool}, its bytes at {start} of {theirs.pool}"
-            )
+    inner_at, outer_at = places.values.get(inner.name), places.values.get(outer.name)
+    if inner_at is not None and outer_at is not None:
+        start = outer_at.start + offset
+        if (inner_at.pool, inner_at.start) != (outer_at.pool, start):
+            actual = f"byte {inner_at.start} of pool {inner_at.pool}"
+            yield f"{what} lies at {actual}, its bytes at {start} of {outer_at.pool}"

@@ -15,7 +15,7 @@ from codegen.program.interface import Edge
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ties:
-    """Where each variable lies in the variable whose bytes hold it, its root."""
+    """Place of each variable inside the variable whose bytes hold it, its root."""
 
     anchors: Mapping[str, tuple[str, int]]
     """Variable -> (root, offset in bytes in it); a root is its own anchor."""
@@ -25,10 +25,10 @@ class Ties:
 
     def members(self) -> dict[str, list[str]]:
         """Root -> the variables in it, in order of definition."""
-        found: dict[str, list[str]] = {}
+        members: dict[str, list[str]] = {}
         for name, (root, _) in self.anchors.items():
-            found.setdefault(root, []).append(name)
-        return found
+            members.setdefault(root, []).append(name)
+        return members
 
 
 def ties(function: Function, prim_funcs: Sequence[PrimFunc]) -> Ties:
@@ -72,9 +72,9 @@ def ties(function: Function, prim_funcs: Sequence[PrimFunc]) -> Ties:
     )
 
 
-def demands(found: Ties, prim_funcs: Sequence[PrimFunc]) -> dict[str, int]:
+def demands(tied: Ties, prim_funcs: Sequence[PrimFunc]) -> dict[str, int]:
     """Alignment in bytes that dtype and kernels demand of each variable."""
-    needed = {name: var.type.dtype.size_bytes for name, var in found.variables.items()}
+    needed = {name: var.type.dtype.size_bytes for name, var in tied.variables.items()}
     for prim in prim_funcs:
         if prim.is_call:
             touched = [arg.name for arg in prim.let.call.args if isinstance(arg, Var)]
@@ -83,17 +83,17 @@ def demands(found: Ties, prim_funcs: Sequence[PrimFunc]) -> dict[str, int]:
     return needed
 
 
-def confined(found: Ties, prim_funcs: Sequence[PrimFunc]) -> dict[str, frozenset[str]]:
+def confined(tied: Ties, prim_funcs: Sequence[PrimFunc]) -> dict[str, frozenset[str]]:
     """Pools in which a root may lie by the devices of what is in it and by what kernels demand; only roots
     that somebody restricts. An empty set: there is no such pool."""
     pools: dict[str, frozenset[str]] = {}
 
     def restrict(name: str, allowed: frozenset[str] | None) -> None:
-        root = found.anchors[name][0]
+        root = tied.anchors[name][0]
         if allowed is not None:
             pools[root] = pools.get(root, allowed) & allowed
 
-    for name, var in found.variables.items():
+    for name, var in tied.variables.items():
         scope = var.device.memory_scope
         restrict(name, None if scope is None else frozenset({scope}))
     for prim in prim_funcs:
@@ -104,12 +104,12 @@ def confined(found: Ties, prim_funcs: Sequence[PrimFunc]) -> dict[str, frozenset
     return pools
 
 
-def misfits(found: Ties, prim_funcs: Sequence[PrimFunc]) -> list[str]:
+def misfits(tied: Ties, prim_funcs: Sequence[PrimFunc]) -> list[str]:
     """Variables that do not fit where they are tied to, by alignment or device, in sentences."""
     texts: list[str] = []
-    needed = demands(found, prim_funcs)
-    devices = {name: var.device for name, var in found.variables.items()}
-    for name, (root, offset) in found.anchors.items():
+    needed = demands(tied, prim_funcs)
+    devices = {name: var.device for name, var in tied.variables.items()}
+    for name, (root, offset) in tied.anchors.items():
         if offset % needed[name]:
             texts.append(f"{name}: at byte {offset} of {root}, needs alignment {needed[name]}")
         try:
@@ -117,12 +117,12 @@ def misfits(found: Ties, prim_funcs: Sequence[PrimFunc]) -> list[str]:
         except DeviceConflict as conflict:
             texts.append(f"{name} and {root} share bytes, but {conflict}")
     if not texts:
-        nowhere = [root for root, pools in confined(found, prim_funcs).items() if not pools]
+        nowhere = [root for root, pools in confined(tied, prim_funcs).items() if not pools]
         texts += [f"{root}: no memory suits all that read or write its bytes" for root in nowhere]
     return texts
 
 
-def part_outputs(function: Function, found: Ties) -> list[tuple[str, str]]:
+def part_outputs(function: Function, tied: Ties) -> list[tuple[str, str]]:
     """(output, what is wrong with it) where the caller cannot own an output: it must be exactly one value's
     bytes, and not an input's."""
     inputs = {param.name for param in function.params}
@@ -131,39 +131,37 @@ def part_outputs(function: Function, found: Ties) -> list[tuple[str, str]]:
     for result in function.results:
         if not isinstance(result, Var):
             continue
-        root, offset = found.anchors[result.name]
+        root, offset = tied.anchors[result.name]
         if root in inputs:
             problems.append((result.name, f"is the bytes of input {root}"))
         elif root in seen:
             problems.append((result.name, f"is the bytes of output {seen[root]} too"))
-        elif offset or result.type.size_bytes != found.variables[root].type.size_bytes:
+        elif offset or result.type.size_bytes != tied.variables[root].type.size_bytes:
             problems.append((result.name, f"is a part of the bytes of {root}"))
         seen[root] = result.name
     return problems
 
 
-def foreign_joins(function: Function, prim_funcs: Sequence[PrimFunc], found: Ties, edge: Edge) -> list[str]:
+def foreign_joins(function: Function, prim_funcs: Sequence[PrimFunc], tied: Ties, edge: Edge) -> list[str]:
     """Joins in bytes that are not the plan's, in sentences: the caller's may lie anywhere, and a streamed
     input has none."""
-    roots = {found.anchors[name][0] for name in edge.unplanned(function)}
+    roots = {tied.anchors[name][0] for name in edge.unplanned(function)}
     return [
         f"{prim.name}: joins its arguments in bytes of the caller"
         for prim in prim_funcs
-        if prim.joined and found.anchors[prim.let.var.name][0] in roots
+        if prim.joined and tied.anchors[prim.let.var.name][0] in roots
     ]
 
 
 def broken(function: Function, prim_funcs: Sequence[PrimFunc], edge: Edge) -> list[str]:
     """Why these values cannot share bytes as the PrimFuncs want it, in sentences; empty if they can."""
-    found = ties(function, prim_funcs)
-    texts = [*found.faults, *misfits(found, prim_funcs)]
-    texts += foreign_joins(function, prim_funcs, found, edge)
+    tied = ties(function, prim_funcs)
+    texts = [*tied.faults, *misfits(tied, prim_funcs)]
+    texts += foreign_joins(function, prim_funcs, tied, edge)
     if edge.is_callers:
-        texts += [f"output {name} {problem}" for name, problem in part_outputs(function, found)]
-        edges = {
-            found.anchors[v.name][0] for v in (*function.params, *function.results) if isinstance(v, Var)
-        }
-        lost = sorted(edges & set(confined(found, prim_funcs)))
+        texts += [f"output {name} {problem}" for name, problem in part_outputs(function, tied)]
+        edges = {tied.anchors[v.name][0] for v in (*function.params, *function.results) if isinstance(v, Var)}
+        lost = sorted(edges & set(confined(tied, prim_funcs)))
         texts += [f"{root} is the caller's, but a certain memory is wanted for it" for root in lost]
     return texts
 
@@ -176,7 +174,7 @@ def may_replace(
     argument: int | None = None,
     edge: Edge,
 ) -> bool:
-    """As `Replaceable.may`, of one step."""
+    """True if step `step` may replace its argument; a `Replaceable` answers for many steps."""
     return Replaceable(function, prim_funcs, edge).may(step, argument=argument)
 
 
@@ -192,9 +190,9 @@ class Replaceable:
         self._alive: list[list[str]] | None = None
 
     def may(self, step: int, *, argument: int | None = None) -> bool:
-        """Whether step `step` may replace its argument `argument` (default: the one its PrimFunc names).
+        """True if step `step` may replace its argument `argument` (default: the one its PrimFunc names).
 
-        True if nobody reads a byte of that argument later: not under its own name, not through a view of the
+        That is so if nobody reads a byte of it later: not under its own name, not through a view of the
         bytes it lies in, not as a result, not as an input that must stay as it is.
         """
         prim = self._prim_funcs[step]
@@ -202,13 +200,13 @@ class Replaceable:
         replaced = None if index is None else prim.let.call.args[index]
         if not isinstance(replaced, Var):
             return False
-        found = self._tied(step)
+        tied = self._tied(step)
         read = {arg.name for i, arg in enumerate(prim.let.call.args) if i != index and isinstance(arg, Var)}
         later = [*read, *self._alive_behind(step)]
-        return not any(_meet(found, replaced.name, name) for name in later)
+        return not any(_meet(tied, replaced.name, name) for name in later)
 
     def _tied(self, step: int) -> Ties:
-        """Where variables lie before a step: only joins move them once they are there."""
+        """Ties before a step: only joins move variables once they are there."""
         number = bisect_left(self._joins, step)
         if number not in self._ties:
             stop = self._joins[number] if number < len(self._joins) else len(self._prim_funcs)
@@ -236,8 +234,8 @@ class Replaceable:
         return alive
 
 
-def _meet(found: Ties, one: str, other: str) -> bool:
-    """Whether two variables have bytes in common."""
-    (root, first), (same, second) = found.anchors[one], found.anchors[other]
-    sizes = [found.variables[name].type.size_bytes for name in (one, other)]
+def _meet(tied: Ties, one: str, other: str) -> bool:
+    """True if two variables have bytes in common."""
+    (root, first), (same, second) = tied.anchors[one], tied.anchors[other]
+    sizes = [tied.variables[name].type.size_bytes for name in (one, other)]
     return root == same and second < first + sizes[0] and first < second + sizes[1]

@@ -37,11 +37,11 @@ class Placed:
     @property
     def who(self) -> Mapping[str, str]:
         """Value -> who gave it its device, in words."""
-        given = {
+        askers = {
             value: [place.who for place in places if not place.device.is_free]
             for value, places in self.by.items()
         }
-        return {value: " and ".join(words) for value, words in given.items() if words}
+        return {value: " and ".join(words) for value, words in askers.items() if words}
 
 
 def place_values(
@@ -58,13 +58,13 @@ def place_values(
         _check_pool(place, pools, messages)
     function = module.main
     missed: dict[Place, Message] = {}
-    found: dict[Place, Sequence[Var]] = {}
+    values: dict[Place, Sequence[Var]] = {}
     for place in places:
-        found[place] = _named(module, place)
-        if not found[place] and (place.tensor is not None or place.op is not None):
+        values[place] = _named(module, place)
+        if not values[place] and (place.tensor is not None or place.op is not None):
             miss = _no_tensor(module, place) if place.op is None else _no_operator(function, place)
             _miss(place, miss, among_others, missed, messages)
-    placed = _given(Placed(module=module, by={}, missed=missed), function, found, messages)
+    placed = _given(Placed(module=module, by={}, missed=missed), function, values, messages)
     messages.raise_if_any()
     return placed
 
@@ -90,16 +90,26 @@ def place_edges(
             help_ = "leave it out, or place what reads it"
             miss = Message(code="E243", text=text, where=place.who, help=help_, of_one_model=True)
             _miss(place, miss, among_others, missed, messages)
-    own = [(each.param, each.result) for each in function.states]  # the application sees nothing of it
-    params = [param for index, param in enumerate(function.params) if index not in {old for old, _ in own}]
-    others = [result for index, result in enumerate(function.results) if index not in {new for _, new in own}]
+    state_pairs = [
+        (state.param, state.result) for state in function.states
+    ]  # the application sees nothing of it
+    params = [
+        param for index, param in enumerate(function.params) if index not in {old for old, _ in state_pairs}
+    ]
+    others = [
+        result
+        for index, result in enumerate(function.results)
+        if index not in {new for _, new in state_pairs}
+    ]
     edges = {place: tuple(params) for place in places if place.inputs}
     edges |= {
-        place: tuple(each for each in others if isinstance(each, Var)) for place in places if place.outputs
+        place: tuple(result for result in others if isinstance(result, Var))
+        for place in places
+        if place.outputs
     }
-    found = _given(replace(placed, module=module, missed=missed), function, edges, messages)
+    with_edges = _given(replace(placed, module=module, missed=missed), function, edges, messages)
     messages.raise_if_any()
-    return found
+    return with_edges
 
 
 def _check_pool(place: Place, pools: Sequence[str], messages: Messages) -> None:
@@ -163,14 +173,14 @@ def _no_operator(function: Function, place: Place) -> Message:
 
 
 def _given(
-    placed: Placed, function: Function, found: Mapping[Place, Sequence[Var]], messages: Messages
+    placed: Placed, function: Function, values: Mapping[Place, Sequence[Var]], messages: Messages
 ) -> Placed:
     """`placed` with the devices of these places on these values as well."""
-    if not found:
+    if not values:
         return placed
     devices = {var.name: var.device for var in function.variables()}
     by = dict(placed.by)
-    for place, variables in found.items():
+    for place, variables in values.items():
         for var in variables:
             other = next((p for p in by.get(var.name, ()) if p.reads not in (None, place.reads)), None)
             if place.reads is not None and other is not None:
@@ -184,7 +194,9 @@ def _given(
             try:
                 devices[var.name] = devices[var.name].unify(place.device)
             except DeviceConflict as conflict:
-                earlier = " and ".join(each.who for each in by.get(var.name, ())) or "the model"
+                earlier = (
+                    " and ".join(earlier_place.who for earlier_place in by.get(var.name, ())) or "the model"
+                )
                 messages.add(
                     "E320",
                     f"{var.name} is given a device by {earlier} and by {place.who}: {conflict}",
@@ -205,12 +217,12 @@ def _with_devices(function: Function, devices: Mapping[str, VirtualDevice]) -> F
         return var(old) if isinstance(old, Var) else old
 
     def let(old: Let) -> Let:
-        call = replace(old.call, args=tuple(arg(each) for each in old.call.args))
+        call = replace(old.call, args=tuple(arg(operand) for operand in old.call.args))
         return replace(old, var=var(old.var), call=call)
 
     return replace(
         function,
         params=tuple(var(param) for param in function.params),
-        body=tuple(let(each) for each in function.body),
-        results=tuple(var(each) if isinstance(each, Var) else each for each in function.results),
+        body=tuple(let(step) for step in function.body),
+        results=tuple(var(result) if isinstance(result, Var) else result for result in function.results),
     )

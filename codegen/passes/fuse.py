@@ -142,12 +142,12 @@ def _fold(let: Let, makers: Mapping[str, Let]) -> Let:
     least = _least(makers.get(source.name) if isinstance(source, Var) else None, source.type)
     if not op.takes_as_padding(attrs, source.type, pad.call.attrs.value, least):
         return let
-    own = attrs.padding
+    attr_padding = attrs.padding
     padding = Padding2D(
-        top=own.top + around.top,
-        bottom=own.bottom + around.bottom,
-        left=own.left + around.left,
-        right=own.right + around.right,
+        top=attr_padding.top + around.top,
+        bottom=attr_padding.bottom + around.bottom,
+        left=attr_padding.left + around.left,
+        right=attr_padding.right + around.right,
     )
     call = replace(let.call, args=(source, *let.call.args[1:]), attrs=replace(attrs, padding=padding))
     try:
@@ -158,7 +158,7 @@ def _fold(let: Let, makers: Mapping[str, Let]) -> Let:
 
 
 def _reads_where_it_was(pad: Let) -> bool:
-    """Whether the PAD's own device does not tell its readers to read elsewhere than from its argument."""
+    """True if the PAD's device does not tell its readers to read from another memory than its argument's."""
     source = pad.call.args[0] if pad.call.args else None
     return pad.var.device.is_free or (isinstance(source, Var) and source.device == pad.var.device)
 

@@ -42,7 +42,7 @@ class _Shared:
         return name
 
     def tie(self, let: Let) -> bool:
-        """Whether the result of `let` can share its argument's bytes; from now on it does."""
+        """Let the result of `let` share its argument's bytes. Return False if their devices forbid that."""
         source = let.call.args[0]
         if not isinstance(source, Var):
             return True

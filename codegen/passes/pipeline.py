@@ -1,4 +1,4 @@
-"""What a pass is, how a pipeline runs, and the rewriting both rely on."""
+"""Passes, pipelines of them, and the rewriting that both rely on."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -27,20 +27,22 @@ def run_passes(
 ) -> Module:
     """Run `passes` in order, verifying after each that changed something; `observe` sees the module after
     every pass."""
-    for each in passes:
-        before, module = module, each.run(module)
+    for pass_ in passes:
+        before, module = module, pass_.run(module)
         if not _has_same_steps(before, module):
             verify(module)
         if observe is not None:
-            observe(each.name, module)
+            observe(pass_.name, module)
     return module
 
 
 def _has_same_steps(one: Module, other: Module) -> bool:
-    """Whether both have the very same steps (equal ones may differ in what their sizes follow from)."""
+    """True if both have the very same steps. Equal ones may differ in what their sizes follow from."""
     return one.functions.keys() == other.functions.keys() and all(
-        own.sizes is there.sizes and len(own.body) == len(there.body) and all(map(is_, own.body, there.body))
-        for own, there in zip(one.functions.values(), other.functions.values(), strict=True)
+        function.sizes is there.sizes
+        and len(function.body) == len(there.body)
+        and all(map(is_, function.body, there.body))
+        for function, there in zip(one.functions.values(), other.functions.values(), strict=True)
     )
 
 
@@ -61,8 +63,8 @@ def with_function(module: Module, function: Function, constants: Sequence[Consta
     known = {**module.constants, **{constant.id: constant for constant in constants}}
     used = {
         arg.id
-        for each in functions.values()
-        for arg in (*(a for let in each.body for a in let.call.args), *each.results)
+        for kept_function in functions.values()
+        for arg in (*(a for let in kept_function.body for a in let.call.args), *kept_function.results)
         if arg is not None and not isinstance(arg, Var)
     }
     return Module(

@@ -45,19 +45,19 @@ class _Window:
 
 def _shifted(function: Function, index: int) -> Function:
     state = function.states[index]
-    found = _window(function, state)
-    if found is None:
+    pattern = _window(function, state)
+    if pattern is None:
         return function
     old = function.params[state.param]
-    window = replace(old, type=found.join.var.type)
+    window = replace(old, type=pattern.join.var.type)
     shift = Let(
-        var=found.join.var,
-        call=Call(op=SHIFT, args=(window, found.frame), attrs=Attrs()),
-        source=found.join.source,
+        var=pattern.join.var,
+        call=Call(op=SHIFT, args=(window, pattern.frame), attrs=Attrs()),
+        source=pattern.join.source,
     )
-    body = [let for let in function.body if let is not found.cut]
+    body = [let for let in function.body if let is not pattern.cut]
     results = list(function.results)
-    results[state.result] = found.join.var
+    results[state.result] = pattern.join.var
     states = list(function.states)
     # What lies in front is gone before anything reads it: any bytes do, so those that are there already.
     size_bytes = window.type.size_bytes - old.type.size_bytes
@@ -66,7 +66,7 @@ def _shifted(function: Function, index: int) -> Function:
     return replace(
         function,
         params=_replaced(function.params, state.param, window),
-        body=tuple(shift if let is found.join else let for let in body),
+        body=tuple(shift if let is pattern.join else let for let in body),
         results=tuple(results),
         states=tuple(states),
     )
@@ -85,18 +85,18 @@ def _window(function: Function, state: StateValue) -> _Window | None:
         return None
     reader = function.body[uses[old.name][0]]
     if _joins(reader, old) and _cuts(last, reader.var) and uses[last.var.name] == [end]:
-        found = _Window(join=reader, cut=last, frame=_frame(reader))
+        pattern = _Window(join=reader, cut=last, frame=_frame(reader))
         is_own = end not in uses[reader.var.name]
     elif _cuts(reader, old) and _joins(last, reader.var) and uses[reader.var.name] == [_step(function, last)]:
-        found = _Window(join=last, cut=reader, frame=_frame(last))
+        pattern = _Window(join=last, cut=reader, frame=_frame(last))
         is_own = last.var.type == old.type and uses[last.var.name].count(end) == 1
     else:
         return None
-    return found if is_own and _may_meet(old, found.join.var) else None
+    return pattern if is_own and _may_meet(old, pattern.join.var) else None
 
 
 def _may_meet(old: Var, window: Var) -> bool:
-    """Whether the two may lie in one place."""
+    """True if the devices of the two values allow them one place."""
     try:
         old.device.unify(window.device)
     except DeviceConflict:
@@ -105,7 +105,7 @@ def _may_meet(old: Var, window: Var) -> bool:
 
 
 def _step(function: Function, let: Let) -> int:
-    return next(step for step, each in enumerate(function.body) if each is let)
+    return next(step for step, body_step in enumerate(function.body) if body_step is let)
 
 
 def _frame(join: Let) -> Arg:
@@ -115,7 +115,7 @@ def _frame(join: Let) -> Arg:
 
 
 def _joins(let: Let, first: Var) -> bool:
-    """Whether `let` is a frame behind `first`, in memory too."""
+    """True if `let` appends a frame to `first`, in memory too."""
     attrs, args = let.call.attrs, let.call.args
     if not isinstance(attrs, ConcatAttrs) or len(args) != 2 or args[0] != first or args[1] == first:
         return False
@@ -123,7 +123,7 @@ def _joins(let: Let, first: Var) -> bool:
 
 
 def _cuts(let: Let, window: Var) -> bool:
-    """Whether `let` is the last of `window`, in memory too."""
+    """True if `let` cuts the end off `window`, in memory too."""
     attrs = let.call.attrs
     if not isinstance(attrs, StridedSliceAttrs) or let.call.args[0] != window:
         return False

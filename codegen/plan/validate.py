@@ -12,15 +12,15 @@ def violations(problem: Problem, plan: MemoryPlan) -> list[str]:
     holds; and the problem lists a conflict for any two buffers that hold bytes at the same time.
     """
     ids = {buffer.id for buffer in problem.buffers}
-    found = [f"{id_}: placed, but not a buffer of the problem" for id_ in plan.placements if id_ not in ids]
+    faults = [f"{id_}: placed, but not a buffer of the problem" for id_ in plan.placements if id_ not in ids]
     for buffer in problem.buffers:
         if buffer.id not in plan.placements:
-            found.append(f"{buffer.id}: not placed")
+            faults.append(f"{buffer.id}: not placed")
         else:
-            found.extend(_misplaced(problem, buffer, plan.placements[buffer.id]))
-    found.extend(_broken_conflicts(problem, plan))
-    found.extend(_missing_conflicts(problem))
-    return found
+            faults.extend(_misplaced(problem, buffer, plan.placements[buffer.id]))
+    faults.extend(_broken_conflicts(problem, plan))
+    faults.extend(_missing_conflicts(problem))
+    return faults
 
 
 def _misplaced(problem: Problem, buffer: Buffer, place: Placement) -> Iterator[str]:

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 
 class BufferKind(enum.Enum):
-    """What a buffer holds."""
+    """Kinds of buffers, by the value that they hold."""
 
     ACTIVATION = "activation"
     WORKSPACE = "workspace"
@@ -68,7 +68,7 @@ class Conflict:
             raise ValueError(f"buffer {self.first} cannot conflict with itself")
 
     def holds(self, first_offset: int, second_offset: int) -> bool:
-        """Whether the two offsets, in the same pool, obey the conflict."""
+        """True if the two offsets, in the same pool, obey the conflict."""
         return (
             first_offset + self.first_below <= second_offset
             or second_offset + self.second_below <= first_offset
@@ -84,7 +84,7 @@ class Pool:
     region: str
     limit_bytes: int
     room_bytes: int | None = None
-    """What a limit can be at most, as the region has it; None: any."""
+    """Largest limit that the region allows, in bytes; None: any."""
     alignment: int = 16
     section: str = ""
     read_cost: float = 1.0
@@ -105,7 +105,7 @@ NO_LIMIT_BYTES = 1 << 40
 
 
 def total_bytes(pools: Iterable[Pool]) -> int:
-    """What all pools have room for together."""
+    """Sum of the limits of all pools."""
     return sum(pool.limit_bytes for pool in pools)
 
 
@@ -115,7 +115,7 @@ def excess_bytes(pools: Iterable[Pool], needed_bytes: int) -> int:
 
 
 def has_room(pools: Iterable[Pool], needed_bytes: int) -> bool:
-    """Whether pools together have so many bytes: what is more fits in no plan."""
+    """True if the pools together have so many bytes: more fit in no plan."""
     return excess_bytes(pools, needed_bytes) <= 0
 
 
@@ -130,7 +130,7 @@ def _is_amount(number: float) -> bool:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Limits:
-    """What a search may spend. Counts decide (repeatable); the deadline is a safety stop."""
+    """Effort that a search may spend. Counts decide (repeatable); the deadline is a safety stop."""
 
     seed: int = 0
     effort: int = 20_000
@@ -168,7 +168,7 @@ class Problem:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Placement:
-    """Where a buffer lies: pool and offset in it."""
+    """A buffer's place: its pool and the offset in it."""
 
     pool: str
     offset: int
@@ -216,8 +216,8 @@ def overfull(problem: Problem, plan: MemoryPlan) -> tuple[Pool, ...]:
 
 def pool_alignment(problem: Problem, plan: MemoryPlan, name: str) -> int:
     """Alignment in bytes of the base of pool `name`: its own, or that of a buffer in it if it is larger."""
-    own = next(pool.alignment for pool in problem.pools if pool.name == name)
-    return max(own, *(b.alignment for b in problem.buffers if plan.placements[b.id].pool == name), 1)
+    alignment = next(pool.alignment for pool in problem.pools if pool.name == name)
+    return max(alignment, *(b.alignment for b in problem.buffers if plan.placements[b.id].pool == name), 1)
 
 
 Times = Sequence[tuple[int, int]]

@@ -30,11 +30,11 @@ class Shortage:
     """In a build of several models: the one that is short, or those that are concurrent, and the bytes that
     the smallest plan found of each takes of the pool."""
     is_budget_for_all: bool = False
-    """Whether plans of all models of the build were found for the budget."""
+    """True if plans of all models of the build were found for the budget."""
     whole: tuple[str, int] | None = None
     """Inputs or outputs, and their bytes, if no plan has room for these alone."""
     sizes: str = ""
-    """Of a model whose sizes are ranges: what of the range fits."""
+    """In a model whose sizes are ranges: the sizes of the range that fit."""
 
     @property
     def missing_bytes(self) -> int:
@@ -58,11 +58,13 @@ class DoesNotFit(Exception):
         return sum(item.missing_bytes for item in self.shortages)
 
     def with_steps(self, times: Sequence[tuple[int, int]], names: Sequence[str]) -> "DoesNotFit":
-        """The same, its peak named by step: `times[i]` is the interval of the step called `names[i]`."""
+        """Return a copy whose peak is named by step: `times[i]` is the interval of the step called
+        `names[i]`.
+        """
         return DoesNotFit([replace(item, step=_step(item.time, times, names)) for item in self.shortages])
 
     def with_budgets(self, budgets: Mapping[str, int] | Mapping[str, None]) -> "DoesNotFit":
-        """The same with the smallest limits by pool that a plan was found for; None: not known."""
+        """Return a copy with the smallest limits by pool that a plan was found for; None: not known."""
         return DoesNotFit(
             [
                 replace(item, budget_bytes=budgets.get(item.pool.name, item.budget_bytes))
@@ -71,16 +73,17 @@ class DoesNotFit(Exception):
         )
 
     def with_whole(self, problem: Problem, kinds: Mapping[str, Collection[str]]) -> "DoesNotFit":
-        """The same with what alone is too large: `kinds` names buffers that are all there at one time, such
-        as a model's outputs."""
+        """Return a copy that names what alone is too large: `kinds` are buffers that are all there at one
+        time, such as a model's outputs.
+        """
         return DoesNotFit([replace(item, whole=_whole(problem, item.pool, kinds)) for item in self.shortages])
 
     def with_sizes(self, sizes: str) -> "DoesNotFit":
-        """The same, with what of a range of sizes fits."""
+        """Return a copy that says which sizes of a range fit."""
         return DoesNotFit([replace(item, sizes=sizes) for item in self.shortages])
 
     def of_model(self, name: str) -> "DoesNotFit":
-        """The same, of a model of a build of several."""
+        """Return a copy for one model of a build of several."""
         return DoesNotFit([replace(item, models=((name, item.needed_bytes),)) for item in self.shortages])
 
 
@@ -90,7 +93,11 @@ def _whole(problem: Problem, pool: Pool, kinds: Mapping[str, Collection[str]]) -
             buffer for buffer in problem.buffers if buffer.id in names and pool.name in buffer.pool_candidates
         ]
         candidates = {candidate for buffer in held for candidate in buffer.pool_candidates}
-        room = sum(each.limit_bytes for each in problem.pools if each.name in candidates)
+        room = sum(
+            candidate_pool.limit_bytes
+            for candidate_pool in problem.pools
+            if candidate_pool.name in candidates
+        )
         size_bytes = sum(buffer.size_bytes for buffer in held)
         if size_bytes > room:
             return kind, size_bytes
@@ -135,7 +142,7 @@ class SmallestLimit:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FlashShortage:
-    """What pools of constants lack. `smallest`: None where no single limit is at fault."""
+    """Bytes that pools of constants lack. `smallest`: None where no single limit is at fault."""
 
     shares: tuple[ConstantShortage, ...]
     smallest: SmallestLimit | None = None
@@ -144,7 +151,7 @@ class FlashShortage:
     model: str | None = None
     """In a build of several models: whose constants they are."""
     excluded: str = ""
-    """What was asked for that excludes compression; empty if nothing was."""
+    """Options that exclude compression; empty if none was given."""
 
 
 class DoesNotLink(Exception):

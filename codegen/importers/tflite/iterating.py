@@ -68,7 +68,7 @@ class CarriedValues:
             carried=len(carried),
             trips=max(1, found.trips),
             decided=not found.is_exact,
-            given=tuple(carried.index(number) for number in given),
+            returned=tuple(carried.index(number) for number in given),
         )
         constants = constants_of(function)
         args = (*(self.firsts[number] for number in (*carried, *(same[index] for index in read))), *constants)
@@ -188,7 +188,7 @@ def branch_step(
         raise Refused("E301", "a branch gives a constant", _COMPUTED_THERE)
     count = len(carried)
     function, read = _without_unread(function, count)
-    attrs = LoopAttrs(function=function, carried=count, trips=1, decided=True, given=tuple(range(count)))
+    attrs = LoopAttrs(function=function, carried=count, trips=1, decided=True, returned=tuple(range(count)))
     return attrs, tuple([*variables][index] for index in read), _used(function, found)
 
 

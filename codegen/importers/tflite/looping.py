@@ -143,7 +143,7 @@ class LoopTranslation(Translation):
 
     def _divided(self, attrs: LoopAttrs, args: tuple[Arg | InnerStep, ...]) -> tuple[InnerStep, ...]:
         """The values that a loop gives."""
-        types = [attrs.function.params[index].type for index in attrs.given]
+        types = [attrs.function.params[index].type for index in attrs.returned]
         if len({(type_.dtype, type_.quantization) for type_ in types}) != 1:
             shown = ", ".join(str(type_) for type_ in types)
             raise Refused("E301", f"gives values of several element types or quantisations ({shown})", _ALIKE)

@@ -60,30 +60,30 @@ class Fitter:
 
     def of(self, members: NDArray[np.bool_]) -> "Fitter":
         """A fitter for some of the members."""
-        return Fitter({name: own[members] for name, own in self.values.items()}, complete=self._complete)
+        return Fitter({name: rows[members] for name, rows in self.values.items()}, complete=self._complete)
 
     def formula(self, values: Whole) -> Formula | None:
         """A formula that gives `values`; None where no form does."""
-        for found in self._forms(values):
-            if found is not None and np.array_equal(
-                np.broadcast_to(evaluate(found, self.values), values.shape), values
+        for form in self._forms(values):
+            if form is not None and np.array_equal(
+                np.broadcast_to(evaluate(form, self.values), values.shape), values
             ):
-                if self._cancels(found, values):
+                if self._cancels(form, values):
                     continue
-                return found
+                return form
         return None
 
-    def _cancels(self, found: Formula, values: Whole) -> bool:
+    def _cancels(self, form: Formula, values: Whole) -> bool:
         """True if parts of a formula exceed 32 bits though its values do not, as in a line through two
         multipliers of a mean."""
-        return np.abs(values).max() < _LIMIT <= largest_term(found, self.values)
+        return np.abs(values).max() < _LIMIT <= largest_term(form, self.values)
 
     def table(self, values: Whole) -> Lookup | None:
         """All values in a row, by the size with the fewest values that decides them; None where it takes more
         than two, or too many."""
-        found = [row for index, formula in self._indexes() for row in self._rows(values, index, formula)]
-        by_one = [each for each in found if len(each.index.terms) == 1]
-        return min(by_one or found, key=lambda each: len(each.values), default=None)
+        tables = [row for index, formula in self._indexes() for row in self._rows(values, index, formula)]
+        by_one = [table for table in tables if len(table.index.terms) == 1]
+        return min(by_one or tables, key=lambda table: len(table.values), default=None)
 
     def _rows(self, values: Whole, index: Whole, formula: Sum) -> Iterator[Lookup]:
         """The table of `values` by `index`, if they follow from it.
@@ -101,10 +101,10 @@ class Fitter:
 
     def largest(self, arms: Sequence[tuple[Formula, Whole]]) -> Formula:
         """The largest of `arms`, (formula, its values), of which only those are kept that ever decide."""
-        values = np.stack([np.broadcast_to(own, self._shape) for _, own in arms])
-        wanted = values.max(axis=0)
-        reached = values == wanted
-        open_ = np.ones(wanted.shape, bool)
+        values = np.stack([np.broadcast_to(arm, self._shape) for _, arm in arms])
+        highest = values.max(axis=0)
+        reached = values == highest
+        open_ = np.ones(highest.shape, bool)
         kept: list[int] = []
         while open_.any():
             best = int(np.argmax((reached & open_).sum(axis=1)))
@@ -173,8 +173,8 @@ class Fitter:
         matrix = np.stack([columns[name][rows] for name in names], axis=1).astype(np.float64)
         scale = np.abs(matrix).max(axis=0)
         scale[scale == 0] = 1
-        found = _solved(matrix / scale, values[rows])
-        factors = [round(float(factor)) for factor in found / scale]
+        solution = _solved(matrix / scale, values[rows])
+        factors = [round(float(factor)) for factor in solution / scale]
         terms = tuple((factor, name) for factor, name in zip(factors, names, strict=True) if factor and name)
         return Sum(constant=factors[-1], terms=terms) if terms else None
 
@@ -184,21 +184,23 @@ class Fitter:
         sizes = list(self.values)
         names: list[tuple[str, ...]] = [(name,) for name in sizes]
         names += itertools.combinations_with_replacement(sizes, 2)
-        columns = np.stack([np.prod([self.values[n] for n in each], axis=0) for each in names]).astype(float)
+        columns = np.stack([np.prod([self.values[n] for n in factors], axis=0) for factors in names]).astype(
+            float
+        )
         centred = columns - columns.mean(axis=1, keepdims=True)
         lengths = np.sqrt((centred**2).sum(axis=1))
         lengths[lengths == 0] = np.inf
-        wanted, chosen = values.astype(float), [np.ones(len(values))]
+        target, chosen = values.astype(float), [np.ones(len(values))]
         picked: list[tuple[str, ...]] = []
-        left = wanted - wanted.mean()
+        left = target - target.mean()
         for _ in range(_TERMS):
             best = int(np.argmax(np.abs(centred @ left) / lengths))
             picked.append(names[best])
             chosen.append(columns[best])
-            found = _solved(np.stack(chosen, axis=1), wanted)
-            left = wanted - np.stack(chosen, axis=1) @ found
+            solution = _solved(np.stack(chosen, axis=1), target)
+            left = target - np.stack(chosen, axis=1) @ solution
             if np.abs(left).max() < 0.25:
-                factors = [round(float(factor)) for factor in found]
+                factors = [round(float(factor)) for factor in solution]
                 terms = tuple((f, name) for f, name in zip(factors[1:], picked, strict=True) if f)
                 return Sum(constant=factors[0], terms=terms)
         return None
@@ -220,13 +222,13 @@ class Fitter:
         """From the last of `values` on downwards, as slowly as stays above them."""
         names: list[tuple[str, ...]] = [(name,) for name in self.values]
         names += itertools.combinations_with_replacement(self.values, 2)
-        for each in names:
-            sizes = np.prod([self.values[name] for name in each], axis=0)[bound]
+        for factor_names in names:
+            sizes = np.prod([self.values[name] for name in factor_names], axis=0)[bound]
             steps, drops = sizes[-1] - sizes, values[-1] - values
             if (drops[steps <= 0] < 0).any():
                 continue
             factor = int((drops[steps > 0] // steps[steps > 0]).min(initial=_STEEPEST))
-            terms = ((factor, each),) if factor else ()
+            terms = ((factor, factor_names),) if factor else ()
             yield Sum(constant=int(values[-1]) - factor * int(sizes[-1]), terms=terms)
 
     def _envelopes(self, values: Whole, bound: NDArray[np.bool_]) -> Iterator[Lookup]:
@@ -258,9 +260,9 @@ def _lookup(table: Whole, index: Sum, low: int) -> Lookup:
     )
 
 
-def _solved(matrix: NDArray[np.float64], wanted: NDArray[Any]) -> NDArray[np.float64]:
+def _solved(matrix: NDArray[np.float64], target: NDArray[Any]) -> NDArray[np.float64]:
     """The least squares solution."""
-    return np.linalg.lstsq(matrix, wanted.astype(np.float64), rcond=None)[0].astype(np.float64)
+    return np.linalg.lstsq(matrix, target.astype(np.float64), rcond=None)[0].astype(np.float64)
 
 
 def _divisors(span: int, grown: int) -> Iterator[int]:

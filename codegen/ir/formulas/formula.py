@@ -121,10 +121,10 @@ def evaluate(formula: Formula, values: Mapping[str, Whole]) -> Whole:
         case RoundedUp(value=value, multiple=multiple):
             return -(-evaluate(value, values) // multiple) * multiple
         case Largest(items=items):
-            found = evaluate(items[0], values)
+            largest = evaluate(items[0], values)
             for item in items[1:]:
-                found = np.maximum(found, evaluate(item, values))
-            return found
+                largest = np.maximum(largest, evaluate(item, values))
+            return largest
         case Lookup(values=table, index=index):
             return np.asarray(table, np.int64)[evaluate(index, values)]
 
@@ -150,7 +150,7 @@ def deciding(formula: Formula, values: Mapping[str, Whole]) -> Iterator[Whole]:
         case Largest(items=items):
             shape = np.broadcast_shapes(*(np.shape(values[name]) for name in names_of(formula)))
             yield np.argmax(
-                np.stack([np.broadcast_to(evaluate(each, values), shape) for each in items]), axis=0
+                np.stack([np.broadcast_to(evaluate(item, values), shape) for item in items]), axis=0
             )
         case _:
             return

@@ -45,16 +45,16 @@ class OpenSizes:
 
     def __post_init__(self) -> None:
         known: set[str] = set()
-        for each in (*self.symbols, *self.extents):
-            unknown = set(names_of(each.formula)) - known if isinstance(each, Extent) else ()
-            if each.name in known or unknown:
-                raise ValueError(f"size {each.name}: there twice, or of unknown sizes {sorted(unknown)}")
-            known.add(each.name)
+        for size in (*self.symbols, *self.extents):
+            unknown = set(names_of(size.formula)) - known if isinstance(size, Extent) else ()
+            if size.name in known or unknown:
+                raise ValueError(f"size {size.name}: there twice, or of unknown sizes {sorted(unknown)}")
+            known.add(size.name)
 
     @property
     def names(self) -> frozenset[str]:
         """Everything that formulas may name."""
-        return frozenset(each.name for each in (*self.symbols, *self.extents))
+        return frozenset(size.name for size in (*self.symbols, *self.extents))
 
     @property
     def largest(self) -> dict[str, int]:
@@ -63,10 +63,10 @@ class OpenSizes:
 
     def values(self, symbols: Mapping[str, Whole]) -> dict[str, Whole]:
         """Values of all names, from those of the symbols."""
-        found = dict(symbols)
+        known = dict(symbols)
         for extent in self.extents:
-            found[extent.name] = evaluate(extent.formula, found)
-        return found
+            known[extent.name] = evaluate(extent.formula, known)
+        return known
 
     def number_at(self, formula: Formula, symbols: Mapping[str, int]) -> int:
         """The value of a formula at one combination of sizes."""
@@ -75,11 +75,11 @@ class OpenSizes:
 
     def used_by(self, names: Iterator[str]) -> "OpenSizes":
         """The sizes without extents that neither `names` nor a formula of a kept extent refers to."""
-        wanted = set(names)
+        used = set(names)
         kept: list[Extent] = []
         for extent in reversed(self.extents):
-            if extent.name in wanted:
-                wanted.update(names_of(extent.formula))
+            if extent.name in used:
+                used.update(names_of(extent.formula))
                 kept.append(extent)
         return OpenSizes(symbols=self.symbols, extents=tuple(reversed(kept)))
 
@@ -118,8 +118,8 @@ def found_in(value: object) -> Iterator[SymbolicInt]:
     if isinstance(value, SymbolicInt):
         yield value
     elif isinstance(value, tuple):
-        for each in cast("tuple[object, ...]", value):
-            yield from found_in(each)
+        for member in cast("tuple[object, ...]", value):
+            yield from found_in(member)
     elif not isinstance(value, type):
         for name in _looked_into(type(value)):
             yield from found_in(getattr(value, name))
@@ -151,8 +151,8 @@ def combinations(symbols: Sequence[Symbol]) -> list[dict[str, int]]:
     random ones."""
     names = [symbol.name for symbol in symbols]
     if is_small(symbols):
-        every = itertools.product(*(range(each.low, each.high + 1) for each in symbols))
-        return [dict(zip(names, each, strict=True)) for each in every]
+        every = itertools.product(*(range(symbol.low, symbol.high + 1) for symbol in symbols))
+        return [dict(zip(names, extents, strict=True)) for extents in every]
     random = np.random.default_rng(_SEED)
     lows = np.array([symbol.low for symbol in symbols])
     highs = np.array([symbol.high for symbol in symbols])

@@ -93,7 +93,7 @@ OPS: Mapping[str, Op] = MappingProxyType({op.name: op for family in _FAMILIES fo
 """Operators of files, all with a reference."""
 
 POINTWISE: tuple[Pointwise, ...] = tuple(op for op in OPS.values() if isinstance(op, Pointwise))
-"""Those whose result has element i from element i of their only argument."""
+"""Operators whose result has element i from element i of their only argument."""
 
 USER = User()
 """Not one of them: what it computes is known to a function of the user's alone."""

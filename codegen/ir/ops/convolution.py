@@ -49,7 +49,7 @@ class _Weighted(WeightedOp):
         """Range of int8 results with known weights, by the smallest and the largest sums."""
         image, weights = operand(args, 0, "image"), operand(args, 1, "weights")
         is_int8 = {image.dtype, weights.dtype, result.dtype} == {DType.INT8}
-        if not is_int8 or weight_zero_point(weights) or not all(given.exact for given in ranges[1:]):
+        if not is_int8 or weight_zero_point(weights) or not all(range_.exact for range_ in ranges[1:]):
             return None
         ends = ends_of_sums(attrs, ranges[0], ranges[1:], image.zero_point, result)
         return rule_of(attrs).range_of(self, attrs, args, result, ends)

@@ -10,7 +10,7 @@ from codegen.ir.ops.base.operands import narrow, need_count, need_dtype, need_el
 from codegen.ir.types import DType, TensorType
 
 COORDINATES = 4
-"""Of a box: y, x, height, width as a detector says them; top, left, bottom, right as the result has them."""
+"""Numbers of a box: y, x, height, width as a detector gives them; top, left, bottom, right in the result."""
 _ARGUMENTS = ("boxes", "scores", "anchors")
 
 
@@ -27,7 +27,7 @@ class DetectionPostProcess(Op):
 
     def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
         """Six numbers a detection, and their count."""
-        wanted = narrow(attrs, DetectionAttrs)
+        detection = narrow(attrs, DetectionAttrs)
         need_count(args, 3, 3)
         boxes, scores, anchors = (operand(args, index, what).shape for index, what in enumerate(_ARGUMENTS))
         count = boxes[1] if len(boxes) == 3 else 0
@@ -36,9 +36,11 @@ class DetectionPostProcess(Op):
             raise ValueError(f"boxes of shape {list(boxes)}, need [1, boxes, {COORDINATES} or more]")
         if anchors != (count, COORDINATES):
             raise ValueError(f"anchors of shape {list(anchors)}, need {[count, COORDINATES]}")
-        if scores != (1, count, classes) or not 0 <= classes - wanted.classes <= 1:
-            raise ValueError(f"scores of shape {list(scores)}, need {[1, count, wanted.classes]} or one more")
-        return ((COORDINATES + 2) * wanted.rows + 1,)
+        if scores != (1, count, classes) or not 0 <= classes - detection.classes <= 1:
+            raise ValueError(
+                f"scores of shape {list(scores)}, need {[1, count, detection.classes]} or one more"
+            )
+        return ((COORDINATES + 2) * detection.rows + 1,)
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """int8 or float32 arguments, a float32 result, and numbers that make sense."""
@@ -47,30 +49,36 @@ class DetectionPostProcess(Op):
         need_dtype(result, "result", DType.FLOAT32)
         for index, what in enumerate(_ARGUMENTS):
             need_dtype(operand(args, index, what), what, DType.INT8, DType.FLOAT32)
-        wanted = narrow(attrs, DetectionAttrs)
-        counts = (wanted.classes, wanted.most, wanted.most_of_class, wanted.classes_of_box)
+        detection = narrow(attrs, DetectionAttrs)
+        counts = (detection.classes, detection.most, detection.most_of_class, detection.classes_of_box)
         if min(counts) < 1:
             raise ValueError("numbers of classes and of detections have to be positive")
-        if not 0 < wanted.overlap <= 1:
-            raise ValueError(f"an intersection over union of {wanted.overlap:g}, need above 0 and at most 1")
-        least = wanted.most * (1 if wanted.by_class else wanted.classes_of_box)
-        if wanted.rows < least:
-            raise ValueError(f"the result has room for {wanted.rows} detections, there may be {least}")
+        if not 0 < detection.overlap <= 1:
+            raise ValueError(
+                f"an intersection over union of {detection.overlap:g}, need above 0 and at most 1"
+            )
+        least = detection.most * (1 if detection.by_class else detection.classes_of_box)
+        if detection.rows < least:
+            raise ValueError(f"the result has room for {detection.rows} detections, there may be {least}")
 
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Source: detection_postprocess.cc of tflite-micro; classes of one box as tflite-runtime has them."""
-        wanted = narrow(attrs, DetectionAttrs)
+        detection = narrow(attrs, DetectionAttrs)
         encoded, scores, anchors = (
             _real(present(values, index, what), operand(args, index, what))
             for index, what in enumerate(_ARGUMENTS)
         )
-        boxes, scores = corners(encoded[0], anchors, wanted), scores[0]
-        scores = scores[:, scores.shape[1] - wanted.classes :]
-        found = list(_by_class(boxes, scores, wanted) if wanted.by_class else _by_box(boxes, scores, wanted))
-        rows = np.zeros((wanted.rows, COORDINATES + 2), np.float32)
-        for row, box, class_ in found:
+        boxes, scores = corners(encoded[0], anchors, detection), scores[0]
+        scores = scores[:, scores.shape[1] - detection.classes :]
+        detections = list(
+            _by_class(boxes, scores, detection) if detection.by_class else _by_box(boxes, scores, detection)
+        )
+        rows = np.zeros((detection.rows, COORDINATES + 2), np.float32)
+        for row, box, class_ in detections:
             rows[row] = (*boxes[box], class_, scores[box, class_])
-        count = len(found) // (1 if wanted.by_class else min(wanted.classes_of_box, wanted.classes))
+        count = len(detections) // (
+            1 if detection.by_class else min(detection.classes_of_box, detection.classes)
+        )
         parts = (rows[:, :COORDINATES].reshape(-1), rows[:, COORDINATES], rows[:, COORDINATES + 1], [count])
         return np.concatenate(parts).astype(np.float32).reshape(result.shape)
 
@@ -81,10 +89,10 @@ def _real(data: np.ndarray, type_: TensorType) -> np.ndarray:
     return (data.astype(np.float32) - np.float32(type_.zero_point)) * np.float32(type_.scale)
 
 
-def corners(encoded: np.ndarray, anchors: np.ndarray, wanted: DetectionAttrs) -> np.ndarray:
+def corners(encoded: np.ndarray, anchors: np.ndarray, detection: DetectionAttrs) -> np.ndarray:
     """Top, left, bottom, right of every box: anchors moved and stretched, in float64, rounded at the end."""
     places, extents = anchors[:, :2].astype(np.float64), anchors[:, 2:].astype(np.float64)
-    said = encoded[:, :COORDINATES].astype(np.float64) / np.array(wanted.scales, np.float32).astype(
+    said = encoded[:, :COORDINATES].astype(np.float64) / np.array(detection.scales, np.float32).astype(
         np.float64
     )
     with np.errstate(over="ignore", invalid="ignore"):
@@ -94,33 +102,35 @@ def corners(encoded: np.ndarray, anchors: np.ndarray, wanted: DetectionAttrs) ->
 
 
 def _by_class(
-    boxes: np.ndarray, scores: np.ndarray, wanted: DetectionAttrs
+    boxes: np.ndarray, scores: np.ndarray, detection: DetectionAttrs
 ) -> Iterator[tuple[int, int, int]]:
     """Row, box and class of the best detections of all classes; of equal ones the first class, then box."""
-    found = [
+    candidates = [
         (-float(scores[box, class_]), class_, place, box)
-        for class_ in range(wanted.classes)
-        for place, box in enumerate(_best(boxes, scores[:, class_], wanted, wanted.most_of_class))
+        for class_ in range(detection.classes)
+        for place, box in enumerate(_best(boxes, scores[:, class_], detection, detection.most_of_class))
     ]
-    for row, (_, class_, _, box) in enumerate(sorted(found)[: wanted.most]):
+    for row, (_, class_, _, box) in enumerate(sorted(candidates)[: detection.most]):
         yield row, box, class_
 
 
-def _by_box(boxes: np.ndarray, scores: np.ndarray, wanted: DetectionAttrs) -> Iterator[tuple[int, int, int]]:
-    """Likewise of the best boxes, each with its best classes."""
-    for row, box in enumerate(_best(boxes, scores.max(1), wanted, wanted.most)):
-        classes = np.argsort(-scores[box], kind="stable")[: wanted.classes_of_box]
+def _by_box(
+    boxes: np.ndarray, scores: np.ndarray, detection: DetectionAttrs
+) -> Iterator[tuple[int, int, int]]:
+    """Row, box and class of the best boxes, each with its best classes."""
+    for row, box in enumerate(_best(boxes, scores.max(1), detection, detection.most)):
+        classes = np.argsort(-scores[box], kind="stable")[: detection.classes_of_box]
         for column, class_ in enumerate(classes.tolist()):
-            yield row * wanted.classes_of_box + column, box, class_
+            yield row * detection.classes_of_box + column, box, class_
 
 
-def _best(boxes: np.ndarray, scores: np.ndarray, wanted: DetectionAttrs, most: int) -> Iterator[int]:
+def _best(boxes: np.ndarray, scores: np.ndarray, detection: DetectionAttrs, most: int) -> Iterator[int]:
     """Boxes by falling scores, without those that overlap a better one too much."""
-    left = np.flatnonzero(scores >= np.float32(wanted.score))
+    left = np.flatnonzero(scores >= np.float32(detection.score))
     while left.size and most:
         place = int(scores[left].argmax())
         best, left, most = int(left[place]), np.delete(left, place), most - 1
-        left = left[~(_overlaps(boxes[best], boxes[left]) > np.float32(wanted.overlap))]
+        left = left[~(_overlaps(boxes[best], boxes[left]) > np.float32(detection.overlap))]
         yield best
 
 

@@ -84,7 +84,7 @@ class _Binary(BroadcastShape):
         """Monotone in each argument (either way), so the extremes are at the box's corners."""
         if isinstance(rounding_of(attrs), TfliteRounding) and self._may_wrap(args, result):
             return None
-        first, second = ((given.low, given.high) for given in ranges)
+        first, second = ((range_.low, range_.high) for range_ in ranges)
         ends = [self.evaluate(attrs, pair, args, result) for pair in product(first, second)]
         return Range(low=np.minimum.reduce(ends), high=np.maximum.reduce(ends))
 
@@ -155,7 +155,7 @@ CASTS: tuple[tuple[DType, DType], ...] = (
     (DType.INT16, DType.INT32),
     (DType.INT32, DType.INT8),
 )
-"""What CAST has a kernel for, in order (those of `layout.SAME_BITS` need none)."""
+"""Pairs of types that CAST has a kernel for, in order (those of `layout.SAME_BITS` need none)."""
 
 
 class Cast(SameShape):
@@ -211,24 +211,24 @@ class AddN(Op):
         named = [(f"argument {index}", operand(args, index, "argument")) for index in range(len(args))]
         need_one_type([*named, ("result", result)], DType.INT8)
         if result.dtype is not DType.FLOAT32:
-            if len({(each.scale, each.zero_point) for _, each in named}) != 1:
+            if len({(type_.scale, type_.zero_point) for _, type_ in named}) != 1:
                 raise ValueError("the arguments must be quantised alike")
             running_sum_multiplier(first, result)
 
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Source: reference_ops::AddN."""
         del attrs
-        given = [present(values, index, "argument") for index in range(len(values))]
+        terms = [present(values, index, "argument") for index in range(len(values))]
         if result.dtype is DType.FLOAT32:
             total = np.zeros(result.shape, np.float32)
-            for each in given:
-                total += each
+            for term in terms:
+                total += term
             return total
-        summed = np.stack(given).astype(np.int64).sum(axis=0)
+        summed = np.stack(terms).astype(np.int64).sum(axis=0)
         if result.dtype is DType.INT32:
             return wrap_int32(summed).astype(np.int32)
         argument = operand(args, 0, "argument")
-        return running_sum(summed - (len(given) + 1) * argument.zero_point, argument, result)
+        return running_sum(summed - (len(terms) + 1) * argument.zero_point, argument, result)
 
 
 def running_sum(sums: Integers, argument: TensorType, result: TensorType) -> np.ndarray:

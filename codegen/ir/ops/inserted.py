@@ -105,12 +105,12 @@ class FusedAttrs(Attrs):
 
 def constants_of(function: Function) -> tuple[ConstRef, ...]:
     """Every constant that the steps use, each once, in order of first use."""
-    found: dict[str, ConstRef] = {}
+    refs: dict[str, ConstRef] = {}
     for let in function.body:
         for arg in let.call.args:
             if isinstance(arg, ConstRef):
-                found.setdefault(arg.id, arg)
-    return tuple(found.values())
+                refs.setdefault(arg.id, arg)
+    return tuple(refs.values())
 
 
 class Fused(Op):
@@ -123,8 +123,8 @@ class Fused(Op):
     def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
         """The last step's."""
         function = narrow(attrs, FusedAttrs).function
-        wanted = [param.type for param in function.params] + [ref.type for ref in constants_of(function)]
-        if list(args) != wanted:
+        types = [param.type for param in function.params] + [ref.type for ref in constants_of(function)]
+        if list(args) != types:
             raise ValueError("the arguments are not the function's parameters and constants")
         return function.body[-1].var.type.shape
 
@@ -140,7 +140,7 @@ class Fused(Op):
         return known[function.body[-1].var.name]
 
     def macs(self, attrs: Attrs, args: Types, result: TensorType) -> int:
-        """Of all steps, each run once in whole."""
+        """Multiply-accumulates of all steps, each run once in whole."""
         del args, result
         return sum(let.macs for let in narrow(attrs, FusedAttrs).function.body)
 
@@ -169,8 +169,8 @@ class LoopAttrs(Attrs):
 
     With `decided` there is a result more in front of these: whether the iteration takes place at all. Steps
     up to the one that computes it come first. The call's arguments are the first values of the parameters,
-    then every constant the steps use, in order of first use. Its result is the carried values `given` as the
-    last iteration leaves them, one behind the other.
+    then every constant the steps use, in order of first use. Its result is the carried values `returned` as
+    the last iteration leaves them, one behind the other.
     """
 
     function: Function
@@ -178,14 +178,19 @@ class LoopAttrs(Attrs):
     trips: int
     """Iterations: so many, or, if they are `decided`, at most."""
     decided: bool
-    given: tuple[int, ...]
+    returned: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        wanted = self.carried + self.decided
-        if len(self.function.results) != wanted or not 0 < self.carried <= len(self.function.params):
-            raise ValueError(f"{wanted} results of an iteration, not {len(self.function.results)}")
-        if self.trips < 1 or not self.given or max(self.given) >= self.carried or min(self.given) < 0:
-            raise ValueError(f"{self.trips} iterations that give the values {self.given}")
+        count = self.carried + self.decided
+        if len(self.function.results) != count or not 0 < self.carried <= len(self.function.params):
+            raise ValueError(f"{count} results of an iteration, not {len(self.function.results)}")
+        if (
+            self.trips < 1
+            or not self.returned
+            or max(self.returned) >= self.carried
+            or min(self.returned) < 0
+        ):
+            raise ValueError(f"{self.trips} iterations that give the values {self.returned}")
 
     @property
     def deciding_steps(self) -> int:
@@ -198,13 +203,13 @@ class LoopAttrs(Attrs):
 
     @property
     def decision(self) -> Var | None:
-        """What says whether an iteration takes place: a step's result, or a parameter."""
+        """The step's result or parameter that says whether an iteration takes place; None if all do."""
         decision = self.function.results[0]
         return decision if self.decided and isinstance(decision, Var) else None
 
     @property
     def nexts(self) -> tuple[Arg, ...]:
-        """What the carried values become."""
+        """Values of the carried parameters in the next iteration."""
         return self.function.results[1:] if self.decided else self.function.results
 
 
@@ -217,36 +222,38 @@ class Loop(Op):
 
     def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
         """All elements of the values that are given."""
-        own = narrow(attrs, LoopAttrs)
-        function = own.function
-        wanted = [param.type for param in function.params] + [ref.type for ref in constants_of(function)]
-        if list(args) != wanted:
+        loop = narrow(attrs, LoopAttrs)
+        function = loop.function
+        types = [param.type for param in function.params] + [ref.type for ref in constants_of(function)]
+        if list(args) != types:
             raise ValueError("the arguments are not the iteration's parameters and constants")
-        if any(param.type != after.type for param, after in zip(function.params, own.nexts, strict=False)):
+        if any(param.type != after.type for param, after in zip(function.params, loop.nexts, strict=False)):
             raise ValueError("a carried value becomes one of another type")
-        return (sum(function.params[index].type.elements for index in own.given),)
+        return (sum(function.params[index].type.elements for index in loop.returned),)
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
-        """What is given is of the result's element type and quantisation; steps keep their rules."""
+        """Check that given values have the result's element type and quantisation, and every step by its
+        rules.
+        """
         super().check(attrs, args, result)
-        own = narrow(attrs, LoopAttrs)
-        for index in own.given:
-            type_ = own.function.params[index].type
+        loop = narrow(attrs, LoopAttrs)
+        for index in loop.returned:
+            type_ = loop.function.params[index].type
             if (type_.dtype, type_.quantization) != (result.dtype, result.quantization):
                 raise ValueError(f"the result is {result}, the loop gives {type_}")
-        if own.decided and own.decision is None:
+        if loop.decided and loop.decision is None:
             raise ValueError("a constant says whether the iteration takes place")
-        for let in own.function.body:
+        for let in loop.function.body:
             let.call.op.check(let.call.attrs, let.call.types, let.var.type)
 
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """The steps' references, iteration by iteration."""
-        own = narrow(attrs, LoopAttrs)
-        function = own.function
+        loop = narrow(attrs, LoopAttrs)
+        function = loop.function
         names = [param.name for param in function.params] + [_key(ref) for ref in constants_of(function)]
         held = {name: value for name, value in zip(names, values, strict=True) if value is not None}
-        deciding, decision = own.deciding_steps, own.decision
-        for _ in range(own.trips):
+        deciding, decision = loop.deciding_steps, loop.decision
+        for _ in range(loop.trips):
             known = dict(held)
             if decision is not None and not deciding and not known[decision.name].any():
                 break
@@ -255,18 +262,18 @@ class Loop(Op):
                 if step == deciding - 1 and not known[let.var.name].any():
                     break
             else:
-                for param, after in zip(function.params, own.nexts, strict=False):
+                for param, after in zip(function.params, loop.nexts, strict=False):
                     held[param.name] = known[_key(after)].reshape(param.type.shape)
                 continue
             break
-        given = [held[function.params[index].name].reshape(-1) for index in own.given]
-        return np.concatenate(given).astype(result.dtype.numpy)
+        last_values = [held[function.params[index].name].reshape(-1) for index in loop.returned]
+        return np.concatenate(last_values).astype(result.dtype.numpy)
 
     def macs(self, attrs: Attrs, args: Types, result: TensorType) -> int:
-        """Of all steps in all iterations that there may be."""
+        """Multiply-accumulates of all steps in as many iterations as there may be."""
         del args, result
-        own = narrow(attrs, LoopAttrs)
-        return own.trips * sum(let.macs for let in own.function.body)
+        loop = narrow(attrs, LoopAttrs)
+        return loop.trips * sum(let.macs for let in loop.function.body)
 
 
 LOOP = Loop()

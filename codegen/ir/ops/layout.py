@@ -355,9 +355,9 @@ class BroadcastTo(MovingOp):
         """The attribute's shape, if the argument broadcasts to it."""
         shape = narrow(attrs, BroadcastToAttrs).shape
         need_count(args, 1, 1)
-        given = operand(args, 0, "argument").shape
-        if len(given) > len(shape) or broadcast(given, shape) != shape:
-            raise ValueError(f"shape {list(given)} does not broadcast to {list(shape)}")
+        argument_shape = operand(args, 0, "argument").shape
+        if len(argument_shape) > len(shape) or broadcast(argument_shape, shape) != shape:
+            raise ValueError(f"shape {list(argument_shape)} does not broadcast to {list(shape)}")
         return shape
 
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:

@@ -94,7 +94,7 @@ def tanh(values: Arrays, args: Types, result: TensorType) -> np.ndarray:
 
 
 CURVE_POWERS = MappingProxyType({"LOGISTIC": (0,), "TANH": (0, 1)})
-"""Of which powers of two times 2^-12 an int16 argument's scale is applied exactly."""
+"""Powers of two, times 2^-12, that are applied exactly as scales of an int16 argument."""
 
 
 def _of_table(name: str, value: np.ndarray, argument: TensorType) -> Integers:
@@ -134,7 +134,7 @@ class _Unary(SameShape):
     integers: tuple[DType, ...] = (DType.INT8,)
     """Integer types it works on, the same on both sides."""
     floats: bool = True
-    """Whether it works on float32 on both sides."""
+    """True if it works on float32 on both sides."""
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """One of its integer types or float32 on both sides."""

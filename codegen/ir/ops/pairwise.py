@@ -83,7 +83,7 @@ class Extreme(_Pair):
         return same_channels(args, result)
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
-        """As `_Pair`; quantised alike."""
+        """Check a pair whose arguments and result must be quantised alike."""
         super().check(attrs, args, result)
         if result.dtype not in PLAIN:
             for index in (0, 1):
@@ -112,7 +112,7 @@ class Compare(_Pair):
         return DType.BOOL
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
-        """As `_Pair`; of int8 scales below 1, as TFLite's kernel has them, of int16 the same ones."""
+        """Check a pair: int8 needs scales below 1, as TFLite's kernel does, int16 needs equal ones."""
         super().check(attrs, args, result)
         first, second = operand(args, 0, "first argument"), operand(args, 1, "second argument")
         if first.dtype is DType.INT8:
@@ -152,7 +152,7 @@ class Div(_Pair):
     types = (DType.INT8, DType.INT32, DType.FLOAT32)
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
-        """As `_Pair`, scales within what the kernel can apply."""
+        """Check a pair, and that the kernel can apply its scales."""
         super().check(attrs, args, result)
         if result.dtype is DType.INT8:
             div_multiplier(operand(args, 0, "dividend"), operand(args, 1, "divisor"), result)
@@ -201,7 +201,7 @@ class SquaredDifference(_Pair):
     types = (DType.INT8, DType.INT16, DType.INT32, DType.FLOAT32)
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
-        """As `_Pair`, scales within what the kernel can apply."""
+        """Check a pair, and that the kernel can apply its scales."""
         super().check(attrs, args, result)
         if result.dtype not in PLAIN:
             squared_difference_params(operand(args, 0, "argument"), operand(args, 1, "argument"), result)
@@ -217,17 +217,17 @@ class SquaredDifference(_Pair):
             difference = wrap_int32(first.astype(np.int64) - second)
             return wrap_int32(difference * difference).astype(np.int32)
         types = operand(args, 0, "first argument"), operand(args, 1, "second argument")
-        found = squared_difference_params(*types, result)
+        params = squared_difference_params(*types, result)
         factors = (
-            (found.first_multiplier, found.first_shift),
-            (found.second_multiplier, found.second_shift),
+            (params.first_multiplier, params.first_shift),
+            (params.second_multiplier, params.second_shift),
         )
         scaled = [
-            multiply_by_quantized_multiplier(_centred(value, type_) << found.left_shift, *factor)
+            multiply_by_quantized_multiplier(_centred(value, type_) << params.left_shift, *factor)
             for value, type_, factor in zip((first, second), types, factors, strict=True)
         ]
         squares = (scaled[0] - scaled[1]) ** 2
-        values_ = multiply_by_quantized_multiplier(squares, found.result_multiplier, found.result_shift)
+        values_ = multiply_by_quantized_multiplier(squares, params.result_multiplier, params.result_shift)
         return _stored(values_, result.dtype.limits, result)
 
 
@@ -250,8 +250,8 @@ class FloorOf(_Pair):
             with np.errstate(all="ignore"):
                 return np.asarray(self._of_floats(dividend, divisor), np.float32)
         by = np.where(divisor == 0, 1, divisor.astype(np.int64))
-        found = np.where(divisor == 0, 0, self._of_integers(dividend.astype(np.int64), by))
-        return wrap_int32(found).astype(np.int32)
+        results = np.where(divisor == 0, 0, self._of_integers(dividend.astype(np.int64), by))
+        return wrap_int32(results).astype(np.int32)
 
 
 def _floor_div(first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -260,7 +260,7 @@ def _floor_div(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def _floor_mod(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """What C's fmodf leaves, of the divisor's sign."""
+    """Remainder of C's fmodf, with the divisor's sign."""
     rest = np.fmod(first, second)
     return np.where((rest != 0) & ((second < 0) != (rest < 0)), rest + second, rest)
 
@@ -273,7 +273,7 @@ class Prelu(_Pair):
     types = (DType.INT8, DType.INT16, DType.FLOAT32)
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
-        """As `_Pair` but for the slope; it broadcasts to the value."""
+        """Check argument, slope and result; the slope broadcasts to the value."""
         Op.check(self, attrs, args, result)
         need_elements(result)
         value, slope = operand(args, 0, "argument"), operand(args, 1, "slope")
@@ -294,13 +294,13 @@ class Prelu(_Pair):
         if result.dtype is DType.FLOAT32:
             return np.asarray(np.where(value >= 0, value, value * slope), np.float32)
         types = operand(args, 0, "argument"), operand(args, 1, "slope")
-        found = prelu_params(*types, result)
+        params = prelu_params(*types, result)
         x = _centred(value, types[0])
         scaled = np.where(
             x >= 0,
-            multiply_by_quantized_multiplier(x, found.positive_multiplier, found.positive_shift),
+            multiply_by_quantized_multiplier(x, params.positive_multiplier, params.positive_shift),
             multiply_by_quantized_multiplier(
-                x * _centred(slope, types[1]), found.negative_multiplier, found.negative_shift
+                x * _centred(slope, types[1]), params.negative_multiplier, params.negative_shift
             ),
         )
         return _stored(scaled, result.dtype.limits, result)

@@ -90,12 +90,12 @@ def _taps(attrs: PoolAttrs, image: np.ndarray) -> Iterator[Meeting]:
 
 
 class _PoolOperator(Op):
-    """What both pools share: shape rule and type rule."""
+    """Shape rule and type rule of both pools."""
 
     attrs_type = PoolAttrs
     is_monotone = True
     any_zero: bool = False
-    """Whether the zero point of int16 may be another than 0."""
+    """True if the zero point of int16 may be another than 0."""
 
     def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
         """[N, rows, columns, C]; every window must hold at least one element of the image."""

@@ -39,9 +39,9 @@ from codegen.ir.types import DType, TensorType
 GATES = 4
 INPUT, FORGET, CELL, OUTPUT = range(GATES)
 _GATE_SCALE = 2.0**-12
-"""Of what a gate's sums are scaled to."""
+"""Scale of a gate's sums."""
 _ACTIVE_SCALE = 2.0**-15
-"""Of what a gate gives."""
+"""Scale of a gate's result."""
 _S16 = (-32768, 32767)
 
 
@@ -58,7 +58,7 @@ class LstmSizes:
 
 
 def state_elements(dtype: DType, units: int) -> int:
-    """Of `units` hidden states of this type and as many cell states: of int16, or float32."""
+    """Elements of a state: `units` hidden ones of this type, and as many cells of int16 or float32."""
     return units * (2 // min(dtype.size_bytes, 2) + 1)
 
 
@@ -72,10 +72,10 @@ def lstm_sizes(attrs: Attrs, args: Types) -> LstmSizes:
     units = weights.shape[1]
     steps, batches = sequence.shape[:2] if lstm.time_major else sequence.shape[1::-1]
     inputs = sequence.shape[2]
-    wanted = ((GATES, units, inputs), (GATES, units, units), (GATES, units))
-    for each, shape in zip((weights, recurrent, bias), wanted, strict=True):
-        if each.shape != shape:
-            raise ValueError(f"weights or biases have shape {list(each.shape)}, need {list(shape)}")
+    shapes = ((GATES, units, inputs), (GATES, units, units), (GATES, units))
+    for weight, shape in zip((weights, recurrent, bias), shapes, strict=True):
+        if weight.shape != shape:
+            raise ValueError(f"weights or biases have shape {list(weight.shape)}, need {list(shape)}")
     sizes = LstmSizes(
         batches=batches,
         steps=steps,
@@ -101,7 +101,7 @@ class LstmNumbers:
     hidden: tuple[int, int]
     tanh_multiplier: int
     tanh_shift: int
-    """Of the cell state to what the table is asked for."""
+    """Shift from the cell state's scale to that of the table of tanh."""
     clip: int
     """Largest cell state."""
 
@@ -116,15 +116,15 @@ def lstm_numbers(attrs: Attrs, args: Types, result: TensorType) -> LstmNumbers:
     clip = _S16[1]
     if lstm.cell_clip > 0:
         clip = int(min(max(lstm.cell_clip / lstm.cell_scale, _S16[0]), _S16[1]))
-    wanted = 15 + power - 3
+    power_of_tanh = 15 + power - 3
     return LstmNumbers(
         inputs=tuple(_pair(sequence, scale) for scale in lstm.input_scales),
         recurrent=tuple(_pair(result, scale) for scale in lstm.recurrent_scales),
         forget=quantize_multiplier(_ACTIVE_SCALE * lstm.cell_scale / lstm.cell_scale),
         update=quantize_multiplier(_ACTIVE_SCALE * _ACTIVE_SCALE / lstm.cell_scale),
         hidden=quantize_multiplier(_ACTIVE_SCALE * _ACTIVE_SCALE / result.scale),
-        tanh_multiplier=3 << max(wanted, 0),
-        tanh_shift=max(-wanted, 0),
+        tanh_multiplier=3 << max(power_of_tanh, 0),
+        tanh_shift=max(-power_of_tanh, 0),
         clip=clip,
     )
 
@@ -148,7 +148,7 @@ LSTM_TYPES = {
     DType.INT16: (DType.INT8, DType.INT64),
     DType.FLOAT32: (DType.FLOAT32, DType.FLOAT32),
 }
-"""Of weights and biases, by that of the sequence, the state and the result."""
+"""Types of weights and biases, by that of the sequence, the state and the result."""
 
 
 class Lstm(Op):
@@ -188,7 +188,7 @@ class Lstm(Op):
         count, shape = sizes.batches * sizes.units, (sizes.batches, sizes.units)
         cell = state[:-count].view(np.float32 if is_float else "<i2").reshape(shape)
         held = cell, state[-count:].reshape(shape)
-        found: list[np.ndarray] = []
+        hidden_rows: list[np.ndarray] = []
         for row in rows:
             if is_float:
                 held = _float_step(narrow(attrs, LstmAttrs), row, held, (weights, recurrent, bias))
@@ -196,14 +196,14 @@ class Lstm(Op):
                 numbers = lstm_numbers(attrs, args, result)
                 zeros = operand(args, 0, "sequence").zero_point, result
                 held = _integer_step(numbers, row, held, (weights, recurrent, bias), zeros)
-            found.append(held[1])
-        given = np.stack(found) if narrow(attrs, LstmAttrs).time_major else np.stack(found, 1)
+            hidden_rows.append(held[1])
+        hidden = np.stack(hidden_rows) if narrow(attrs, LstmAttrs).time_major else np.stack(hidden_rows, 1)
         kind = result.dtype.numpy
         state_now = held[0].reshape(-1).view(kind), held[1].reshape(-1)
-        return np.concatenate([*state_now, given.reshape(-1)]).astype(kind)
+        return np.concatenate([*state_now, hidden.reshape(-1)]).astype(kind)
 
     def macs(self, attrs: Attrs, args: Types, result: TensorType) -> int:
-        """Of all gates and steps."""
+        """Multiply-accumulates of all gates and steps."""
         sizes = lstm_sizes(attrs, args)
         return sizes.steps * sizes.batches * GATES * sizes.units * (sizes.inputs + sizes.units)
 
@@ -212,7 +212,10 @@ def _float_step(lstm: LstmAttrs, row: np.ndarray, held: _Rows, layer: _Layer) ->
     cell, hidden = held
     weights, recurrent, bias = layer
     sums = [row @ weights[gate].T + bias[gate] + hidden @ recurrent[gate].T for gate in range(GATES)]
-    gates = [tanh_float(each) if gate == CELL else logistic_float(each) for gate, each in enumerate(sums)]
+    gates = [
+        tanh_float(gate_sums) if gate == CELL else logistic_float(gate_sums)
+        for gate, gate_sums in enumerate(sums)
+    ]
     cell = gates[FORGET] * cell + gates[INPUT] * gates[CELL]
     if lstm.cell_clip > 0:
         cell = np.clip(cell, -np.float32(lstm.cell_clip), np.float32(lstm.cell_clip))

@@ -131,8 +131,8 @@ class Arg(Op):
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Source: reference_ops::ArgMinMax."""
         del args
-        found = self._find(present(values, 0, "argument"), axis=narrow(attrs, ArgAttrs).axis)
-        return np.asarray(found, np.int32).reshape(result.shape)
+        indices = self._find(present(values, 0, "argument"), axis=narrow(attrs, ArgAttrs).axis)
+        return np.asarray(indices, np.int32).reshape(result.shape)
 
 
 class BatchMatMul(Op):
@@ -233,17 +233,17 @@ class Cumsum(Op):
 
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Source: reference_ops::CumSum."""
-        found, value = narrow(attrs, CumsumAttrs), present(values, 0, "argument")
+        cumsum, value = narrow(attrs, CumsumAttrs), present(values, 0, "argument")
         argument = operand(args, 0, "argument")
         wide = value
         if result.dtype is not DType.FLOAT32:
             wide = value.astype(np.int64) - (argument.zero_point if result.dtype is DType.INT8 else 0)
-        wide = np.moveaxis(wide, found.axis, -1)
-        wide = wide[..., ::-1] if found.reverse else wide
-        if found.exclusive:
+        wide = np.moveaxis(wide, cumsum.axis, -1)
+        wide = wide[..., ::-1] if cumsum.reverse else wide
+        if cumsum.exclusive:
             wide = np.concatenate([np.zeros_like(wide[..., :1]), wide[..., :-1]], axis=-1)
         sums = np.add.accumulate(wide, axis=-1)
-        sums = np.moveaxis(sums[..., ::-1] if found.reverse else sums, -1, found.axis)
+        sums = np.moveaxis(sums[..., ::-1] if cumsum.reverse else sums, -1, cumsum.axis)
         if result.dtype is DType.FLOAT32:
             return np.ascontiguousarray(sums + np.float32(0))
         if result.dtype is DType.INT32:
@@ -324,16 +324,16 @@ class LogSoftmax(L2Normalization):
         if result.dtype is DType.FLOAT32:
             wide = value.astype(np.float64) - value.max(axis=-1, keepdims=True)
             return (wide - np.log(np.exp(wide).sum(axis=-1, keepdims=True))).astype(np.float32)
-        found, (divisor, shift) = log_softmax_params(operand(args, 0, "argument"))
+        params, (divisor, shift) = log_softmax_params(operand(args, 0, "argument"))
         below = value.astype(np.int64) - value.max(axis=-1, keepdims=True)
-        counts = below >= found.least_difference
+        counts = below >= params.least_difference
         counted = np.where(counts, below, 0)
-        scaled = multiply_by_quantized_multiplier(counted, found.multiplier, found.left_shift)
+        scaled = multiply_by_quantized_multiplier(counted, params.multiplier, params.left_shift)
         powers = rounding_divide_by_power(exp_on_negative_values(scaled), 12)
         logarithm = log_from_one(np.where(counts, powers, 0).sum(axis=-1, keepdims=True))
         least = multiply_by_quantized_multiplier(logarithm + INT32_MIN, divisor, shift)
         stored = rounding_divide_by_power(scaled - logarithm, 22) + 127
-        kept = below > np.maximum(found.least_difference - 1, least)
+        kept = below > np.maximum(params.least_difference - 1, least)
         return np.where(kept, np.clip(stored, -128, 127), -128).astype(np.int8)
 
 

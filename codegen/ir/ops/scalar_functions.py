@@ -91,7 +91,7 @@ def _elu(value: np.ndarray) -> np.ndarray:
 
 
 def _elu_of_table(value: np.ndarray) -> np.ndarray:
-    """As the int8 kernel has it: exp(x) - 1 in float32."""
+    """ELU with exp(x) - 1 in float32, as the int8 kernel computes it."""
     power = np.exp(value.astype(np.float64)).astype(np.float32)
     return np.where(value < 0, power - np.float32(1), value)
 
@@ -123,7 +123,9 @@ def _exp_stored(value: np.ndarray, argument: TensorType, result: TensorType) -> 
 
 
 def _log_stored(value: np.ndarray, argument: TensorType, result: TensorType) -> np.ndarray:
-    """Where there is no logarithm, the result's smallest number. Source: elementwise.cc, LogLUTPrepare."""
+    """Stored logarithms: the result's smallest number replaces missing ones. Source: elementwise.cc,
+    LogLUTPrepare.
+    """
     least = np.float32((result.dtype.limits[0] - result.zero_point) * result.scale)
 
     def logarithm(real: np.ndarray) -> np.ndarray:
@@ -142,9 +144,9 @@ def _rsqrt_stored(value: np.ndarray, argument: TensorType, result: TensorType) -
         np.maximum(value.astype(np.int64) - argument.zero_point, 0), return_inverse=True
     )
     roots = np.array([_inverse_root(size) for size in sizes.tolist()], np.int64)
-    found = _clipped(multiply_by_quantized_multiplier(roots, *rsqrt_multiplier(argument, result)), result)
-    found = np.where(sizes == 0, result.dtype.limits[1], found)
-    return found[places].reshape(value.shape)
+    inverse = _clipped(multiply_by_quantized_multiplier(roots, *rsqrt_multiplier(argument, result)), result)
+    inverse = np.where(sizes == 0, result.dtype.limits[1], inverse)
+    return inverse[places].reshape(value.shape)
 
 
 def rsqrt_multiplier(argument: TensorType, result: TensorType) -> tuple[int, int]:
@@ -200,21 +202,21 @@ def _of_16_bits(multiplier: int) -> int:
 
 def _hard_swish_stored(value: np.ndarray, argument: TensorType, result: TensorType) -> np.ndarray:
     """On 16 bits, as TFLite. Source: reference_ops::HardSwish of HardSwishParams."""
-    found = _hard_swish_params(argument, result)
+    params = _hard_swish_params(argument, result)
     hires = (value.astype(np.int64) - argument.zero_point) << 7
-    preshift = _high_mul_16(hires, found.result_multiplier)
+    preshift = _high_mul_16(hires, params.result_multiplier)
     relu = hires
-    if found.relu_shift > 0:
-        relu = np.clip(relu << (found.relu_shift - 1), -32768, 32767)
-    relu = _high_mul_16(relu, found.relu_multiplier)
-    if found.relu_shift > 0:
+    if params.relu_shift > 0:
+        relu = np.clip(relu << (params.relu_shift - 1), -32768, 32767)
+    relu = _high_mul_16(relu, params.relu_multiplier)
+    if params.relu_shift > 0:
         relu = np.clip(relu << 1, -32768, 32767)
-    if found.relu_shift < 0:
-        relu = rounding_divide_by_power(relu, -found.relu_shift)
+    if params.relu_shift < 0:
+        relu = rounding_divide_by_power(relu, -params.relu_shift)
     relu = (relu + (1 << 15)) >> 1
     product = relu * preshift
     towards_zero = np.sign(product) * (np.abs(product) >> 15)
-    return _clipped(rounding_divide_by_power(towards_zero, -found.result_shift), result)
+    return _clipped(rounding_divide_by_power(towards_zero, -params.result_shift), result)
 
 
 def _high_mul_16(values: np.ndarray, multiplier: int) -> np.ndarray:
@@ -241,7 +243,7 @@ class Gelu(Pointwise):
 
 
 def _gelu(value: np.ndarray) -> np.ndarray:
-    share = np.array([math.erfc(-each * math.sqrt(0.5)) for each in value.reshape(-1).tolist()])
+    share = np.array([math.erfc(-number * math.sqrt(0.5)) for number in value.reshape(-1).tolist()])
     return np.float32(0.5) * value * share.reshape(value.shape).astype(np.float32)
 
 

@@ -11,15 +11,15 @@ from codegen.ir.ops.base.operands import narrow
 from codegen.ir.types import TensorType
 
 SYMBOL = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-"""What may be the name of a C function."""
+"""Names that a C function may have."""
 SOURCE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*\.[cS]", re.ASCII)
-"""What may be the name of a source file: safe in a CMakeLists.txt and on a command line."""
+"""Names that a source file may have: safe in a CMakeLists.txt and on a command line."""
 MAX_ALIGNMENT = 64
 """Bytes: no pool's base promises more."""
 
 
 MEMORY_OF = ("arguments", "result", "workspace")
-"""What a declared kernel may demand a memory for, single arguments aside."""
+"""Words for which a declared kernel may demand a memory, single arguments aside."""
 ARGUMENT = re.compile(r"argument(\d{1,3})", re.ASCII)
 """How it names one argument."""
 
@@ -66,12 +66,12 @@ class UserKernel:
 
 
 def is_memory_of(word: str) -> bool:
-    """Whether a declared kernel may demand a memory for what this word stands for."""
+    """True if a declared kernel may demand a memory for what this word stands for."""
     return word in MEMORY_OF or ARGUMENT.fullmatch(word) is not None
 
 
 def is_alignment(value: int) -> bool:
-    """Whether a declared kernel may ask for this alignment in bytes."""
+    """True if a declared kernel may ask for this alignment in bytes."""
     return 0 < value <= MAX_ALIGNMENT and value & (value - 1) == 0
 
 
@@ -93,7 +93,7 @@ class User(Op):
     attrs_type = UserAttrs
 
     def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
-        """What the file declares: there is no rule to hold it against."""
+        """The shape that the file declares: no rule contradicts it."""
         del args
         return narrow(attrs, UserAttrs).shape
 

@@ -41,17 +41,18 @@ def _function(function: Function) -> Iterator[str]:
     for let in function.body:
         yield f"  {_let(let)}"
     yield f"}} -> ({', '.join(_arg(result) for result in function.results)})"
-    for each in function.states:
-        yield f"state {_literal((each.param, each.result, base64.b64encode(each.initial).decode('ascii')))}"
+    for state in function.states:
+        initial = base64.b64encode(state.initial).decode("ascii")
+        yield f"state {_literal((state.param, state.result, initial))}"
 
 
 def _sizes(sizes: OpenSizes) -> str:
     if not sizes.symbols:
         return ""
-    parts = [f"{each.name} in {each.low}..{each.high}" for each in sizes.symbols]
+    parts = [f"{symbol.name} in {symbol.low}..{symbol.high}" for symbol in sizes.symbols]
     parts += [
-        f"{each.name} in {each.low}..{each.high} = {text(each.formula, whole=True)} of {json.dumps(each.of)}"
-        for each in sizes.extents
+        f"{size.name} in {size.low}..{size.high} = {text(size.formula, whole=True)} of {json.dumps(size.of)}"
+        for size in sizes.extents
     ]
     return f"<{', '.join(parts)}>"
 

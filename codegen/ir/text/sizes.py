@@ -26,7 +26,7 @@ class SizeReader:
         symbols: list[Symbol] = []
         extents: list[Extent] = []
 
-        def each() -> None:
+        def read_size() -> None:
             name = tokens.take()
             tokens.take("in")
             low, high = (int(end) for end in tokens.take().split(".."))
@@ -38,7 +38,7 @@ class SizeReader:
                 symbols.append(Symbol(name=name, low=low, high=high))
 
         if tokens.accept("<"):
-            tokens.several(each, ">")
+            tokens.several(read_size, ">")
         self.sizes = OpenSizes(symbols=tuple(symbols), extents=tuple(extents))
 
     @property
@@ -101,7 +101,7 @@ class SizeReader:
         factors = [self._tokens.take()]
         while self._tokens.accept("*"):
             factors.append(self._tokens.take())
-        names = tuple(each for each in factors if not each.lstrip("-").isdigit())
-        for each in factors:
-            sign *= int(each) if each not in names else 1
+        names = tuple(factor for factor in factors if not factor.lstrip("-").isdigit())
+        for factor in factors:
+            sign *= int(factor) if factor not in names else 1
         return sign, names

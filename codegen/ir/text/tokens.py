@@ -65,12 +65,12 @@ class Tokens:
 
     def several(self, read: Callable[[], _Item], end: str) -> list[_Item]:
         """Items separated by commas up to and including `end`."""
-        found: list[_Item] = []
+        items: list[_Item] = []
         while not self.accept(end):
-            found.append(read())
+            items.append(read())
             if self.peek() != end:
                 self.take(",")
-        return found
+        return items
 
     def string(self) -> str:
         """Consume a string."""

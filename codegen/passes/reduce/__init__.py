@@ -21,8 +21,10 @@ __all__ = ["Reduce", "Reduction", "Removal", "Work", "reduce"]
 
 
 MOST_CHANNELS = 1 << 20
-"""Of all values of a function together; one that has more is left as it is. Each takes some 50 bytes here,
-and networks have far fewer: only files made to harm have axes of millions."""
+"""Most channels of all values of a function together, at some 50 bytes each; a larger function is left as
+it is.
+Networks have far fewer: only files made to harm have axes of millions.
+"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,7 +43,7 @@ class Reduction:
 
     @property
     def is_nothing(self) -> bool:
-        """Whether the module is as it was."""
+        """True if the module is as it was."""
         return self.module.functions == self.original.functions
 
 

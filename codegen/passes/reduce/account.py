@@ -1,4 +1,4 @@
-"""What a reduction took away, step by step and in all: for reports."""
+"""The account of a reduction for reports: what each step lost, and the work saved."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class Work:
 
 
 def work(module: Module) -> Work:
-    """What all functions of `module` take."""
+    """Return the MACs and the bytes of weights of all functions of `module`."""
     macs, weights = 0, dict[str, int]()
     for function in module.functions.values():
         for let in function.body:
@@ -63,8 +63,8 @@ def removals(
         left = needed.kept[name] & (name in needed.computed)
         if left.all():
             continue
-        given = known.get(name)
-        constant = np.zeros(len(left), np.bool_) if given is None else given.constant
+        bounds = known.get(name)
+        constant = np.zeros(len(left), np.bool_) if bounds is None else bounds.constant
         zero, still = _zero_rows(module, let, len(left)), _still(let, flows[name], known, len(left))
         gone = ~left
         yield Removal(
@@ -96,8 +96,8 @@ def _still(let: Let, flow: Flow, known: Mapping[str, Range], count: int) -> Mask
     for index, arg in enumerate(let.call.args):
         if arg is None or isinstance(arg, ConstRef):
             continue
-        given = known.get(arg.name)
-        varying = np.ones(channels(arg.type.shape), np.bool_) if given is None else ~given.constant
+        bounds = known.get(arg.name)
+        varying = np.ones(channels(arg.type.shape), np.bool_) if bounds is None else ~bounds.constant
         if flow.reads is not None:
             moving |= flow.reads[varying].any(axis=0)
         elif flow.whole:

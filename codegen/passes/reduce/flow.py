@@ -29,7 +29,7 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Flow:
-    """Of one step. `reads` [C, O]: result channel o cannot do without channel c of argument 0.
+    """Channel flow of one step. `reads` [C, O]: result channel o cannot do without channel c of argument 0.
 
     What is not read contributes nothing, or `folds` [C, O] to the accumulator at every position alike.
     """
@@ -76,14 +76,14 @@ def _mixing(module: Module, let: Let, known: Mapping[str, Range]) -> Flow:
     by_channel = ChannelWeights(module.array(weights), extent)
     reads = by_channel.reads()
     folds = np.zeros(reads.shape, np.int64)
-    given = known[image.name]
-    constant = np.flatnonzero(given.constant)
+    bounds = known[image.name]
+    constant = np.flatnonzero(bounds.constant)
     work = effort(let.call.op, let.call.attrs, let.call.types, let.var.type)
     if len(constant) * work > MAX_EFFORT:
         constant = constant[:0]  # they count as read, which costs bytes, not minutes
     for channel in constant:
         level = np.zeros(image.type.shape)
-        level[..., channel] = given.low[..., channel].astype(np.float64) - image.type.zero_point
+        level[..., channel] = bounds.low[..., channel].astype(np.float64) - image.type.zero_point
         added = sums_of_products(let.call.attrs, level, by_channel.alone(int(channel)), let.var.type)
         added = added.reshape(-1, weights.type.shape[0])
         # Under padding a constant that is not the zero point adds less at the border than inside.
@@ -119,9 +119,9 @@ class _Solver:
         self._varying: dict[str, Mask] = {}
         self.kept: dict[str, Mask] = {}
         for var in function.variables():
-            given = known.get(var.name)
+            bounds = known.get(var.name)
             extent = channels(var.type.shape)
-            self._varying[var.name] = np.ones(extent, np.bool_) if given is None else ~given.constant
+            self._varying[var.name] = np.ones(extent, np.bool_) if bounds is None else ~bounds.constant
             self.kept[var.name] = np.full(extent, var.name in self._params)
         results = [result.name for result in function.results if isinstance(result, Var)]
         for name in results:
@@ -130,14 +130,14 @@ class _Solver:
 
     def _upstream(self, constant_results: list[str]) -> frozenset[str]:
         """Constant results, which the caller still gets from a step, and all that they are computed from."""
-        found = set(constant_results)
+        needed = set(constant_results)
         for let in reversed(self._function.body):
-            if let.var.name in found:
-                found.update(arg.name for arg in let.call.args if isinstance(arg, Var))
-        return frozenset(found)
+            if let.var.name in needed:
+                needed.update(arg.name for arg in let.call.args if isinstance(arg, Var))
+        return frozenset(needed)
 
     def computed(self, name: str) -> bool:
-        """Whether a step (or the caller) provides `name` at run time, as far as is known."""
+        """True if a step or the caller provides `name` at run time, by the sets so far."""
         if name in self._params or name in self._pinned:
             return True
         return bool((self.kept[name] & self._varying[name]).any())

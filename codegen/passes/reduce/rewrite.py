@@ -179,14 +179,14 @@ class _Rewriter:
 
     def _bias(self, let: Let, flow: Flow, kept: Mask, folded: Mask) -> ConstRef | None:
         """The kept biases plus what the folded image channels add, wrapped to 32 bits as accumulators are."""
-        given = let.call.args[2] if len(let.call.args) > 2 else None
+        bias = let.call.args[2] if len(let.call.args) > 2 else None
         added = np.zeros(len(kept), np.int64) if flow.folds is None else flow.folds[folded].sum(axis=0)
         count = int(kept.sum())
-        if isinstance(given, ConstRef):
-            data = self._module.constants[given.id].data.reshape(-1).astype(np.int64)
-            scale = _sliced(given.type.quantization, kept, 0)
+        if isinstance(bias, ConstRef):
+            data = self._module.constants[bias.id].data.reshape(-1).astype(np.int64)
+            scale = _sliced(bias.type.quantization, kept, 0)
             type_ = TensorType(shape=(count,), dtype=DType.INT32, quantization=scale)
-            return self._slice(let, given, type_, wrap_int32(data + added)[kept].astype(np.int32))
+            return self._slice(let, bias, type_, wrap_int32(data + added)[kept].astype(np.int32))
         if not added[kept].any():
             return None
         type_ = TensorType(shape=(count,), dtype=DType.INT32, quantization=_bias_scale(let))
@@ -194,7 +194,7 @@ class _Rewriter:
 
 
 def _is_at(arg: Arg, var: Var) -> bool:
-    """Whether `var` may be a view of `arg`: a RESHAPE ties both to one memory."""
+    """True if `var` may be a view of `arg`: a RESHAPE ties both to one memory."""
     return not isinstance(arg, Var) or arg.device == var.device
 
 

@@ -41,7 +41,7 @@ def ranges(module: Module, function: Function) -> dict[str, Range]:
 
     Steps beyond `MAX_ELEMENTS` or, all together, `MAX_EFFORT` are bounded by their types alone.
     """
-    found = {param.name: limits(param.type) for param in function.params if param.type.dtype is DType.INT8}
+    known = {param.name: limits(param.type) for param in function.params if param.type.dtype is DType.INT8}
     left = MAX_EFFORT
     for let in function.body:
         work = _effort(let)
@@ -49,14 +49,14 @@ def ranges(module: Module, function: Function) -> dict[str, Range]:
             result = _unknown(let)
         else:
             left -= work
-            result = _transfer(module, let, [_known(module, arg, found) for arg in let.call.args])
+            result = _transfer(module, let, [_known(module, arg, known) for arg in let.call.args])
         if result is not None:
-            found[let.var.name] = result
-    return found
+            known[let.var.name] = result
+    return known
 
 
 def limits(type_: TensorType, attrs: Attrs | None = None) -> Range:
-    """What an int8 value can hold at all, as the result of a step with `attrs`."""
+    """Return the smallest and largest value that an int8 result of a step with `attrs` can store."""
     ends = type_.dtype.limits
     if attrs is not None and type_.quantization is not None:
         ends = stored_limits(attrs, type_)
@@ -65,34 +65,34 @@ def limits(type_: TensorType, attrs: Attrs | None = None) -> Range:
 
 
 def _effort(let: Let) -> int | None:
-    """What evaluating a step takes; None for one that is larger than any worth it."""
+    """Return the effort of evaluating a step, None if a value has more than `MAX_ELEMENTS`."""
     types = let.call.types
     largest = max(type_.elements for type_ in (let.var.type, *types) if type_ is not None)
     return effort(let.call.op, let.call.attrs, types, let.var.type) if largest <= MAX_ELEMENTS else None
 
 
 def _unknown(let: Let) -> Range | None:
-    """What the type and a fused activation say of a result, None if it is not int8."""
+    """Return the range that the type and a fused activation allow a result, None if it is not int8."""
     if let.var.type.dtype is not DType.INT8:
         return None
     return limits(let.var.type, let.call.attrs)
 
 
-def _known(module: Module, arg: Arg | None, found: Mapping[str, Range]) -> Range | None:
+def _known(module: Module, arg: Arg | None, known: Mapping[str, Range]) -> Range | None:
     if isinstance(arg, ConstRef):
         return Range.of(module.array(arg))
-    return None if arg is None else found.get(arg.name)
+    return None if arg is None else known.get(arg.name)
 
 
 def _transfer(module: Module, let: Let, args: Sequence[Range | None]) -> Range | None:
     """Range of the step's result, None if it is neither int8 nor known exactly."""
-    missing = [given is None for arg, given in zip(let.call.args, args, strict=True) if arg is not None]
-    if not any(missing) and all(given is None or given.exact for given in args):
-        data = evaluate_let(let, [None if given is None else given.low for given in args])
+    missing = [bounds is None for arg, bounds in zip(let.call.args, args, strict=True) if arg is not None]
+    if not any(missing) and all(bounds is None or bounds.exact for bounds in args):
+        data = evaluate_let(let, [None if bounds is None else bounds.low for bounds in args])
         return Range(low=data, high=data)
     if let.var.type.dtype is not DType.INT8:
         return None
-    ranges = [given for given in args if given is not None]
+    ranges = [bounds for bounds in args if bounds is not None]
     bounded = None if any(missing) or not ranges else _bounded(let, ranges)
     return _unknown(let) if bounded is None else bounded
 
@@ -113,7 +113,7 @@ def _by_rule(let: Let, ranges: Sequence[Range]) -> Range | None:
 
 
 def is_foldable(let: Let) -> bool:
-    """Whether the step has int8 image, constant int8 weights and a constant bias or none."""
+    """True if the step has an int8 image, constant int8 weights and a constant bias or none."""
     args = let.call.args
     if not isinstance(let.call.op, WeightedOp) or len(args) < 2 or args[0] is None:
         return False
@@ -201,8 +201,9 @@ def _kinds(images: Sequence[np.ndarray], axis: int) -> Indices:
 
 
 def _runs(lines: Sequence[np.ndarray]) -> tuple[Indices, Indices]:
-    """Where runs of equal rows of all of `lines` begin, and per row its run: most rows are the one before
-    them again, however many there are."""
+    """Begins of runs of equal rows (equal in all of `lines`), and the run of each row.
+    Most rows repeat the row before them, so runs are few.
+    """
     begins = np.ones(len(lines[0]), bool)
     begins[1:] = np.logical_or.reduce([(line[1:] != line[:-1]).any(axis=1) for line in lines])
     return np.flatnonzero(begins), np.cumsum(begins) - 1

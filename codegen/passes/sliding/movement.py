@@ -120,7 +120,7 @@ class Movement:
             if isinstance(track, Track):
                 return track
             reasons.append(track)
-        return next((each for each in reasons if each != _ALL_ROWS), _ALL_ROWS)
+        return next((reason for reason in reasons if reason != _ALL_ROWS), _ALL_ROWS)
 
     def _along(self, let: Let, axis: int, reads: RowReads) -> Track | str:
         paces: set[Fraction] = set()

@@ -139,12 +139,12 @@ class OrderResult:
 
 def bits(mask: int) -> list[int]:
     """Positions of the ones in `mask`, ascending."""
-    found: list[int] = []
+    positions: list[int] = []
     while mask:
         low = mask & -mask
-        found.append(low.bit_length() - 1)
+        positions.append(low.bit_length() - 1)
         mask ^= low
-    return found
+    return positions
 
 
 class StepMasks:
@@ -158,8 +158,8 @@ class StepMasks:
         """Step -> the steps it directly depends on."""
         self.predecessors: list[list[int]] = [bits(mask) for mask in self.before]
         self.after = [0] * self.count
-        for step, found in enumerate(self.predecessors):
-            for other in found:
+        for step, sources in enumerate(self.predecessors):
+            for other in sources:
                 self.after[other] |= 1 << step
         self.successors: list[list[int]] = [bits(mask) for mask in self.after]
         self._readers = [0] * len(graph.values)
@@ -180,8 +180,8 @@ class StepMasks:
         self._conditions = [self._conditional(step) for step in range(self.count)]
         self._rises: list[dict[tuple[int, ...], tuple[int, int]]] = [{} for _ in graph.nodes]
         self._fixed = [
-            self._most(self._dying(step, 1 << step), step)[0] if not found else None
-            for step, found in enumerate(self._conditions)
+            self._most(self._dying(step, 1 << step), step)[0] if not conditions else None
+            for step, conditions in enumerate(self._conditions)
         ]
         self.postponable = self._postponable()
         """For each step, true if doing it later can only lower the others' peaks, as long as bytes alive drop
@@ -210,22 +210,24 @@ class StepMasks:
         if fixed is not None and (rest != self.all or not self.unread_bytes):
             return fixed
         key = tuple([value for value, others in self._conditions[step] if not others & rest])
-        found = self._rises[step].get(key)
-        if found is None:
-            found = self._rises[step][key] = self._most(self._dying(step, rest), step)
-        most, first = found
+        rise = self._rises[step].get(key)
+        if rise is None:
+            rise = self._rises[step][key] = self._most(self._dying(step, rest), step)
+        most, first = rise
         return max(most, first + self.unread_bytes) if rest == self.all else most
 
     def least_bytes(self, step: int) -> int:
         """Bytes alive during `step` in any order: what is kept, its arguments, results and workspaces."""
         node = self.graph.nodes[step]
         values = self.graph.values
-        own = sum(values[v].size_bytes for v in set(node.reads) if not (values[v].kept and values[v].given))
+        read_bytes = sum(
+            values[v].size_bytes for v in set(node.reads) if not (values[v].kept and values[v].given)
+        )
         dying = frozenset(v for v in node.reads if not values[v].kept)
-        return self._kept_given_bytes + own + self._most(dying, step)[0]
+        return self._kept_given_bytes + read_bytes + self._most(dying, step)[0]
 
     def _postponable(self) -> list[bool]:
-        watched = [{value for value, _ in found} for found in self._conditions]
+        watched = [{value for value, _ in conditions} for conditions in self._conditions]
         watchers = [0] * len(self.graph.values)
         for step, values in enumerate(watched):
             for value in values:

@@ -116,24 +116,24 @@ def proved_optimal(
 
 def alive_at(problem: Problem, plan: MemoryPlan, pool: str, time: int) -> tuple[Buffer, ...]:
     """Buffers of `pool` that hold bytes at `time`, the biggest first, then in the problem's order."""
-    found = [
+    alive = [
         b
         for b in problem.buffers
         if b.size_bytes and b.start <= time < b.stop and plan.placements[b.id].pool == pool
     ]
-    return tuple(sorted(found, key=lambda b: -b.size_bytes))
+    return tuple(sorted(alive, key=lambda b: -b.size_bytes))
 
 
 def _overlaps(problem: Problem, buffers: Sequence[Buffer]) -> dict[int, dict[int, int]]:
     """Pairs alive together that may have bytes in common: index -> other index -> most common bytes."""
     position = {buffer.id: i for i, buffer in enumerate(buffers)}
-    found: dict[int, dict[int, int]] = {}
+    overlaps: dict[int, dict[int, int]] = {}
 
     def note(i: int, j: int, first_below: int, second_below: int) -> None:
         common = largest_overlap(buffers[i].size_bytes, buffers[j].size_bytes, first_below, second_below)
         if common:
-            found.setdefault(i, {})[j] = common
-            found.setdefault(j, {})[i] = common
+            overlaps.setdefault(i, {})[j] = common
+            overlaps.setdefault(j, {})[i] = common
 
     kept_apart = 0
     for conflict in problem.conflicts:
@@ -144,7 +144,7 @@ def _overlaps(problem: Problem, buffers: Sequence[Buffer]) -> dict[int, dict[int
         if conflict.first_below < buffers[i].size_bytes or conflict.second_below < buffers[j].size_bytes:
             note(i, j, conflict.first_below, conflict.second_below)
     if kept_apart == count_intersecting(buffers):
-        return found
+        return overlaps
     # A pair without a conflict is not kept apart at all.
     listed = {
         (position[c.first], position[c.second])
@@ -154,7 +154,7 @@ def _overlaps(problem: Problem, buffers: Sequence[Buffer]) -> dict[int, dict[int
     for i, j in intersecting(buffers):
         if (i, j) not in listed and (j, i) not in listed:
             note(i, j, 0, 0)
-    return found
+    return overlaps
 
 
 def _meet(one: Buffer, other: Buffer) -> bool:

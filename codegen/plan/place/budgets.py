@@ -40,30 +40,32 @@ def smallest_budgets(
     without limits. `missed`: pools within whose limits no plan was found. `bisect`: other pools may take what
     one pool has no room for, so that its budget is bisected down to its limit, then lowered by single bytes.
     """
-    found = _accepted(ask, taken(first))
-    if found is None:
+    best = _accepted(ask, taken(first))
+    if best is None:
         return None
-    found = _lowered(ask, taken, *found)
+    best = _lowered(ask, taken, *best)
     if bisect and len(missed) == 1:
         (short,) = missed
         pool, low = short.name, short.limit_bytes
-        high = found[1][pool]
+        high = best[1][pool]
         while high - low > max(high // _FINENESS, 1):
             middle = (low + high) // 2
             plan = ask({pool: middle})
             if plan is None:
                 low = middle
             else:
-                found = _lowered(ask, taken, plan, {pool: middle})
-                high = found[1][pool]
-        found = _pressed(ask, taken, *found, pool)
-    return found
+                best = _lowered(ask, taken, plan, {pool: middle})
+                high = best[1][pool]
+        best = _pressed(ask, taken, *best, pool)
+    return best
 
 
-def _accepted(ask: Callable[[Budgets], P | None], wanted: Budgets) -> tuple[P, Budgets] | None:
+def _accepted(ask: Callable[[Budgets], P | None], taken_bytes: Budgets) -> tuple[P, Budgets] | None:
     """A search under a limit may miss what one without found: then a little more is asked for."""
     for margin in _MARGINS:
-        budgets = {pool: bytes_ + (bytes_ // margin + 1 if margin else 0) for pool, bytes_ in wanted.items()}
+        budgets = {
+            pool: bytes_ + (bytes_ // margin + 1 if margin else 0) for pool, bytes_ in taken_bytes.items()
+        }
         plan = ask(budgets)
         if plan is not None:
             return plan, budgets
@@ -103,11 +105,11 @@ def _pressed(
 
 def shortage(problem: Problem, plan: MemoryPlan) -> DoesNotFit:
     """The error for a plan that exceeds at least one pool's limit."""
-    found: list[Shortage] = []
+    shortages: list[Shortage] = []
     for pool in overfull(problem, plan):
         here = frozenset(id_ for id_, place in plan.placements.items() if place.pool == pool.name)
         bound = lower_bound(problem, here)
-        found.append(
+        shortages.append(
             Shortage(
                 pool=pool,
                 needed_bytes=peak_bytes(problem, plan, pool.name),
@@ -116,4 +118,4 @@ def shortage(problem: Problem, plan: MemoryPlan) -> DoesNotFit:
                 alive=alive_at(problem, plan, pool.name, bound.time),
             )
         )
-    return DoesNotFit(found)
+    return DoesNotFit(shortages)

@@ -47,7 +47,7 @@ def orientation(problem: Problem, plan: MemoryPlan, further: Iterable[Pair] = ()
     return Orientation(
         pools={id_: place.pool for id_, place in places.items()},
         order=_order(problem, arcs),
-        below={id_: tuple(found) for id_, found in below.items()},
+        below={id_: tuple(lower_ids) for id_, lower_ids in below.items()},
     )
 
 
@@ -86,11 +86,11 @@ def _arc(conflict: Conflict, places: Mapping[str, Placement]) -> Pair:
 
 def distances(problem: Problem) -> Mapping[Pair, int]:
     """(lower, upper) -> bytes from the start of the one to that of the other, at least."""
-    found: dict[Pair, int] = {}
-    for each in problem.conflicts:
-        found[each.first, each.second] = each.first_below
-        found[each.second, each.first] = each.second_below
-    return found
+    gaps: dict[Pair, int] = {}
+    for conflict in problem.conflicts:
+        gaps[conflict.first, conflict.second] = conflict.first_below
+        gaps[conflict.second, conflict.first] = conflict.second_below
+    return gaps
 
 
 def _order(problem: Problem, arcs: Sequence[Pair]) -> tuple[str, ...]:
@@ -101,33 +101,35 @@ def _order(problem: Problem, arcs: Sequence[Pair]) -> tuple[str, ...]:
         missing[high] += 1
         above[low].append(high)
     ready = [id_ for id_, count in missing.items() if not count]
-    found: list[str] = []
+    order: list[str] = []
     while ready:
         here = ready.pop(0)
-        found.append(here)
+        order.append(here)
         for other in above[here]:
             missing[other] -= 1
             if not missing[other]:
                 ready.append(other)
-    if len(found) != len(problem.buffers):
+    if len(order) != len(problem.buffers):
         raise Circular("the order of buffers has a circle")
-    return tuple(found)
+    return tuple(order)
 
 
 def placed(
-    given: Orientation, problem: Problem, further: Mapping[Pair, int] | None = None
+    relation: Orientation, problem: Problem, further: Mapping[Pair, int] | None = None
 ) -> dict[str, Placement]:
-    """The lowest offsets at the sizes and distances of `problem`, whose buffers `given` orders; `further`:
+    """The lowest offsets at the sizes and distances of `problem`, whose buffers `relation` orders; `further`:
     distances that take the place of the problem's."""
     alignments = {buffer.id: buffer.alignment for buffer in problem.buffers}
     least = {**distances(problem), **(further or {})}
-    found: dict[str, Placement] = {}
-    for id_ in given.order:
-        ends = (found[low].offset + least[low, id_] for low in given.below[id_] if (low, id_) in least)
+    placements: dict[str, Placement] = {}
+    for id_ in relation.order:
+        ends = (
+            placements[low].offset + least[low, id_] for low in relation.below[id_] if (low, id_) in least
+        )
         start = max(ends, default=0)
         offset = -(-max(start, 0) // alignments[id_]) * alignments[id_]
-        found[id_] = Placement(pool=given.pools[id_], offset=offset)
-    return found
+        placements[id_] = Placement(pool=relation.pools[id_], offset=offset)
+    return placements
 
 
 def apart(problem: Problem) -> Problem:
@@ -136,7 +138,9 @@ def apart(problem: Problem) -> Problem:
     The buffer that lies above then begins above, and no order has a circle.
     """
     conflicts = (
-        replace(each, first_below=max(each.first_below, 1), second_below=max(each.second_below, 1))
-        for each in problem.conflicts
+        replace(
+            conflict, first_below=max(conflict.first_below, 1), second_below=max(conflict.second_below, 1)
+        )
+        for conflict in problem.conflicts
     )
     return replace(problem, conflicts=tuple(conflicts))

@@ -47,12 +47,12 @@ def find(name: str) -> Planner:
     points = [point for point in _external() if point.name == name]
     if len(points) + (name in BUILTIN) > 1:
         claims = ", ".join(sorted(point.value for point in points))
-        own = "codegen itself and " if name in BUILTIN else ""
+        builtin = "codegen itself and " if name in BUILTIN else ""
         raise CodegenError(
             Message(
                 code="E210",
                 where=f"planner {name}",
-                text=f"several packages offer it: {own}{claims}",
+                text=f"several packages offer it: {builtin}{claims}",
                 help="uninstall one, or rename its entry point",
             )
         )
@@ -80,8 +80,8 @@ def _found_in(places: tuple[str, ...]) -> "tuple[EntryPoint, ...]":
     """Looked up once: it takes as long as planning a small model. `places`: what an answer holds for."""
     from importlib.metadata import entry_points  # a twentieth of a command's start, and seldom asked for
 
-    found = {(point.name, point.value): point for point in entry_points(group=GROUP)}
-    return tuple(point for point in found.values() if not point.value.startswith("codegen."))
+    points = {(point.name, point.value): point for point in entry_points(group=GROUP)}
+    return tuple(point for point in points.values() if not point.value.startswith("codegen."))
 
 
 def _suggestion(name: str) -> str:

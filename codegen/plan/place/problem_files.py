@@ -116,8 +116,10 @@ def _check_header(header: Sequence[str], name: str) -> None:
     missing = [column for column in _COLUMNS if column not in header]
     unknown = [column for column in header if column not in _COLUMNS + _OPTIONAL]
     if missing or unknown or len(set(header)) != len(header):
-        found = "".join(each if each.isprintable() else "?" for each in ",".join(header)[:200])
-        raise _malformed(f"{name} line 1", f"the columns are {found or 'missing'}")
+        columns = "".join(
+            character if character.isprintable() else "?" for character in ",".join(header)[:200]
+        )
+        raise _malformed(f"{name} line 1", f"the columns are {columns or 'missing'}")
 
 
 def _buffer(

@@ -157,7 +157,7 @@ def _carried(attrs: LoopAttrs, alignment: int) -> tuple[dict[str, InnerPlace], i
     """Where carried values lie, and how many bytes of their own they take."""
     places: dict[str, InnerPlace] = {}
     at = 0
-    for index in attrs.given:
+    for index in attrs.returned:
         var = attrs.function.params[index]
         if at % alignment == 0:
             places[var.name] = InnerPlace(base=RESULT, offset_bytes=at)

@@ -41,8 +41,8 @@ class FilterBank(TypedOp):
         """A start and a width for each channel and the one that is left out."""
         super().check(attrs, args, result)
         for index in (3, 4, 5):
-            given = operand(args, index, self.takes[index][0]).elements
-            need_within(f"the number of {self.takes[index][0]}", given, result.elements + 1, 1 << 15)
+            count = operand(args, index, self.takes[index][0]).elements
+            need_within(f"the number of {self.takes[index][0]}", count, result.elements + 1, 1 << 15)
 
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Source: FilterbankAccumulateChannels."""
@@ -50,17 +50,17 @@ class FilterBank(TypedOp):
         energies = present(values, 0, "energies").reshape(-1).astype(np.uint64)
         weights, unweights = (present(values, index, "weights").astype(np.int64) for index in (1, 2))
         places = [present(values, index, "places").tolist() for index in (3, 4, 5)]
-        found, carried = np.zeros(result.shape, np.uint64), np.uint64(0)
+        bank, carried = np.zeros(result.shape, np.uint64), np.uint64(0)
         for channel, (start, first, width) in enumerate(zip(*places, strict=True)):
             if channel > result.elements:
                 break
-            own = energies[start : start + width]
-            here, there = (each[first : first + width].view(np.uint64) for each in (weights, unweights))
-            total = (own * here).sum(dtype=np.uint64) + carried
+            energies_of_channel = energies[start : start + width]
+            here, there = (factors[first : first + width].view(np.uint64) for factors in (weights, unweights))
+            total = (energies_of_channel * here).sum(dtype=np.uint64) + carried
             if channel:
-                found[channel - 1] = total
-            carried = (own * there).sum(dtype=np.uint64)
-        return found
+                bank[channel - 1] = total
+            carried = (energies_of_channel * there).sum(dtype=np.uint64)
+        return bank
 
 
 class SquareRoot(TypedOp):
@@ -73,8 +73,8 @@ class SquareRoot(TypedOp):
         """Source: Sqrt32, Sqrt64, FilterbankSqrt: results saturate at 16 bits for squares below 2^32."""
         del attrs, args
         shift = int(present(values, 1, "shift").reshape(-1)[0]) & 31
-        found = [_root(int(value)) >> shift for value in present(values, 0, "squares").reshape(-1)]
-        return np.array(found, np.uint32).reshape(result.shape)
+        roots = [_root(int(value)) >> shift for value in present(values, 0, "squares").reshape(-1)]
+        return np.array(roots, np.uint32).reshape(result.shape)
 
 
 def _root(value: int) -> int:
@@ -84,7 +84,7 @@ def _root(value: int) -> int:
 
 
 class _Smoothing(TypedOp):
-    """What both have in common: channels and their noise."""
+    """Arguments that NOISE and SUBTRACT have in common: channels and their noise."""
 
     attrs_type = NoiseAttrs
     takes, gives = (("signal", DType.UINT32), ("noise", DType.UINT32)), DType.UINT32
@@ -122,8 +122,8 @@ class Noise(_Smoothing):
         scaled = _scaled(_words(values, 0), noise.smoothing_bits)
         odd = np.arange(result.elements).reshape(result.shape) % 2
         new, old = (np.array(pair, np.uint64)[odd] for pair in (noise.smoothing, noise.remaining))
-        found = ((scaled * new + _words(values, 1) * old) >> np.uint64(noise.bits)) & np.uint64(_WORD)
-        return (np.minimum(found, scaled) if noise.clamps else found).astype(np.uint32)
+        estimate = ((scaled * new + _words(values, 1) * old) >> np.uint64(noise.bits)) & np.uint64(_WORD)
+        return (np.minimum(estimate, scaled) if noise.clamps else estimate).astype(np.uint32)
 
 
 class Subtract(_Smoothing):
@@ -173,16 +173,16 @@ class Pcan(TypedOp):
         gain = np.where(noise <= 2, c0, curve).astype(np.int16).astype(np.int64) & _WORD
         product = _words(values, 0).reshape(-1) * gain.view(np.uint64)
         ratio = ((product >> np.uint64(shift)) & np.uint64(_WORD)).astype(np.int64)
-        found = np.where(ratio < 2 << 12, (ratio * ratio) >> 20, (ratio >> 6) - (1 << 6))
-        return found.astype(np.uint32).reshape(result.shape)
+        compressed = np.where(ratio < 2 << 12, (ratio * ratio) >> 20, (ratio >> 6) - (1 << 6))
+        return compressed.astype(np.uint32).reshape(result.shape)
 
 
 @lru_cache(maxsize=1)
 def log_table() -> NDArray[np.uint16]:
     """2^16 (log2(1 + i / 128) - i / 128), rounded, of i = 0 to 128, and 0."""
     parts = np.arange(129) / 128
-    found = np.floor(65536 * (np.log2(1 + parts) - parts) + 0.5)
-    return np.append(found, 0).astype(np.uint16)
+    table = np.floor(65536 * (np.log2(1 + parts) - parts) + 0.5)
+    return np.append(table, 0).astype(np.uint16)
 
 
 class Log(TypedOp):
@@ -203,8 +203,8 @@ class Log(TypedOp):
         """Source: FilterbankLog, Log32."""
         del args
         log, table = narrow(attrs, LogAttrs), log_table().astype(np.int64)
-        given = _scaled(_words(values, 0), log.shift).astype(np.int64)
-        value = np.maximum(given, 1)
+        scaled_input = _scaled(_words(values, 0), log.shift).astype(np.int64)
+        value = np.maximum(scaled_input, 1)
         whole = np.frexp(value.astype(np.float64))[1].astype(np.int64) - 1
         part = value - (np.int64(1) << whole)
         part = (part << np.maximum(16 - whole, 0)) >> np.maximum(whole - 16, 0)
@@ -213,11 +213,11 @@ class Log(TypedOp):
         doubled = (whole << 16) + part + table[place] + between
         natural = (45426 * doubled + (1 << 15)) >> 16
         scaled = ((natural * log.scale + (1 << 15)) & _WORD) >> 16
-        return np.where(given > 1, np.minimum(scaled, 32767), 0).astype(np.int16).reshape(result.shape)
+        return np.where(scaled_input > 1, np.minimum(scaled, 32767), 0).astype(np.int16).reshape(result.shape)
 
 
 OPERATORS: tuple[Op, ...] = (FilterBank(), SquareRoot(), Pcan(), Log())
-"""Those that files ask for one by one."""
+"""Operators that files ask for one by one."""
 
 PARTS: tuple[Op, ...] = (Noise(), Subtract())
-"""Of one operator with state."""
+"""Operators that one operator with state is made of."""

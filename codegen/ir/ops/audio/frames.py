@@ -10,7 +10,7 @@ from codegen.ir.ops.base.operands import narrow, need_count, need_dtype, need_el
 from codegen.ir.types import DType, TensorType
 
 MAX_SHIFT = 31
-"""Of a product of two int16 numbers, in 32 bits."""
+"""Largest shift of a product of two int16 numbers, in 32 bits."""
 
 
 class SignalWindow(Op):
@@ -103,7 +103,7 @@ class OverlapAdd(Op):
     attrs_type = OverlapAttrs
 
     def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
-        """As many rows."""
+        """One sum a row; see the class for its length."""
         step = narrow(attrs, OverlapAttrs).step
         need_count(args, 2, 2)
         frames, left = operand(args, 0, "frames"), operand(args, 1, "rest")
@@ -128,14 +128,14 @@ class OverlapAdd(Op):
         del args
         step = narrow(attrs, OverlapAttrs).step
         frames, left = present(values, 0, "frames"), present(values, 1, "rest")
-        found = np.zeros(result.shape, np.int64 if result.dtype is DType.INT16 else np.float32)
-        found[:, : left.shape[1]] = left
+        sums = np.zeros(result.shape, np.int64 if result.dtype is DType.INT16 else np.float32)
+        sums[:, : left.shape[1]] = left
         for index in range(frames.shape[1]):
-            place = found[:, index * step : index * step + frames.shape[2]]
+            place = sums[:, index * step : index * step + frames.shape[2]]
             place += frames[:, index]
             if result.dtype is DType.INT16:
                 np.clip(place, *result.dtype.limits, out=place)
-        return found.astype(result.dtype.numpy)
+        return sums.astype(result.dtype.numpy)
 
 
 OPERATORS: tuple[Op, ...] = (

@@ -34,10 +34,10 @@ def twiddles(length: int, dtype: DType, *, inverse: bool) -> tuple[np.ndarray, n
 
 
 def _stored(angles: NDArray[np.float64], dtype: DType) -> np.ndarray:
-    found = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
+    factors = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
     if dtype is DType.FLOAT32:
-        return found.astype(np.float32)
-    return np.floor(0.5 + dtype.limits[1] * found).astype(dtype.numpy)
+        return factors.astype(np.float32)
+    return np.floor(0.5 + dtype.limits[1] * factors).astype(dtype.numpy)
 
 
 def leaf(length: int) -> int:
@@ -48,10 +48,10 @@ def leaf(length: int) -> int:
 def order(length: int) -> NDArray[np.uint16]:
     """First complex number of each group of the first stage; the others follow by as many as there are."""
     groups = length // 2 // leaf(length)
-    place, found = np.arange(groups), np.zeros(groups, np.int64)
+    place, first_numbers = np.arange(groups), np.zeros(groups, np.int64)
     while groups > 1:
-        found, place, groups = found * 4 + place % 4, place // 4, groups // 4
-    return found.astype(np.uint16)
+        first_numbers, place, groups = first_numbers * 4 + place % 4, place // 4, groups // 4
+    return first_numbers.astype(np.uint16)
 
 
 class _Numbers:
@@ -63,7 +63,7 @@ class _Numbers:
         self._is_float = dtype is DType.FLOAT32
 
     def kept(self, value: np.ndarray) -> np.ndarray:
-        """What the element type has room for."""
+        """Cut values to the bits of the element type."""
         if self._is_float:
             return value
         return value.astype(self._dtype.numpy).astype(np.int64)
@@ -84,7 +84,7 @@ class _Numbers:
         return (first, second) if self._is_float else (self._round(first), self._round(second))
 
     def half(self, value: np.ndarray) -> np.ndarray:
-        """Of a sum: 16 bits are added in 32."""
+        """Halve a sum. Sums of 16 bits are added in 32."""
         if self._is_float:
             return value * np.float32(0.5)
         return (value if self._dtype is DType.INT16 else self.kept(value)) >> 1
@@ -105,7 +105,7 @@ def _transformed(
         turn = np.arange(inner) * (count // (radix * inner))
         parts = [parts[0], *(numbers.times(parts[i], factors[i * turn]) for i in range(1, radix))]
         parts = _of_two(numbers, parts) if radix == 2 else _of_four(numbers, parts, inverse=inverse)
-        re, im = (np.stack([each[i] for each in parts], axis=2).reshape(len(re), count) for i in (0, 1))
+        re, im = (np.stack([part[i] for part in parts], axis=2).reshape(len(re), count) for i in (0, 1))
         radix, inner = 4, inner * radix
     return re, im
 
@@ -133,7 +133,7 @@ def _of_four(numbers: _Numbers, parts: list[_Pair], *, inverse: bool) -> list[_P
 
 
 class _Transform(Op):
-    """What both have in common: numbers of one type along the last axis."""
+    """A Fourier transform of numbers of one type along the last axis."""
 
     attrs_type = FftAttrs
 
@@ -170,9 +170,9 @@ class Rfft(_Transform):
     def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
         """The argument's, whose last axis is filled up with zeros to the length."""
         length = self.length(attrs, args)
-        *outer, given = operand(args, 0, "argument").shape
-        if given > length:
-            raise ValueError(f"{given} numbers are more than a transform of {length} takes")
+        *outer, count = operand(args, 0, "argument").shape
+        if count > length:
+            raise ValueError(f"{count} numbers are more than a transform of {length} takes")
         return (*outer, length + 2)
 
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
@@ -186,16 +186,21 @@ class Rfft(_Transform):
         count, k = length // 2, np.arange(1, length // 4 + 1)
         ends = numbers.divided(pair[0][:, 0], 2), numbers.divided(pair[1][:, 0], 2)
         sums, turned = _split(numbers, pair, count, splits)
-        found = np.zeros((2, len(value), count + 1), result.dtype.numpy)
-        found[0, :, 0], found[0, :, count] = numbers.kept(ends[0] + ends[1]), numbers.kept(ends[0] - ends[1])
-        found[0][:, k], found[1][:, k] = (numbers.half(a + b) for a, b in zip(sums, turned, strict=True))
-        found[0][:, count - k] = numbers.half(sums[0] - turned[0])
-        found[1][:, count - k] = numbers.half(turned[1] - sums[1])
-        return found.transpose(1, 2, 0).reshape(result.shape)
+        spectrum = np.zeros((2, len(value), count + 1), result.dtype.numpy)
+        spectrum[0, :, 0], spectrum[0, :, count] = (
+            numbers.kept(ends[0] + ends[1]),
+            numbers.kept(ends[0] - ends[1]),
+        )
+        spectrum[0][:, k], spectrum[1][:, k] = (
+            numbers.half(a + b) for a, b in zip(sums, turned, strict=True)
+        )
+        spectrum[0][:, count - k] = numbers.half(sums[0] - turned[0])
+        spectrum[1][:, count - k] = numbers.half(turned[1] - sums[1])
+        return spectrum.transpose(1, 2, 0).reshape(result.shape)
 
 
 def _split(numbers: _Numbers, pair: _Pair, count: int, splits: np.ndarray) -> tuple[_Pair, _Pair]:
-    """What k and count - k have in common, and how they differ, turned; of k = 1 to count / 2."""
+    """The common part of the numbers k and count - k, and their difference, turned; k = 1 to count / 2."""
     k = np.arange(1, count // 2 + 1)
     one = numbers.divided(pair[0][:, k], 2), numbers.divided(pair[1][:, k], 2)
     mirrored = pair[0][:, count - k], numbers.kept(-pair[1][:, count - k])
@@ -213,9 +218,9 @@ class Irfft(_Transform):
     def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
         """The argument's, whose last axis has two numbers more than the length."""
         length = self.length(attrs, args)
-        *outer, given = operand(args, 0, "argument").shape
-        if given != length + 2:
-            raise ValueError(f"a spectrum of {given} numbers, a transform of {length} has {length + 2}")
+        *outer, count = operand(args, 0, "argument").shape
+        if count != length + 2:
+            raise ValueError(f"a spectrum of {count} numbers, a transform of {length} has {length + 2}")
         return (*outer, length)
 
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
@@ -224,21 +229,21 @@ class Irfft(_Transform):
         length, numbers = narrow(attrs, FftAttrs).length, _Numbers(result.dtype)
         factors, splits = twiddles(length, result.dtype, inverse=True)
         value = _rows(present(values, 0, "argument"))
-        given = value[:, 0::2], value[:, 1::2]
+        spectrum = value[:, 0::2], value[:, 1::2]
         count, k = length // 2, np.arange(1, length // 4 + 1)
-        sums, turned = _split(numbers, given, count, splits)
+        sums, turned = _split(numbers, spectrum, count, splits)
         joined = np.zeros((2, len(value), count), value.dtype)
-        ends = given[0][:, 0], given[0][:, count]
+        ends = spectrum[0][:, 0], spectrum[0][:, count]
         joined[0, :, 0] = numbers.divided(numbers.kept(ends[0] + ends[1]), 2)
         joined[1, :, 0] = numbers.divided(numbers.kept(ends[0] - ends[1]), 2)
         joined[0][:, k], joined[1][:, k] = (numbers.kept(a + b) for a, b in zip(sums, turned, strict=True))
         joined[0][:, count - k] = numbers.kept(sums[0] - turned[0])
         joined[1][:, count - k] = numbers.kept(turned[1] - sums[1])
         pair = _transformed(numbers, (joined[0], joined[1]), length, factors, inverse=True)
-        found = np.stack(pair, axis=-1).reshape(result.shape)
+        samples = np.stack(pair, axis=-1).reshape(result.shape)
         if result.dtype is DType.FLOAT32:
-            return np.divide(found.astype(np.float32), np.float32(length))
-        return found.astype(result.dtype.numpy)
+            return np.divide(samples.astype(np.float32), np.float32(length))
+        return samples.astype(result.dtype.numpy)
 
 
 class Energy(TypedOp):
@@ -267,9 +272,9 @@ class Energy(TypedOp):
         del args
         bounds = narrow(attrs, EnergyAttrs)
         pairs = present(values, 0, "spectrum").reshape(-1, 2).astype(np.int64)
-        found = np.zeros(result.shape, np.uint32)
-        found[bounds.first : bounds.stop] = (pairs * pairs).sum(axis=1)[bounds.first : bounds.stop]
-        return found
+        squares = np.zeros(result.shape, np.uint32)
+        squares[bounds.first : bounds.stop] = (pairs * pairs).sum(axis=1)[bounds.first : bounds.stop]
+        return squares
 
 
 OPERATORS: tuple[Op, ...] = (Rfft(), Irfft(), Energy())

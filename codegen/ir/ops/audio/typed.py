@@ -1,4 +1,4 @@
-"""What operators on numbers without quantisation have in common: element types that are given."""
+"""Operators on numbers without quantisation, whose element types are given."""
 
 from codegen.ir.operator import Attrs, Op, Types
 from codegen.ir.ops.base.operands import narrow, need_count, need_dtype, need_elements, operand
@@ -9,7 +9,7 @@ class TypedOp(Op):
     """Arguments and result each of one element type."""
 
     takes: tuple[tuple[str, DType], ...]
-    """What each argument is, and its element type."""
+    """Name in messages and element type of each argument."""
     gives: DType
     """Element type of the result."""
 

@@ -1,4 +1,4 @@
-"""What families of operators share: attribute sets, fixed point, TFLite's prepared numbers, windows, effort.
+"""Parts that families of operators share: attributes, fixed point, prepared numbers, windows, effort.
 
 In: types and attributes of one call. Out: checked operands, integer parameters, the taps of a window.
 Start with `attrs`; a family imports what it needs from here, never from another family.

@@ -61,7 +61,7 @@ def stored_limits(attrs: Attrs, result: TensorType) -> tuple[int, int]:
 
 
 def activated(values: np.ndarray, attrs: Attrs, result: TensorType) -> np.ndarray:
-    """What a step with `attrs` makes of `values` in units of its result: within the limits, in its type.
+    """Results of a step with `attrs` from `values` in units of its result: within the limits, in its type.
 
     Integers without a scale wrap first.
     """

@@ -249,7 +249,7 @@ class NoiseAttrs(Attrs):
     smoothing_bits: int
     bits: int
     clamps: bool
-    """Whether noise is no more than the channel."""
+    """True if noise is no more than the channel."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -280,10 +280,10 @@ class DetectionAttrs(Attrs):
     classes_of_box: int
     """Classes that each box is given with, where they are not."""
     by_class: bool
-    """Whether boxes of different classes may lie over one another (`use_regular_nms`)."""
+    """True if boxes of different classes may lie over one another (`use_regular_nms`)."""
     score: float
     """Boxes with a lower one are no detections."""
     overlap: float
-    """Of two boxes with more intersection over union than this, the one with the lower score is left out."""
+    """Most intersection over union of two boxes. Beyond it the one with the lower score is left out."""
     scales: tuple[float, float, float, float]
     """Divisors of encoded y, x, height and width."""

@@ -24,7 +24,7 @@ _ONE_MORE = (
     *(4, 8, 12, 14, 15, 16, 17, 19, 20, 21, 22, 25, 27, 28, 29, 30, 31, 33, 34, 35, 37, 39, 40, 41, 43, 44),
     *(45, 46, 49, 50, 54, 62, 63, 64, 66, 82, 86, 93, 100, 103, 112, 116, 135, 255),
 )
-"""Where TFLite's table of sigmoids is one above the rounded number."""
+"""Places at which TFLite's table of sigmoids is one above the rounded number."""
 
 
 @lru_cache(maxsize=1)
@@ -48,17 +48,17 @@ def _looked_up(scaled: Integers, bits: int) -> tuple[Integers, Integers]:
 
 def sigmoid(scaled: Integers) -> Integers:
     """Sigmoids in units of 2^-15 of numbers in units of 2^-12 / 3."""
-    place, found = _looked_up(scaled, 9)
-    found = np.where(place >= 255, 0x7FFF << 10, found)
-    return np.where(scaled >= 0, found + (1 << 9), (1 << 25) - found + (1 << 9) - 1) >> 10
+    place, curve = _looked_up(scaled, 9)
+    curve = np.where(place >= 255, 0x7FFF << 10, curve)
+    return np.where(scaled >= 0, curve + (1 << 9), (1 << 25) - curve + (1 << 9) - 1) >> 10
 
 
 def tanh(scaled: Integers) -> Integers:
     """Hyperbolic tangents in units of 2^-15 of numbers in units of 2^-12 / 3."""
-    place, found = _looked_up(scaled, 8)
-    found = np.where(place >= 255, 0xFFFF << 8, found)
+    place, curve = _looked_up(scaled, 8)
+    curve = np.where(place >= 255, 0xFFFF << 8, curve)
     half = 1 << 23
-    return np.where(scaled >= 0, found - half + (1 << 7), half - found + (1 << 7) - 1) >> 8
+    return np.where(scaled >= 0, curve - half + (1 << 7), half - curve + (1 << 7) - 1) >> 8
 
 
 def rescaled(values: Integers, multiplier: int, shift: int) -> Integers:
@@ -137,5 +137,5 @@ def softmax(values: Integers, beta: float, argument: TensorType) -> NDArray[np.i
     mantissa = ((total << (headroom - 1)) + (1 << 13)) >> 14
     reciprocal = _interpolated(reciprocals, mantissa - ((1 << 15) + (1 << 16)))
     shift = 31 - headroom
-    found = (powers * reciprocal + (np.int64(1) << (shift - 1))) >> shift
-    return np.clip(found, 0, 32767).astype(np.int16)
+    shares = (powers * reciprocal + (np.int64(1) << (shift - 1))) >> shift
+    return np.clip(shares, 0, 32767).astype(np.int16)

@@ -66,7 +66,7 @@ def quantize_multiplier(factor: float) -> tuple[int, int]:
 
 
 def quantize_multiplier_below_one(factor: float) -> tuple[int, int]:
-    """As `quantize_multiplier`, for a factor that must lie in (0, 1).
+    """Return (multiplier, shift) as `quantize_multiplier` does, for a factor that must lie in (0, 1).
 
     Raises ValueError outside that range, where TFLite aborts. Source: QuantizeMultiplierSmallerThanOneExp.
     """

@@ -38,10 +38,10 @@ def narrow(attrs: Attrs, kind: type[_A]) -> _A:
 
 def operand(args: Types, index: int, what: str) -> TensorType:
     """Argument `index`; raises ValueError if it was left out."""
-    found = args[index] if index < len(args) else None
-    if found is None:
+    type_ = args[index] if index < len(args) else None
+    if type_ is None:
         raise ValueError(f"the {what} is missing")
-    return found
+    return type_
 
 
 def optional(args: Types, index: int) -> TensorType | None:
@@ -51,10 +51,10 @@ def optional(args: Types, index: int) -> TensorType | None:
 
 def present(values: Arrays, index: int, what: str) -> np.ndarray:
     """Data of argument `index`; raises ValueError if it was left out."""
-    found = values[index] if index < len(values) else None
-    if found is None:
+    data = values[index] if index < len(values) else None
+    if data is None:
         raise ValueError(f"the {what} is missing")
-    return found
+    return data
 
 
 def need_bias(args: Types, channels: int, *dtypes: DType) -> None:
@@ -70,8 +70,8 @@ def need_bias(args: Types, channels: int, *dtypes: DType) -> None:
 def need_count(args: Types, low: int, high: int) -> None:
     """Raise ValueError unless there are `low` to `high` arguments."""
     if not low <= len(args) <= high:
-        wanted = str(low) if low == high else f"{low} to {high}"
-        raise ValueError(f"has {len(args)} inputs, needs {wanted}")
+        count = str(low) if low == high else f"{low} to {high}"
+        raise ValueError(f"has {len(args)} inputs, needs {count}")
 
 
 def need_rank(value: TensorType, rank: int, what: str) -> None:
@@ -122,7 +122,9 @@ def need_one_type(values: Sequence[tuple[str, TensorType]], *integers: DType, an
 
 
 def need_quantized_or_float(values: Sequence[tuple[str, TensorType]], *, any_zero: bool = False) -> None:
-    """As `need_one_type`, for operators on int8 and on int16 (zero point 0, unless `any_zero`)."""
+    """Raise ValueError unless all are float32, int8 or int16 alike (int16 with zero point 0, unless
+    `any_zero`).
+    """
     need_one_type(values, DType.INT8, DType.INT16, any_zero=any_zero)
 
 
@@ -217,7 +219,7 @@ _ROUND = 1 << 12
 def effort(op: Op, attrs: Attrs, args: Types, result: TensorType) -> int:
     """Elements read, computed and multiplied; rounds of loops over a window or over input channels (of
     floats) count as the elements that would take as long. Memory goes with it: some 100 bytes each."""
-    elements = result.elements + sum(each.elements for each in args if each is not None)
+    elements = result.elements + sum(arg.elements for arg in args if arg is not None)
     if isinstance(attrs, PoolAttrs):
         taps = math.prod(attrs.window)
         return elements + taps * (result.elements + _ROUND)

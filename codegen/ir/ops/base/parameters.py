@@ -87,7 +87,7 @@ def connected_rule(
 
 
 def has_wide_accumulator(args: Types) -> bool:
-    """Whether (image, weights, bias) sum in 64 bits: int16 images do, unless the bias is int32.
+    """True if (image, weights, bias) sum in 64 bits: int16 images do, unless the bias is int32.
 
     Then the sum is requantized with 15 bits of the multiplier, else as that of an int8 image. Without a bias
     TFLite's option `quantized_bias_type` decides; the importer takes no file where that says int32.
@@ -319,8 +319,8 @@ def log_softmax_params(argument: TensorType) -> tuple[SoftmaxParams, tuple[int, 
 
     Source: PreprocessLogSoftmaxScalingExp.
     """
-    found = softmax_params(1.0, argument)
-    return found, quantize_multiplier_below_one((1 << (31 - found.left_shift)) / found.multiplier)
+    params = softmax_params(1.0, argument)
+    return params, quantize_multiplier_below_one((1 << (31 - params.left_shift)) / params.multiplier)
 
 
 def lookup_table(

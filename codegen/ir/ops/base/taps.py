@@ -145,7 +145,7 @@ def padding_of(rows: WindowAxis, columns: WindowAxis) -> Padding2D:
 
 
 Place = tuple[slice, slice, slice]
-"""Where in an NHWC image: batch, rows, columns; all channels."""
+"""Slices of an NHWC image: batch, rows, columns; all channels."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -157,7 +157,7 @@ class Meeting:
     results: Place
     """The results that read through it."""
     elements: Place
-    """What they read, one pixel each."""
+    """Elements that these results read, one pixel each."""
 
 
 def meetings(rows: WindowAxis, columns: WindowAxis) -> Iterator[Meeting]:

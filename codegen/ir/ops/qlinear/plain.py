@@ -23,7 +23,7 @@ TYPES: tuple[DType, ...] = (
 )
 """In the order of the C kernels' numbers (CG_PLAIN_...)."""
 
-INTEGERS = tuple(each for each in TYPES if each.is_integer)
+INTEGERS = tuple(type_ for type_ in TYPES if type_.is_integer)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -56,19 +56,19 @@ class PlainConvert(SameShape):
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Source: ONNX, Cast and BitCast."""
         del args
-        value, wanted = present(values, 0, "argument"), result.dtype.numpy
+        value, dtype = present(values, 0, "argument"), result.dtype.numpy
         if narrow(attrs, ConvertAttrs).bits:
-            return np.ascontiguousarray(value).view(wanted).reshape(value.shape)
-        if value.dtype.kind != "f" or wanted.kind in "bf":
+            return np.ascontiguousarray(value).view(dtype).reshape(value.shape)
+        if value.dtype.kind != "f" or dtype.kind in "bf":
             with np.errstate(all="ignore"):  # beyond float32: infinity
-                return value.astype(wanted)
-        return _whole(value, wanted)
+                return value.astype(dtype)
+        return _whole(value, dtype)
 
 
-def _whole(value: np.ndarray, wanted: np.dtype[np.generic]) -> np.ndarray:
-    most = (1 << 64 if wanted == np.uint64 else 1 << 63) - 1
-    numbers = [_cut(each, most) for each in value.reshape(-1).tolist()]
-    return _wrapped(numbers, np.empty(value.shape, wanted))
+def _whole(value: np.ndarray, dtype: np.dtype[np.generic]) -> np.ndarray:
+    most = (1 << 64 if dtype == np.uint64 else 1 << 63) - 1
+    numbers = [_cut(number, most) for number in value.reshape(-1).tolist()]
+    return _wrapped(numbers, np.empty(value.shape, dtype))
 
 
 def _cut(number: float, most: int) -> int:
@@ -80,8 +80,8 @@ def _cut(number: float, most: int) -> int:
 
 
 def _wrapped(numbers: list[int], like: np.ndarray) -> np.ndarray:
-    """What is left of 64 bits in the type and shape of `like`."""
-    bits = np.array([each % (1 << 64) for each in numbers], np.uint64)
+    """The lowest bits of `numbers` in the type and shape of `like`."""
+    bits = np.array([number % (1 << 64) for number in numbers], np.uint64)
     return bits.astype(like.dtype).reshape(like.shape)
 
 
@@ -183,11 +183,11 @@ class PlainPair(BroadcastShape):
             present(values, 0, "first argument"), present(values, 1, "second argument")
         )
         if both[0].dtype == np.bool_:
-            both = [each.view(np.uint8) for each in map(np.ascontiguousarray, both)]
+            both = [data.view(np.uint8) for data in map(np.ascontiguousarray, both)]
         kinds = DOUBLES if both[0].dtype == np.float64 else KINDS
         with np.errstate(all="ignore"):
-            found = kinds[narrow(attrs, PlainAttrs).kind](*both)
-        return np.ascontiguousarray(found.astype(result.dtype.numpy))
+            results = kinds[narrow(attrs, PlainAttrs).kind](*both)
+        return np.ascontiguousarray(results.astype(result.dtype.numpy))
 
 
 OPERATORS: tuple[Op, ...] = (PlainConvert(), PlainPair())

@@ -138,18 +138,18 @@ class _LeastPrice:
 
     def _blamed(self, answers: Sequence[bool | None], bound: int) -> int | None:
         """A buffer that may leave a pool which has no room for all; None if no completion can fit."""
-        found: list[int] = []
+        movable: list[int] = []
         for pool, answer in enumerate(answers):
             if answer:
                 continue
             fixed = self.relaxed.fixed[pool]
             if answer is False and self.rooms.fits(pool, fixed) is False:
                 return None
-            found.extend(members(self.relaxed.masks[pool] & ~fixed))
-        if not found or (self.floor_only and False not in answers):
+            movable.extend(members(self.relaxed.masks[pool] & ~fixed))
+        if not movable or (self.floor_only and False not in answers):
             self.open_bound = min(self.open_bound, bound)
             return None
-        return max(found, key=lambda buffer: (self.rooms.sizes[buffer], -buffer))
+        return max(movable, key=lambda buffer: (self.rooms.sizes[buffer], -buffer))
 
 
 @dataclass(slots=True)
@@ -217,8 +217,8 @@ class _LeastPeaks:
         if None in [self.rooms.fits(pool, mask) for pool, mask in enumerate(masks)]:
             self.open_peaks = min(self.open_peaks, self._piles(masks))
             return
-        each = [self.rooms.lowest(pool, mask) for pool, mask in enumerate(masks)]
-        peaks, floor = sum(peak for peak, _ in each), sum(bound for _, bound in each)
+        peaks_and_floors = [self.rooms.lowest(pool, mask) for pool, mask in enumerate(masks)]
+        peaks, floor = sum(peak for peak, _ in peaks_and_floors), sum(bound for _, bound in peaks_and_floors)
         if peaks < self.peaks:
             before = [self.rooms.lowest(pool, mask)[1] for pool, mask in enumerate(self._own)]
             self.open_peaks = min(self.open_peaks, sum(before))

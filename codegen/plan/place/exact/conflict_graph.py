@@ -36,10 +36,10 @@ class Graph:
 
 def graph(problem: Problem, ids: Iterable[str]) -> Graph:
     """The buffers `ids` of `problem` that hold bytes. Conflicts that cannot be broken are left out."""
-    wanted = frozenset(ids)
+    kept_ids = frozenset(ids)
     # In order of time and size: neither names nor the order of the list decide where searches look first.
     buffers = sorted(
-        (b for b in problem.buffers if b.size_bytes and b.id in wanted),
+        (b for b in problem.buffers if b.size_bytes and b.id in kept_ids),
         key=lambda b: (b.start, b.stop, -b.size_bytes, b.alignment),
     )
     index = {buffer.id: i for i, buffer in enumerate(buffers)}

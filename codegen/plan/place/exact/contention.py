@@ -86,8 +86,8 @@ class Contention:
         """Groups of each contended section in order of time; how many of the first sections have no item in
         common with it, any of them."""
         sections = [
-            list(found)
-            for _, found in itertools.groupby(
+            list(section_groups)
+            for _, section_groups in itertools.groupby(
                 range(len(self._groups)), key=lambda index: self._groups[index].section
             )
         ]
@@ -178,9 +178,9 @@ def _sets(prices: Sequence[Mapping[int, int]], pools: int) -> Iterator[frozenset
         return
     # By how many buffers prefer it.
     liked = sorted(range(pools), key=lambda pool: -sum(next(iter(row)) == pool for row in prices))
-    found = {frozenset((pool,)) for pool in liked}
-    found |= {frozenset(liked[:count]) for count in range(1, pools + 1)}
-    yield from sorted(found, key=lambda chosen: (len(chosen), sorted(chosen)))
+    pool_sets = {frozenset((pool,)) for pool in liked}
+    pool_sets |= {frozenset(liked[:count]) for count in range(1, pools + 1)}
+    yield from sorted(pool_sets, key=lambda chosen: (len(chosen), sorted(chosen)))
 
 
 def _insiders(

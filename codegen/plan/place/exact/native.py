@@ -57,9 +57,9 @@ class _Native:
 
     def _numbers(self, name: str) -> tuple[int, ...]:
         """A number a buffer."""
-        found = array("q", bytes(8 * self._ready.buffers))
-        self._function(name)(self._search, self._ready.ffi.from_buffer("int64_t[]", found))
-        return tuple(found)
+        numbers = array("q", bytes(8 * self._ready.buffers))
+        self._function(name)(self._search, self._ready.ffi.from_buffer("int64_t[]", numbers))
+        return tuple(numbers)
 
     def run(self, effort: int) -> bool | None:
         """Go on for about `effort` units of work: True if offsets are found, False if there are none, None if
@@ -194,8 +194,8 @@ def cache_folder() -> Path:
 
 
 def _load() -> ModuleType:
-    own = [f"{name}{kind}" for name in _SOURCES for kind in (".c", ".h")]
-    texts = [(_HERE / name).read_text(encoding="utf-8") for name in (*own, *_SHARED)]
+    search_files = [f"{name}{kind}" for name in _SOURCES for kind in (".c", ".h")]
+    texts = [(_HERE / name).read_text(encoding="utf-8") for name in (*search_files, *_SHARED)]
     suffix = str(sysconfig.get_config_var("EXT_SUFFIX"))
     key = "\0".join((*texts, suffix, sys.version, cffi.__version__, *_FLAGS))
     name = f"_codegen_search_{hashlib.sha256(key.encode()).hexdigest()[:16]}"
@@ -249,8 +249,8 @@ def _compiler() -> list[str]:
     if chosen := os.environ.get("CC"):
         return shlex.split(chosen)
     for name in ("cc", "gcc", "clang"):
-        if found := shutil.which(name):
-            return [found]
+        if compiler := shutil.which(name):
+            return [compiler]
     raise FileNotFoundError("no C compiler")
 
 

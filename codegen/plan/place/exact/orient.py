@@ -63,7 +63,7 @@ class OrientSearch:
 
     def _broken(self) -> tuple[_Arc, _Arc] | None:
         """The two directions of the conflict whose cheaper repair lifts a buffer most."""
-        worst, found = 0, None
+        worst, repair = 0, None
         for buffer, row in enumerate(self.graph.edges):
             for other, below, above in row:
                 up = self._offsets[buffer] + below - self._offsets[other]
@@ -71,8 +71,8 @@ class OrientSearch:
                 if other > buffer and min(up, down) > worst:
                     worst = min(up, down)
                     arcs = (buffer, other, below), (other, buffer, above)
-                    found = arcs if up <= down else (arcs[1], arcs[0])
-        return found
+                    repair = arcs if up <= down else (arcs[1], arcs[0])
+        return repair
 
     def _relax(self) -> bool:
         changed = True

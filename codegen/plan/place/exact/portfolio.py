@@ -233,11 +233,11 @@ class _Portfolio:
         squeeze = self._squeeze(name, pools)
         budget = self._budget(_POOL_SHARE)
         pool = next(pool for pool in self.problem.pools if pool.name == name)
-        found = fits(squeeze, pool, budget)
+        is_placed = fits(squeeze, pool, budget)
         self.late = self.late or budget.late
-        if found:
+        if is_placed:
             self._squeezes[name] = squeeze
-        return found
+        return is_placed
 
     def place(self, name: str) -> str:
         """Lowest peak of one pool; who found or proved it."""

@@ -122,20 +122,20 @@ class Search:
 
     def _lowest(self, part: _Part) -> int | None:
         """The unplaced buffer of a part with the lowest key; no neighbour can lie below it."""
-        found, least, full = None, _FAR, -1
+        lowest, least, full = None, _FAR, -1
         for buffer in self._by_rank:
             outside = self._first[buffer] < part.first or self._last[buffer] > part.last
             if self._placed[buffer] or outside:
                 continue
             key = self._effective[buffer] + self._shifts[buffer]
             if key < least:
-                found, least, full = buffer, key, -1
-            elif key == least and self.adaptive and found is not None:
-                full = self._fullest(found) if full < 0 else full
+                lowest, least, full = buffer, key, -1
+            elif key == least and self.adaptive and lowest is not None:
+                full = self._fullest(lowest) if full < 0 else full
                 here = self._fullest(buffer)
                 if here > full:
-                    found, full = buffer, here
-        return found
+                    lowest, full = buffer, here
+        return lowest
 
     def _fullest(self, buffer: int) -> int:
         return max(self._load[section] for section, _ in self.graph.homes[buffer])

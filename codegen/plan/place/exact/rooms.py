@@ -64,10 +64,10 @@ class Rooms:
 
     def _ask(self, pool: int, mask: int, budget: SolverBudget | None) -> bool | None:
         squeeze = self.squeeze(mask)
-        own = budget or self._question()
-        before = own.effort
-        answer = squeeze.fit_into(self._problem.pools[pool], own)
-        self._pay(0 if budget else before - own.effort, own)
+        question = budget or self._question()
+        before = question.effort
+        answer = squeeze.fit_into(self._problem.pools[pool], question)
+        self._pay(0 if budget else before - question.effort, question)
         self._answers[pool, mask] = answer
         if answer:
             self._offsets[pool, mask] = squeeze.offsets
@@ -109,10 +109,10 @@ class Rooms:
             offsets = self.offsets(pool, mask)
             if offsets is not None:
                 squeeze.offer(offsets)
-            own = self._question()
-            before = own.effort
-            squeeze.minimise(own)
-            self._pay(before - own.effort, own)
+            question = self._question()
+            before = question.effort
+            squeeze.minimise(question)
+            self._pay(before - question.effort, question)
             self._lowest[pool, mask] = squeeze.peak, squeeze.bound
             self._offsets[pool, mask] = squeeze.offsets
         return self._lowest[pool, mask]
@@ -120,9 +120,9 @@ class Rooms:
     def _question(self) -> SolverBudget:
         return SolverBudget(effort=min(self._effort, self.budget.effort), deadline=self.budget.deadline)
 
-    def _pay(self, effort: int, own: SolverBudget) -> None:
+    def _pay(self, effort: int, question: SolverBudget) -> None:
         self.budget.effort -= effort + self._toll
-        self.budget.late = self.budget.late or own.late
+        self.budget.late = self.budget.late or question.late
 
 
 def members(mask: int) -> Iterator[int]:
