@@ -76,31 +76,34 @@ def _with_state(pools: Sequence[Pool], state_bytes: int) -> tuple[Pool, ...]:
     # Test firmware opens the two by an MPU that knows granules of 32 bytes.
     first, room = replace(pools[0], alignment=max(pools[0].alignment, 32)), pools[0].room_bytes or 0
     left = max(room - state_bytes, 0)
-    own = replace(first, name=f"{first.name}_state", limit_bytes=state_bytes, room_bytes=state_bytes)
-    return (replace(first, limit_bytes=min(first.limit_bytes, left), room_bytes=left), *pools[1:], own)
+    state_pool = replace(first, name=f"{first.name}_state", limit_bytes=state_bytes, room_bytes=state_bytes)
+    return (replace(first, limit_bytes=min(first.limit_bytes, left), room_bytes=left), *pools[1:], state_pool)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Choices(SearchOptions):
-    """What is fixed of one search. `beside_code`: constant pool -> what a link found the code to leave."""
+    """Fixed choices of one search. `beside_code`: constant pool -> bytes that the linked code leaves in
+    it.
+    """
 
     beside_code: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     limits: Limits = field(default_factory=Limits)
     clock: Clock = field(default_factory=Clock, compare=False)
     """That of one search, which starts it by the deadline of `limits`."""
     plans: Tally = field(default_factory=Tally, compare=False)
-    """Of memory plans that the search has weighed."""
+    """Memory plans that the search has weighed, counted."""
     among_others: bool = False
     """Other models are built too: a rule that applies to nothing here may be for one of them."""
     state_bytes: int = 0
-    """What the state of all models takes that has no pool of its own by a rule, where there are several
-    models: a pool is made for it."""
+    """Bytes of the state of all models that no rule gives a pool, where there are several models: a pool
+    is made for it.
+    """
     state_inputs: frozenset[str] = frozenset()
     """Inputs that are state: `search` knows them when it has paired `states`."""
     state_memories: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    """Those of them that have to lie in a certain pool -> that pool."""
+    """State inputs that have to lie in a certain pool -> that pool."""
     shifted_inputs: frozenset[str] = frozenset()
-    """Those of them that a step shifts where they are, so that nothing has to be copied."""
+    """State inputs that a step shifts in their bytes, so that nothing has to be copied."""
     alone: bool = False
     """No other model runs in the same pools, so that copies made at start-up last."""
     memory: MemoryModel | None = None
@@ -113,15 +116,15 @@ class Choices(SearchOptions):
     """Value -> memory scope in which the step that computes it finds its arguments, and who wants that."""
 
     def limited(self, limits: Mapping[str, int]) -> "Choices":
-        """The same with other limits of some pools, in bytes by name."""
+        """Return a copy with other limits of some pools, in bytes by name."""
         return replace(self, pool_limits={**self.pool_limits, **limits})
 
     def pools(self, board: Board) -> tuple[Pool, ...]:
-        """Where this search may place buffers. Raises CodegenError as `board_pools` does."""
+        """Pools in which this search may place buffers. Raises CodegenError as `board_pools` does."""
         return board_pools(self, board, emulated=self.emulated, state_bytes=self.state_bytes)
 
     def constant_pools(self, board: Board, prim_funcs: Sequence[PrimFunc]) -> tuple[Pool, ...]:
-        """Where this search may place constants of kernels."""
+        """Pools in which this search may place constants of kernels."""
         return constant_pools(
             board, self.pool_limits, prim_funcs, emulated=self.emulated, beside_code=self.beside_code
         )
@@ -132,7 +135,7 @@ class Choices(SearchOptions):
         return frozenset(rule.memory for rule in self.states if rule.memory is not None)
 
     def edge(self, function: Function | None = None) -> Edge:
-        """What of inputs and outputs is the application's; without a function no input is streamed."""
+        """Inputs and outputs that are the application's; without a function no input is streamed."""
         params = function.params if function is not None and self.stream_input else ()
         kept = self.keep_inputs or self.state_inputs
         streamed = params[0].name if params else None

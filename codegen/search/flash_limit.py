@@ -25,8 +25,9 @@ _MORE_SEARCHES = 5
 """Searches with kernels still smaller than before: what is chosen besides may be larger than foreseen."""
 
 _SHARES_BELOW = (256, 64, 16)
-"""Where one byte less than what was found does not do, less by these shares is asked for, too: what several
-means save together is estimated, and a larger need may find what a smaller one did not."""
+"""Besides one byte less, a need less by these shares of it is tried.
+A sum of savings is an estimate, so a larger need may find a program that a smaller one did not.
+"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,14 +44,14 @@ class Found:
         return self.finish(self.program, compress)
 
     def within(self, pools: tuple[Pool, ...]) -> "Found":
-        """The same with other limits of its constants."""
+        """Return a copy whose constants have other limits."""
         constants = replace(self.program.constants, candidates=pools)
         return replace(self, program=replace(self.program, constants=constants))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Asked:
-    """What decides among programs: `--optimize`, `--compress`, the user's rules for constants."""
+    """Options that decide among programs: `--optimize`, `--compress`, the user's rules for constants."""
 
     optimize: str
     compress: CompressMode
@@ -60,7 +61,7 @@ class Asked:
 
     @property
     def may_raise(self) -> bool:
-        """Whether buffers may raise peaks wherever that saves instructions."""
+        """True if buffers may raise peaks wherever that saves instructions."""
         return self.optimize == "speed"
 
 
@@ -86,7 +87,7 @@ class _Searches:
         self._known: dict[frozenset[tuple[str, Cap]], Found | None] = {}
 
     def within(self, caps: Caps) -> Found | None:
-        """What is found with kernels within `caps`; None if nothing is."""
+        """Search with kernels within `caps`, once; None if nothing is found."""
         key = frozenset(caps.items())
         if key not in self._known:
             try:
@@ -108,9 +109,9 @@ class _WithinFlash:
         """The cheapest program that fits. Raises DoesNotLink."""
         pools = self._searches.first.program.constants.candidates
         trial = _Trial(self._searches, pools)
-        found = trial.cheapest()
-        if found is not None:
-            return found
+        cheapest = trial.cheapest()
+        if cheapest is not None:
+            return cheapest
         missed = trial.missed[0].shortage
         smallest = None
         if missed.smallest is not None and self._searches.asked.alone:
@@ -129,28 +130,30 @@ class _WithinFlash:
         while best is not None:
             most = best[0].limit_bytes
             less = (1, *(1 + most // share for share in _SHARES_BELOW))
-            below = (self._lowest(pool, max(most - each, 0)) for each in less)
-            lower = next((each for each in below if each and each[0].limit_bytes < most), None)
+            below = (self._lowest(pool, max(most - step_bytes, 0)) for step_bytes in less)
+            lower = next((limit for limit in below if limit and limit[0].limit_bytes < most), None)
             if lower is None:
                 return best
             best = lower
         return None
 
     def _lowest(self, pool: str, limit: int) -> tuple[SmallestLimit, Found] | None:
-        """Of the programs looked at for a limit of `pool` the one that does with the least."""
+        """The smallest limit of `pool` among the programs looked at for one limit, and the program with
+        it.
+        """
         trial = _Trial(self._searches, self._limited(pool, limit))
         trial.cheapest()
         known = [
-            (least, each) for each in trial.programs for least in [self._smallest_limit(each, pool)] if least
+            (least, fit) for fit in trial.programs for least in [self._smallest_limit(fit, pool)] if least
         ]
-        return min(known, key=lambda each: each[0].limit_bytes, default=None)
+        return min(known, key=lambda pair: pair[0].limit_bytes, default=None)
 
-    def _smallest_limit(self, found: Found, pool: str) -> SmallestLimit | None:
+    def _smallest_limit(self, fit: Found, pool: str) -> SmallestLimit | None:
         """The smallest limit of `pool` that this program does with; None if no limit of it alone does."""
-        key = found.number, pool  # limits of constants change no step
+        key = fit.number, pool  # limits of constants change no step
         if key not in self._smallest_limits:
             try:
-                found.within(self._limited(pool, 0)).finished(self._searches.asked.compress)
+                fit.within(self._limited(pool, 0)).finished(self._searches.asked.compress)
                 self._smallest_limits[key] = None
             except DoesNotLink as missed:
                 self._smallest_limits[key] = missed.shortage.smallest
@@ -172,20 +175,19 @@ class _Trial:
         self.programs: list[Found] = [self._first]
 
     def cheapest(self) -> Program | None:
-        """Of the programs that fit the cheapest; None if none does. Then `missed` says what the first one
-        lacks."""
-        found = [*self._compressed(self._first), *self._by_kernels()]
+        """The cheapest program that fits. None if none does: then `missed` says what the first one lacks."""
+        fits = [*self._compressed(self._first), *self._by_kernels()]
         if self._asked.compress == "auto":
-            found += [*self._by_both(), *self._by_rest()]
-        if not found:
-            found = [*self._with_smallest_kernels()]
-        return min(found, key=self._price).program if found else None
+            fits += [*self._by_both(), *self._by_rest()]
+        if not fits:
+            fits = [*self._with_smallest_kernels()]
+        return min(fits, key=self._price).program if fits else None
 
     def _price(self, fit: "_Fit") -> int:
         """Instructions, and RAM beyond the first program's at the price of flash, as where kernels are
         selected."""
         decoded = sum(
-            each.unpacking.instructions for each in fit.program.constants.unpacked if each.unpacking
+            copy.unpacking.instructions for copy in fit.program.constants.unpacked if copy.unpacking
         )
         raised = FLASH_WORTH[self._asked.optimize] * self._raised_bytes(fit.program)
         return program_cost(fit.found.program, self._searches.binder) + decoded + raised
@@ -194,9 +196,9 @@ class _Trial:
         first, peaks = self._first.program.memory.peaks, program.memory.peaks
         return sum(max(0, peak - first[pool]) for pool, peak in peaks.items())
 
-    def _compressed(self, found: Found) -> Iterator["_Fit"]:
+    def _compressed(self, fit: Found) -> Iterator["_Fit"]:
         try:
-            yield _Fit(found=found, program=found.finished(self._asked.compress))
+            yield _Fit(found=fit, program=fit.finished(self._asked.compress))
         except DoesNotLink as missed:
             self.missed.append(missed)
 
@@ -204,14 +206,14 @@ class _Trial:
         """With smaller kernels alone."""
         need = self._need
         for _ in range(_MORE_SEARCHES):
-            found = self._searched(self._smaller.alone(need))
-            if found is None:
+            fit = self._searched(self._smaller.alone(need))
+            if fit is None:
                 return
             try:
-                yield _Fit(found=found, program=found.finished("off"))
+                yield _Fit(found=fit, program=fit.finished("off"))
                 return
             except DoesNotLink:
-                need += missing_bytes(pieces_of(found.program), self._pools)
+                need += missing_bytes(pieces_of(fit.program), self._pools)
 
     def _by_both(self) -> Iterator["_Fit"]:
         """With some steps' kernels smaller and the constants of others compressed, chosen together."""
@@ -221,11 +223,11 @@ class _Trial:
             taken = self._smaller.beside(choice.options(may_raise=self._asked.may_raise), need)
             if taken is None and not self._asked.may_raise:
                 taken = self._smaller.beside(choice.options(may_raise=True), need)
-            found = self._searched(taken)
-            if found is None:
+            fit = self._searched(taken)
+            if fit is None:
                 return
             try:
-                yield _Fit(found=found, program=found.finished("auto"))
+                yield _Fit(found=fit, program=fit.finished("auto"))
                 return
             except DoesNotLink as missed:
                 need += missed.shortage.lacking_bytes
@@ -236,11 +238,11 @@ class _Trial:
         need = self.missed[0].shortage.lacking_bytes if self.missed else 0
         for _ in range(_MORE_SEARCHES if need else 0):
             taken = self._smaller.saving(need)
-            found = self._searched(taken)
-            if taken is None or found is None:
+            fit = self._searched(taken)
+            if taken is None or fit is None:
                 return
             try:
-                yield _Fit(found=found, program=found.finished("auto"))
+                yield _Fit(found=fit, program=fit.finished("auto"))
                 return
             except DoesNotLink as missed:
                 need = self._smaller.saved_bytes(taken) + missed.shortage.lacking_bytes
@@ -248,29 +250,30 @@ class _Trial:
     def _with_smallest_kernels(self) -> Iterator["_Fit"]:
         """With the smallest kernels there are, and what compressing them gains; and with those only where
         that leaves fewer bytes than compressing the first program's: whatever it costs."""
-        found = self._searched(self._smaller.least())
-        if found is None:
+        fit = self._searched(self._smaller.least())
+        if fit is None:
             return
-        yield from self._compressed(found)
+        yield from self._compressed(fit)
         if self._asked.compress == "auto":
-            taken = self._smaller.lesser(self._compressed_bytes(self._first), self._compressed_bytes(found))
-            found = self._searched(taken)
-            yield from () if found is None else self._compressed(found)
+            taken = self._smaller.lesser(self._compressed_bytes(self._first), self._compressed_bytes(fit))
+            fit = self._searched(taken)
+            yield from () if fit is None else self._compressed(fit)
 
-    def _compressed_bytes(self, found: Found) -> Mapping[str, int]:
-        return CompressionChoice(found.program, optimize=self._asked.optimize, may_grow=True).least_bytes()
+    def _compressed_bytes(self, fit: Found) -> Mapping[str, int]:
+        return CompressionChoice(fit.program, optimize=self._asked.optimize, may_grow=True).least_bytes()
 
     def _searched(self, taken: Taken | None) -> Found | None:
-        """What is found with kernels as small as `taken` has them; None if nothing is. Slow ones are looked
-        for where RAM permits no other."""
+        """Search with kernels as small as those of `taken`; None if nothing is found.
+        Kernels without a prediction are tried where RAM permits no other.
+        """
         if not taken:
             return None
         for predicted in (True, False):
-            found = self._searches.within(self._smaller.caps(taken, predicted=predicted))
-            if found is not None:
-                found = found.within(self._pools)
-                self.programs.append(found)
-                return found
+            fit = self._searches.within(self._smaller.caps(taken, predicted=predicted))
+            if fit is not None:
+                fit = fit.within(self._pools)
+                self.programs.append(fit)
+                return fit
         return None
 
 

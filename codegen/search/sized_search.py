@@ -68,15 +68,15 @@ def _ranged(
     """`program` for all its sizes, looked at wherever its formulas turn. Raises Unlike as `ranged` does."""
     planner, made = planners.find(choices.planner), Members(program, _costs(program, choices))
     while True:
-        found = ranged(program, sizes, looked, made, planner, check, progress)
-        wider = turning(program.name, sizes, looked, found.ranges, progress)
+        for_all = ranged(program, sizes, looked, made, planner, check, progress)
+        wider = turning(program.name, sizes, looked, for_all.ranges, progress)
         if wider is None:
-            return found
+            return for_all
         looked = wider
 
 
 def _costs(program: Program, choices: Choices) -> CycleCosts | None:
-    """What cycles are predicted by, with constants where `program` has them; None without a memory model."""
+    """Prices of cycles, with constants where `program` has them; None without a memory model."""
     if choices.memory is None:
         return None
     costs = CycleCosts(core=program.board.target.cpu, memory=choices.memory, is_staged=True)
@@ -134,11 +134,11 @@ def largest_size(
         raise CodegenError(_unbounded(symbol, board, choices))
     while high - low > 1:
         middle = (low + high) // 2
-        found = lacking(middle)
-        if found is None:
+        lack = lacking(middle)
+        if lack is None:
             low = middle
         else:
-            high, over = middle, found
+            high, over = middle, lack
     if isinstance(over, CodegenError):
         return OpenEnd(symbol=symbol.name, high=low, refused=str(over).splitlines()[0])
     [short, *_] = over.shortages
@@ -153,7 +153,7 @@ def largest_size(
 
 
 def _unbounded(symbol: Symbol, board: Board, choices: Choices) -> Message:
-    """What is said of an open range that no limit ends."""
+    """Error for an open range that no limit ends."""
     roomy = ", ".join(pool.name for pool in choices.pools(board) if pool.limit_bytes)
     return Message(
         code="E281",
@@ -175,12 +175,12 @@ def _lowest(sizes: Sizes, symbol: Symbol) -> int:
             return False
         return True
 
-    below, found = symbol.low - 1, symbol.low
-    while not is_possible(found):
-        if found >= symbol.high:
+    below, possible = symbol.low - 1, symbol.low
+    while not is_possible(possible):
+        if possible >= symbol.high:
             return symbol.low
-        below, found = found, min(2 * found, symbol.high)
-    while found - below > 1:
-        middle = (below + found) // 2
-        below, found = (below, middle) if is_possible(middle) else (middle, found)
-    return found
+        below, possible = possible, min(2 * possible, symbol.high)
+    while possible - below > 1:
+        middle = (below + possible) // 2
+        below, possible = (below, middle) if is_possible(middle) else (middle, possible)
+    return possible

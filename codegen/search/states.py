@@ -30,15 +30,18 @@ def io_tensors(kind: str, variables: Sequence[Var]) -> tuple[IoTensor, ...]:
 
 
 def state_bytes(function: Function, rules: Sequence[StateRule], alignment: int) -> int:
-    """What state takes at most that `function` keeps or `rules` declare of it and give no pool, each aligned
-    so."""
+    """Most bytes of state that `function` keeps or `rules` declare of it and give no pool, each aligned
+    so.
+    """
     if any(rule.memory is not None and not rule.is_pair for rule in rules):
         return 0
     inputs = io_tensors("input", function.params)
-    wanted = {rule.input for rule in rules if rule.memory is None}
-    found = {each.param for each in function.states}
-    found |= {index for index, each in enumerate(inputs) if not wanted.isdisjoint((each.origin, each.field))}
-    return sum(-(-inputs[index].type.size_bytes // alignment) * alignment for index in found)
+    named = {rule.input for rule in rules if rule.memory is None}
+    kept = {state.param for state in function.states}
+    kept |= {
+        index for index, tensor in enumerate(inputs) if not named.isdisjoint((tensor.origin, tensor.field))
+    }
+    return sum(-(-inputs[index].type.size_bytes // alignment) * alignment for index in kept)
 
 
 def of_file(
@@ -46,22 +49,22 @@ def of_file(
 ) -> tuple[StatePair, ...]:
     """The variables of the file that `function` is, with these inputs and outputs. Raises CodegenError E268
     where the caller owns inputs and outputs."""
-    found = tuple(
+    pairs = tuple(
         StatePair(
-            input=inputs[each.param].field,
-            output=outputs[each.result].field,
-            initial=each.initial,
+            input=inputs[state.param].field,
+            output=outputs[state.result].field,
+            initial=state.initial,
             is_files=True,
         )
-        for each in function.states
+        for state in function.states
     )
     messages = Messages()
-    names = ", ".join(inputs[each.param].origin for each in function.states)
-    if found and io is IoMode.CALLER:
+    names = ", ".join(inputs[state.param].origin for state in function.states)
+    if pairs and io is IoMode.CALLER:
         text = f"with --io caller no input or output is the model's own, state neither: {names}"
         messages.add("E268", text, help="use --io pool")
     messages.raise_if_any()
-    return found
+    return pairs
 
 
 def paired(
@@ -75,7 +78,7 @@ def paired(
     """
     messages = Messages()
     rules = [rule for rule in rules if rule.is_pair]
-    found: list[StatePair] = []
+    pairs: list[StatePair] = []
     taken: dict[tuple[str, str], str] = {}
     for rule in rules:
         first = _named("input", rule.input, inputs, rule.who, messages)
@@ -98,11 +101,11 @@ def paired(
                 messages.add("E265", fault, where=rule.who, help=help_)
             initial = _zeros(first.type)
             state = StatePair(input=first.field, output=second.field, initial=initial, memory=rule.memory)
-            found.append(state)
+            pairs.append(state)
     if rules:
-        _check_callers(rules, found, inputs, outputs, io, messages)
+        _check_callers(rules, pairs, inputs, outputs, io, messages)
     messages.raise_if_any()
-    return tuple(found)
+    return tuple(pairs)
 
 
 def check_memories(rules: Sequence[StateRule], pools: Sequence[str]) -> None:
@@ -114,11 +117,11 @@ def check_memories(rules: Sequence[StateRule], pools: Sequence[str]) -> None:
             help_ = f"pools of this board are {', '.join(pools)}; "
             help_ += f"--pool {rule.memory}=BYTES@ADDRESS makes one of a part of its memory"
             messages.add("E242", f"there is no pool {rule.memory} for state", where=rule.who, help=help_)
-    wanted = {rule.memory: rule.who for rule in rules if rule.memory is not None}
-    if wanted and wanted.keys() >= set(pools):
+    pool_rules = {rule.memory: rule.who for rule in rules if rule.memory is not None}
+    if pool_rules and pool_rules.keys() >= set(pools):
         text = "state alone lies in a pool that it is given: none is left for all other values"
         help_ = "--pool retained=BYTES@ADDRESS makes a pool of a part of the board's memory"
-        messages.add("E242", text, where=", ".join(wanted.values()), help=help_)
+        messages.add("E242", text, where=", ".join(pool_rules.values()), help=help_)
     messages.raise_if_any()
 
 
@@ -143,7 +146,7 @@ def in_memories(
     if not nameless:
         return tuple(states)
     memory = nameless[0].memory
-    return tuple(each if each.memory else replace(each, memory=memory) for each in states)
+    return tuple(state if state.memory else replace(state, memory=memory) for state in states)
 
 
 def _named(
@@ -179,17 +182,17 @@ def _zeros(type_: TensorType) -> bytes:
 
 
 def _quantised(tensor: IoTensor) -> str:
-    found = tensor.type.quantization
-    if found is None:
+    quantization = tensor.type.quantization
+    if quantization is None:
         return "no quantisation"
-    if found.axis is not None:
-        return f"{len(found.scales)} scales"
-    return f"scale {found.scale:.9g} and zero point {found.zero_point}"
+    if quantization.axis is not None:
+        return f"{len(quantization.scales)} scales"
+    return f"scale {quantization.scale:.9g} and zero point {quantization.zero_point}"
 
 
 def _check_callers(
     rules: Sequence[StateRule],
-    found: Sequence[StatePair],
+    pairs: Sequence[StatePair],
     inputs: Sequence[IoTensor],
     outputs: Sequence[IoTensor],
     io: IoMode,
@@ -200,8 +203,8 @@ def _check_callers(
         help_ = "use --io pool"
         messages.add("E268", "with --io caller no input or output is the model's own", where=who, help=help_)
     for kind, tensors, taken in (
-        ("input", inputs, {state.input for state in found}),
-        ("output", outputs, {state.output for state in found}),
+        ("input", inputs, {state.input for state in pairs}),
+        ("output", outputs, {state.output for state in pairs}),
     ):
         if taken >= {tensor.field for tensor in tensors}:
             help_ = f"leave at least one {kind} to the application"
@@ -214,8 +217,10 @@ def apart(
     others: Mapping[int, PrimFunc],
     states: frozenset[str],
 ) -> dict[int, PrimFunc]:
-    """Those of `others` that make no value lie in the bytes of the inputs `states`, nor these in a value's:
-    what shares bytes with state would change when the new one is copied over it."""
+    """Steps of `others` that make no value lie in the bytes of the inputs `states`, nor these in a
+    value's.
+    A value that shares bytes with state would change when the new state is copied over it.
+    """
     anchors = ties(function, prim_funcs).anchors
     return {
         step: prim

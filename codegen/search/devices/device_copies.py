@@ -21,7 +21,7 @@ Site = tuple[int, int]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reading:
-    """What one use reads: `content` seen through `views`, in that order."""
+    """A use of a value: it reads `content` through `views`, in that order."""
 
     content: Var
     views: tuple[PrimFunc, ...] = ()
@@ -44,8 +44,9 @@ class Bare:
     prim_funcs: tuple[PrimFunc, ...]
     results: tuple[Arg, ...]
     readings: Mapping[Site, Reading]
-    """Of every use of a run-time value, in the steps left and by the results. Views that stay are read
-    under their own name too: `values` says which."""
+    """Readings of all uses of run-time values, by the steps left and by the results.
+    Views that stay are read under their own name too: `values` says which.
+    """
     values: Mapping[str, tuple[str, ...]]
     """Key of a reading's last member that is a value of this function -> see `Reading.key`."""
 
@@ -82,7 +83,7 @@ def bare(function: Function, prim_funcs: Sequence[PrimFunc]) -> Bare:
 
 
 def _reading(prim: PrimFunc, readings: Mapping[str, Reading]) -> Reading:
-    """What reading the result of `prim` means."""
+    """The reading of whoever reads the result of `prim`."""
     var, source = prim.let.var, _source(prim)
     if source is None:
         return Reading(content=var)
@@ -113,27 +114,31 @@ class WantedCopy:
     content: str
     scope: str | None
     word: str
-    """What to call it after: `<content>_<word>`."""
+    """Last word of the copy's name: `<content>_<word>`."""
     sites: tuple[Site, ...]
 
 
 def filled(
-    function: Function, given: Bare, scopes: Mapping[str, str | None], copies: Sequence[WantedCopy]
+    function: Function, stripped: Bare, scopes: Mapping[str, str | None], copies: Sequence[WantedCopy]
 ) -> tuple[Function, tuple[PrimFunc, ...]]:
     """The function again, its values at home in `scopes` (None: as they are), every use served by the value
     or by one of `copies`; a copy is made right in front of the first step that reads it. Views that nothing
     reads any more are left out."""
-    return _Filler(function, given, scopes, copies).filled()
+    return _Filler(function, stripped, scopes, copies).filled()
 
 
 class _Filler:
     def __init__(
-        self, function: Function, given: Bare, scopes: Mapping[str, str | None], copies: Sequence[WantedCopy]
+        self,
+        function: Function,
+        stripped: Bare,
+        scopes: Mapping[str, str | None],
+        copies: Sequence[WantedCopy],
     ) -> None:
-        self._function, self._given, self._scopes = function, given, scopes
+        self._function, self._given, self._scopes = function, stripped, scopes
         self._by_site = {site: index for index, copy in enumerate(copies) for site in copy.sites}
         self._copies = copies
-        self._taken = set(given.values)
+        self._taken = set(stripped.values)
         self._vars: dict[str, Var] = {}
         """Values of the bare function, with their scopes."""
         self._seen: dict[tuple[int | None, tuple[str, ...]], Var] = {}
@@ -163,13 +168,13 @@ class _Filler:
 
     def _at_home(self, var: Var) -> Var:
         scope = self._scopes.get(var.name)
-        found = var if scope is None else replace(var, device=replace(var.device, memory_scope=scope))
-        self._vars[var.name] = found
-        self._seen[None, self._given.values[var.name]] = found
-        return found
+        at_home = var if scope is None else replace(var, device=replace(var.device, memory_scope=scope))
+        self._vars[var.name] = at_home
+        self._seen[None, self._given.values[var.name]] = at_home
+        return at_home
 
     def _read(self, step: int, index: int, reader: Let | None) -> Var:
-        """What serves a use, made now if it is not there yet."""
+        """The value or copy that serves a use, made now if it is not there yet."""
         reading, copy = self._given.readings[step, index], self._by_site.get((step, index))
         if (copy, reading.key) not in self._seen:
             content = self._vars[reading.content.name]
@@ -225,7 +230,7 @@ def _viewing(view: PrimFunc, source: Var) -> tuple[Arg | None, ...]:
 
 
 def _for(reader: Let | None, content: Var) -> Source | None:
-    """Where messages say a copy comes from: the first step that reads it."""
+    """The source that messages name for a copy: the first step that reads it."""
     if reader is None or reader.source is None:
         return None
     name = f"{DEVICE_COPY.name} for {reader.source.op_name}"

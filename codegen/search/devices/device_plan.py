@@ -37,11 +37,11 @@ def check_computed(
     if second is None:
         return
     views = _views(prims)
-    found: dict[tuple[str, bool], list[Var]] = {}
+    uncomputed: dict[tuple[str, bool], list[Var]] = {}
     for var in (*function.params, *(prim.let.var for prim in prims if prim.let.var.name in views)):
         if var.device.device_id == second.device_id:
-            found.setdefault((owners.giver(var), var.name in views), []).append(var)
-    for (giver, silent), values in found.items():
+            uncomputed.setdefault((owners.giver(var), var.name in views), []).append(var)
+    for (giver, silent), values in uncomputed.items():
         names = listed(
             [f"{var.name}{f' (a view of {views[var.name].name})' if silent else ''}" for var in values]
         )
@@ -63,7 +63,7 @@ def check_computed(
 
 
 def _views(prims: Sequence[PrimFunc]) -> dict[str, Var]:
-    """Of every view the value whose bytes it is, not a view itself."""
+    """For every view the value whose bytes it is, not a view itself."""
     roots: dict[str, Var] = {}
     for prim in prims:
         source = prim.let.call.args[prim.view.argument] if prim.view is not None else None
@@ -110,8 +110,8 @@ def plan_devices(
     check_known(function, prims, board, owners, messages)
     check_computed(function, prims, board, owners, messages)
     messages.raise_if_any()
-    given = bare(function, prims)
-    solution = solve(_scoping(given, board, owners))
+    stripped = bare(function, prims)
+    solution = solve(_scoping(stripped, board, owners))
     if not isinstance(solution, Solution):
         where = {prim.let.var.name: prim.let.where for prim in prims}
         for clash in solution:
@@ -123,7 +123,7 @@ def plan_devices(
             )
         raise CodegenError(messages.all)
     scopes = {value: _scope(home, board.pools) for value, home in solution.homes.items()}
-    return filled(function, given, scopes, [_placed(copy, board) for copy in solution.copies])
+    return filled(function, stripped, scopes, [_placed(copy, board) for copy in solution.copies])
 
 
 def _scope(home: Scopes, pools: Sequence[str]) -> str | None:
@@ -146,20 +146,22 @@ def _placed(copy: Copy, board: BoardOffer) -> WantedCopy:
 # ---- constraints ------------------------------------------------------------------------
 
 
-def _scoping(given: Bare, board: BoardOffer, owners: Owners) -> Scoping:
+def _scoping(stripped: Bare, board: BoardOffer, owners: Owners) -> Scoping:
     return Scoping(
-        values=tuple(given.values),
+        values=tuple(stripped.values),
         pools=board.pools,
-        givable=_results(given) if owners.wanted else frozenset(),
-        contents={value: key[0] for value, key in given.values.items()},
-        ties=tuple(tie for prim in given.prim_funcs for tie in _ties(prim)),
-        claims=tuple(_claims(given, owners)),
-        uses=tuple(_uses(given, owners)),
+        givable=_results(stripped) if owners.wanted else frozenset(),
+        contents={value: key[0] for value, key in stripped.values.items()},
+        ties=tuple(tie for prim in stripped.prim_funcs for tie in _ties(prim)),
+        claims=tuple(_claims(stripped, owners)),
+        uses=tuple(_uses(stripped, owners)),
     )
 
 
-def _results(given: Bare) -> frozenset[str]:
-    return frozenset(result.name for result in given.results if isinstance(result, Var)) & set(given.values)
+def _results(stripped: Bare) -> frozenset[str]:
+    return frozenset(result.name for result in stripped.results if isinstance(result, Var)) & set(
+        stripped.values
+    )
 
 
 def _ties(prim: PrimFunc) -> Iterator[Tie]:
@@ -173,15 +175,15 @@ def _ties(prim: PrimFunc) -> Iterator[Tie]:
         yield Tie(value=result, other=arg.name, how=f"{result} joins {arg.name}")
 
 
-def _claims(given: Bare, owners: Owners) -> Iterator[Claim]:
-    variables = [*given.params, *(prim.let.var for prim in given.prim_funcs)]
+def _claims(stripped: Bare, owners: Owners) -> Iterator[Claim]:
+    variables = [*stripped.params, *(prim.let.var for prim in stripped.prim_funcs)]
     for var in variables:
         scope = var.device.memory_scope
         if scope is not None:
             yield Claim(value=var.name, scopes=frozenset({scope}), who=who(var, owners, scope))
         if var.name in owners.given:
             yield Claim(value=var.name, scopes=frozenset({CALLER}), who=f"{var.name} is the caller's")
-    for prim in given.prim_funcs:
+    for prim in stripped.prim_funcs:
         allowed = prim.allowed()
         if allowed is not None:
             yield _demand(prim, prim.let.var.name, "its result", allowed)
@@ -203,14 +205,14 @@ def _taken_over(prim: PrimFunc) -> tuple[int, ...]:
     return (*prim.joined, *(() if prim.tied is None else (prim.tied[0],)))
 
 
-def _uses(given: Bare, owners: Owners) -> Iterator[Use]:
-    last = len(given.prim_funcs)
-    for (step, index), reading in given.readings.items():
+def _uses(stripped: Bare, owners: Owners) -> Iterator[Use]:
+    last = len(stripped.prim_funcs)
+    for (step, index), reading in stripped.readings.items():
         allowed: Scopes | None = None
         if step == last:
             allowed = frozenset({CALLER}) if owners.wanted else None
-        elif index not in _taken_over(given.prim_funcs[step]):
-            allowed = given.prim_funcs[step].allowed(argument=index)
+        elif index not in _taken_over(stripped.prim_funcs[step]):
+            allowed = stripped.prim_funcs[step].allowed(argument=index)
         if reading.wish is not None and (allowed is None or reading.wish in allowed):
             allowed = frozenset({reading.wish})
         if allowed is not None:

@@ -1,4 +1,4 @@
-"""What a board has for values and calls to be on, held against what kernels and values ask for."""
+"""A board's devices and memories, held against those that kernels and values ask for."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,21 +12,21 @@ from codegen.kernels.primfunc import PrimFunc
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BoardOffer:
-    """What a board offers for values and calls."""
+    """Devices and memories of a board that values and calls may have."""
 
     name: str
     pools: tuple[str, ...]
     """Writable pools, best first."""
     dma_pools: tuple[str, ...]
-    """Those that DMA reaches."""
+    """Writable pools that DMA reaches."""
     constants: tuple[str, ...]
     """Pools of linked constants."""
     dma_constants: bool
-    """Whether DMA reaches all of those."""
+    """True if DMA reaches all pools of linked constants."""
     core: VirtualDevice
     """Target and device id of the core that calls run on, unless their results are another's."""
     second_core: VirtualDevice | None = None
-    """Those of the board's other core, on which calls run whose results have its device id."""
+    """Target and device id of the board's other core. Calls whose results have its device id run there."""
 
 
 def board_offer(board: Board, pools: Sequence[str]) -> BoardOffer:
@@ -51,7 +51,7 @@ class Owners:
     given: frozenset[str] = frozenset()
     """Parameters in the caller's memory."""
     wanted: bool = False
-    """Whether results have to be in the caller's memory."""
+    """True if results have to be in the caller's memory."""
     placed: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     """Value -> who gave it its device, for messages."""
 
@@ -65,27 +65,27 @@ class Owners:
 
 def reading(prim_funcs: Sequence[PrimFunc], reads: Mapping[str, tuple[str, str]]) -> tuple[PrimFunc, ...]:
     """`prim_funcs`, the run-time arguments of some demanded in a memory too; `reads`: see `Choices`."""
-    found: list[PrimFunc] = []
+    demanding: list[PrimFunc] = []
     for prim in prim_funcs:
         scope, who = reads.get(prim.let.var.name, ("", ""))
         values = [index for index, arg in enumerate(prim.let.call.args) if scope and isinstance(arg, Var)]
         more = [MemoryDemand(scopes=(scope,), argument=index, who=who) for index in values]
-        found.append(replace(prim, memory=(*prim.memory, *more)) if more else prim)
-    return tuple(found)
+        demanding.append(replace(prim, memory=(*prim.memory, *more)) if more else prim)
+    return tuple(demanding)
 
 
 def resolved(prim: PrimFunc, board: BoardOffer, messages: Messages) -> PrimFunc:
     """`prim` with names of pools for what it demands of run-time values and workspaces."""
     if not prim.memory:
         return prim
-    found: list[MemoryDemand] = []
+    demands: list[MemoryDemand] = []
     for demand in prim.memory:
         arg = None if demand.argument is None else prim.let.call.args[demand.argument]
         if isinstance(arg, ConstRef):
             _check_constant(prim, demand, board, messages)
             continue
         scopes = tuple(_pools(demand.scopes, board))
-        found.append(replace(demand, scopes=scopes or demand.scopes))
+        demands.append(replace(demand, scopes=scopes or demand.scopes))
         if not scopes or not set(scopes) <= set(board.pools):
             messages.add(
                 "E323",
@@ -95,7 +95,7 @@ def resolved(prim: PrimFunc, board: BoardOffer, messages: Messages) -> PrimFunc:
                 help=f"its pools are {', '.join(board.pools)}; "
                 f"DMA reaches {', '.join(board.dma_pools) or 'none of them'}",
             )
-    return replace(prim, memory=tuple(found))
+    return replace(prim, memory=tuple(demands))
 
 
 def _pools(scopes: Sequence[str], board: BoardOffer) -> Iterator[str]:
@@ -181,11 +181,11 @@ def check_known(
             lacking.setdefault((device, owners.giver(var)), []).append(var)
     for (device, giver), values in lacking.items():
         several = len(values) > 1
-        given = f"{listed([var.name for var in values])} are given to {spelled(device)}"
+        text = f"{listed([var.name for var in values])} are given to {spelled(device)}"
         first = values[0].name
         messages.add(
             "E322",
-            f"{given if several else who(values[0], owners, spelled(device))}, but {board.name} has only its "
+            f"{text if several else who(values[0], owners, spelled(device))}, but {board.name} has only its "
             f"{'core' if len(cores) == 1 else 'cores'}, {have}, and no kernel of "
             f"{'these steps' if several else 'this step'} drives another device",
             where=giver if several else wheres.get(first, f"input {first}"),

@@ -119,27 +119,27 @@ def _groups(scoping: Scoping) -> list[list[str]]:
 
     for tie in scoping.ties:
         leader[find(tie.value)] = find(tie.other)
-    found: dict[str, list[str]] = {}
+    groups: dict[str, list[str]] = {}
     for value in scoping.values:
-        found.setdefault(find(value), []).append(value)
-    return list(found.values())
+        groups.setdefault(find(value), []).append(value)
+    return list(groups.values())
 
 
 # ---- clashes ----------------------------------------------------------------------------
 
 
 def _agreed(scoping: Scoping, group: Sequence[str], claims: Sequence[Claim]) -> Scopes:
-    """Where all claims, and otherwise the values, let the group lie."""
-    found: Scopes | None = None
+    """Scopes in which all claims let the group lie; without claims those that its values allow."""
+    agreed: Scopes | None = None
     for claim in claims:
-        found = claim.scopes if found is None else found & claim.scopes
-    if found is not None:
-        return found
+        agreed = claim.scopes if agreed is None else agreed & claim.scopes
+    if agreed is not None:
+        return agreed
     return frozenset(_free(scoping, group))
 
 
 def _free(scoping: Scoping, group: Sequence[str]) -> tuple[str, ...]:
-    """Where a group may lie if nobody claims anything, best first."""
+    """Scopes in which a group may lie if nobody claims anything, best first."""
     return scoping.pools if scoping.givable.isdisjoint(group) else (CALLER, *scoping.pools)
 
 
@@ -208,7 +208,7 @@ def _copies(scoping: Scoping, uses: Sequence[Use]) -> list[Copy]:
     contents: dict[str, list[Use]] = {}
     for use in uses:
         contents.setdefault(scoping.contents[use.value], []).append(use)
-    found: list[Copy] = []
+    copies: list[Copy] = []
     for content, reading in contents.items():
         served: dict[str, list[Use]] = {}
         chosen = _fewest([use.scopes for use in reading])
@@ -216,15 +216,15 @@ def _copies(scoping: Scoping, uses: Sequence[Use]) -> list[Copy]:
             served.setdefault(next(pool for pool in chosen if pool in use.scopes), []).append(use)
         for those in served.values():
             scopes = frozenset[str].intersection(*(use.scopes for use in those))
-            found.append(Copy(content=content, scopes=scopes, uses=tuple(those)))
-    return found
+            copies.append(Copy(content=content, scopes=scopes, uses=tuple(those)))
+    return copies
 
 
-def _fewest(wanted: Sequence[Scopes]) -> tuple[str, ...]:
+def _fewest(scope_sets: Sequence[Scopes]) -> tuple[str, ...]:
     """The fewest pools of which every set has one, the first of these in the pools' order of mention."""
-    pools = list(dict.fromkeys(pool for scopes in wanted for pool in sorted(scopes)))
+    pools = list(dict.fromkeys(pool for scopes in scope_sets for pool in sorted(scopes)))
     for count in range(1, len(pools)):
         for chosen in combinations(pools, count):
-            if all(not scopes.isdisjoint(chosen) for scopes in wanted):
+            if all(not scopes.isdisjoint(chosen) for scopes in scope_sets):
                 return chosen
     return tuple(pools)

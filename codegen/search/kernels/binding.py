@@ -15,8 +15,9 @@ from codegen.search.kernels.cycle_costs import CycleCosts
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cap:
-    """What kernels a step may have: with so many bytes of linked constants at most, and `predicted`: of which
-    it is known how many instructions they run."""
+    """Limit of a step's kernels: most bytes of linked constants; `predicted`: only kernels whose
+    instructions are predicted.
+    """
 
     constant_bytes: int
     predicted: bool = False
@@ -79,7 +80,7 @@ class Binder:
         return self._constants
 
     def capped(self, caps: Caps) -> "Binder":
-        """The same with kernels within `caps`: whoever searches with it finds no other.
+        """Return a binder with kernels within `caps`: whoever searches with it finds no other.
 
         A cap that no kernel of a step is within permits the smallest: an argument cannot be replaced, nor a
         block be made, in every program of a search, so that each step needs a kernel of its own in any case.
@@ -87,11 +88,13 @@ class Binder:
         return self._with(caps, self._excluded)
 
     def without(self, excluded: frozenset[tuple[str, str]]) -> "Binder":
-        """The same without some more kernels of some steps: (`step_key`, kernel)."""
+        """Return a binder without some more kernels of some steps: (`step_key`, kernel)."""
         return self._with(self._caps, self._excluded | excluded)
 
     def _with(self, caps: Caps, excluded: frozenset[tuple[str, str]]) -> "Binder":
-        """The same under other rules. What kernels themselves bind and refuse hangs on no rule."""
+        """Return a binder under other rules. Bindings and refusals of kernels depend on no rule and are
+        shared.
+        """
         other = Binder(self._constants, self._target, self._costs, self._loops)
         other._caps, other._excluded = caps, excluded
         other._bound, other._refused = self._bound, self._refused
@@ -107,7 +110,7 @@ class Binder:
         return self._cap(let).refusal(self.bind(kernel, let, let.var.name))
 
     def _own_refusal(self, kernel: Kernel, let: Let, *, at_size: bool = False) -> str | None:
-        """What the kernel itself says."""
+        """Reason why the kernel itself refuses a step, None if it does not."""
         key = kernel.name, let.var.name, at_size
         if key not in self._refused or self._refused[key][0] != let:
             asked = kernel.refusal_at_size if at_size else kernel.refusal
@@ -133,16 +136,18 @@ class Binder:
         return self._widened[let]
 
     def _is_excluded(self, kernel: Kernel, let: Let) -> bool:
-        """Whether a kernel is excluded, or binds the step as one that is."""
-        own = {name for step, name in self._excluded if step == step_key(let)}
-        return bool(own) and not own.isdisjoint((kernel.name, self.bind(kernel, let, let.var.name).kernel))
+        """True if a kernel is excluded, or binds the step as one that is."""
+        excluded = {name for step, name in self._excluded if step == step_key(let)}
+        return bool(excluded) and not excluded.isdisjoint(
+            (kernel.name, self.bind(kernel, let, let.var.name).kernel)
+        )
 
     def able(self, let: Let, *, in_place: bool = False) -> tuple[Kernel, ...]:
         """The kernels that can run `let`: those that replace an argument, or all others."""
         key = let, in_place
         if key not in self._able:
             kernels = [kernel for kernel in self.kernels(let) if kernel.is_in_place == in_place]
-            self._able[key] = tuple(each for each in kernels if self.refusal(each, let) is None)
+            self._able[key] = tuple(kernel for kernel in kernels if self.refusal(kernel, let) is None)
         return self._able[key]
 
     def bind(self, kernel: Kernel, let: Let, name: str) -> PrimFunc:

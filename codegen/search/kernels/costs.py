@@ -1,4 +1,4 @@
-"""What a kernel costs: predicted instructions, and constants at the price that `--optimize` puts on flash.
+"""Costs of kernels: predicted instructions, and constants at the price that `--optimize` puts on flash.
 
 With `--memory-model` predicted cycles stand for instructions everywhere here (`PrimFunc.work`).
 
@@ -15,9 +15,9 @@ FLASH_WORTH: Mapping[str, int] = {"speed": 0, "balanced": 24, "size": 200}
 """By `--optimize`: instructions of one inference that a byte of flash is worth."""
 
 MOST_SHARES = 2
-"""What a share of a model's flash is worth at most with `balanced`: so many of such shares of its
-instructions. On Helium, whose instructions do more, the price alone took 6 % of str_ww's for 2 % of its
-flash."""
+"""Most that a share of a model's flash is worth with `balanced`: so many of such shares of its
+instructions.
+"""
 
 
 def worth_of_flash(optimize: str, instructions: int, flash_bytes: int) -> float:
@@ -27,8 +27,7 @@ def worth_of_flash(optimize: str, instructions: int, flash_bytes: int) -> float:
 
 
 LEAST_WORTH = 0.25
-"""What a byte of constants is worth with `speed` too: less gain than that is none. A layer of 4x4 took 9 KB
-more, in flash and staged in RAM, for 412 instructions."""
+"""Instructions that a byte of constants has to gain with `speed` too: a smaller gain counts as none."""
 
 RAM_WORTH = 32
 """Bytes of code that `--optimize size` pays at most for a byte of RAM, where it takes kernels that need fewer
@@ -70,7 +69,7 @@ def cost(prim: PrimFunc, flash_worth: float) -> float:
 
 
 def cost_in_sum(prim: PrimFunc, flash_worth: float) -> float:
-    """As `cost`, finite: of two sums the one with fewer kernels that lack a prediction is the lower one."""
+    """`cost`, but finite: of two sums the one with fewer kernels that lack a prediction is the lower one."""
     return _UNKNOWN if prim.work is None else cost(prim, flash_worth)
 
 

@@ -1,4 +1,4 @@
-"""What a kernel costs in cycles behind a part's flash: `--memory-model`.
+"""Costs of kernels in cycles behind a part's flash: `--memory-model`.
 
 Predicted instructions times what one of a kernel's instructions takes, waits for code that its loops do not
 keep in the instruction cache, and waits for constants that lie in flash. What cannot be said of a kernel by
@@ -18,16 +18,18 @@ from codegen.program.program import Program
 from codegen.targets.families import family_of
 
 READING_BYTES = 8
-"""Of the flash of which misses are recorded."""
+"""Bytes of flash that one recorded reading takes."""
 TILE_PIXELS = 4
-"""Of what counts as a tile; kernels with others have other figures a tile."""
+"""Pixels that count as a tile; kernels with others have other figures a tile."""
 CHANNELS = 4
-"""Of what counts as a band: a row of so many channels."""
+"""Channels whose row counts as a band."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LayerCounts:
-    """What misses of code are proportional to: pieces of work that lead a kernel from one loop to another."""
+    """Counts that misses of code are proportional to: pieces of work that lead a kernel from one loop to
+    another.
+    """
 
     instructions: int
     call: int = 1
@@ -44,7 +46,7 @@ class LayerCounts:
 
 
 def layer_counts(prim: PrimFunc) -> LayerCounts | None:
-    """Of the result of `prim`; None where its instructions are not predicted."""
+    """Counts of the result of `prim`; None where its instructions are not predicted."""
     if prim.instructions is None:
         return None
     shape = prim.let.var.type.shape
@@ -64,10 +66,10 @@ def layer_counts(prim: PrimFunc) -> LayerCounts | None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KernelCycles:
-    """What is recorded of one kernel on one core."""
+    """Recorded figures of one kernel on one core."""
 
     cycles: float
-    """Of an instruction, where memory answers at once."""
+    """Cycles of an instruction, where memory answers at once."""
     data: float
     """Readings of flash for a reading of its constants, behind a data cache: the rest is in the cache."""
     misses: Mapping[int, tuple[float, ...]]
@@ -76,7 +78,9 @@ class KernelCycles:
     def code_readings(self, counts: LayerCounts, cache_bytes: int) -> float:
         """Readings of flash for code: those of the largest recorded cache that is not larger."""
         known = max(size for size in self.misses if size <= cache_bytes)
-        return sum(each * count for each, count in zip(self.misses[known], counts.vector, strict=True))
+        return sum(
+            readings * count for readings, count in zip(self.misses[known], counts.vector, strict=True)
+        )
 
 
 @cache
@@ -105,7 +109,7 @@ def recorded(core: str) -> Mapping[str, KernelCycles]:
 def _mean(core: str) -> KernelCycles:
     """For a kernel that is not recorded: the mean of the others' cycles, and no waits for code."""
     known = recorded(core).values()
-    cycles = sum(each.cycles for each in known) / len(known) if known else 1.0
+    cycles = sum(kernel.cycles for kernel in known) / len(known) if known else 1.0
     return KernelCycles(cycles=cycles, data=1.0, misses={0: (0.0,) * 6})
 
 
@@ -116,7 +120,7 @@ class CycleCosts:
     core: str
     memory: MemoryModel
     is_staged: bool
-    """Whether constants are taken to be read from RAM, not from flash."""
+    """True if constants are taken to be read from RAM, not from flash."""
 
     def priced(self, prim: PrimFunc) -> PrimFunc:
         """`prim` with its predicted cycles."""
@@ -124,9 +128,9 @@ class CycleCosts:
         if counts is None:
             return prim
         data = 0.0 if self.is_staged else sum(self.data_waits(prim).values())
-        found = self._kernel(prim)
-        core = counts.instructions * found.cycles
-        return replace(prim, cycles=round(core + self._code_waits(found, counts) + data))
+        recorded_kernel = self._kernel(prim)
+        core = counts.instructions * recorded_kernel.cycles
+        return replace(prim, cycles=round(core + self._code_waits(recorded_kernel, counts) + data))
 
     def data_waits(self, prim: PrimFunc) -> Mapping[str, float]:
         """Cycles that a call waits for each of its constants, by role, if they lie in flash."""
@@ -134,10 +138,10 @@ class CycleCosts:
         share = self._kernel(prim).data if held else 1.0
         fits = held is not None and prim.constant_bytes <= held.rows * held.row_bytes
         return {
-            each.role: self._readings(each.data.nbytes)
+            constant.role: self._readings(constant.data.nbytes)
             * self.memory.wait_states
-            * (1.0 if fits else max(constant_reads(prim, each) * share, 1.0))
-            for each in prim.constants
+            * (1.0 if fits else max(constant_reads(prim, constant) * share, 1.0))
+            for constant in prim.constants
         }
 
     def linked_waits(self, program: Program) -> float:
@@ -159,9 +163,9 @@ class CycleCosts:
     def _readings(self, size_bytes: int) -> int:
         return math.ceil(size_bytes / self.memory.read_bytes)
 
-    def _code_waits(self, found: KernelCycles, counts: LayerCounts) -> float:
+    def _code_waits(self, recorded_kernel: KernelCycles, counts: LayerCounts) -> float:
         held = self.memory.instruction_cache
-        readings = found.code_readings(counts, held.rows * held.row_bytes if held else 0)
+        readings = recorded_kernel.code_readings(counts, held.rows * held.row_bytes if held else 0)
         return readings * READING_BYTES / self.memory.read_bytes * self.memory.wait_states
 
     def _kernel(self, prim: PrimFunc) -> KernelCycles:

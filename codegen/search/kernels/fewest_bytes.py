@@ -27,15 +27,15 @@ def alternatives(prim_funcs: Sequence[PrimFunc], binder: Binder, *, flash_worth:
     None that is predicted to run more than `SLOWER_PERCENT` more instructions than that.
     Blocks, views, results that replace an argument and joins keep what they have.
     """
-    found: dict[int, PrimFunc] = {}
+    smaller_kernels: dict[int, PrimFunc] = {}
     for step, prim in enumerate(prim_funcs):
         if prim.block is not None or prim.tied is not None or prim.joined or not prim.is_call:
             continue
         able = (prim, *binder.others(prim))
         smallest = of_fewest_bytes(able, flash_worth=flash_worth)
         if smallest is not prim:
-            found[step] = smallest
-    return found
+            smaller_kernels[step] = smallest
+    return smaller_kernels
 
 
 def smaller(prim_funcs: Sequence[PrimFunc], binder: Binder) -> dict[int, PrimFunc]:
@@ -45,15 +45,19 @@ def smaller(prim_funcs: Sequence[PrimFunc], binder: Binder) -> dict[int, PrimFun
 
 
 def nearly_as_fast(prim_funcs: Sequence[PrimFunc], others: Mapping[int, PrimFunc]) -> dict[int, PrimFunc]:
-    """Those of `others` that run at most `NEARLY_PERCENT` more instructions than the step of `prim_funcs`."""
+    """Kernels of `others` that run at most `NEARLY_PERCENT` more instructions than the step of
+    `prim_funcs`.
+    """
     return {
         step: other for step, other in others.items() if _is_fast(other, prim_funcs[step], NEARLY_PERCENT)
     }
 
 
 def faster(prim_funcs: Sequence[PrimFunc], others: Mapping[int, PrimFunc]) -> dict[int, PrimFunc]:
-    """Of `others` those that save at least `NEARLY_PERCENT` of their own instructions: less is not worth
-    another kernel's code. One without a prediction saves nothing."""
+    """Kernels of `others` that save at least `NEARLY_PERCENT` of the instructions: a smaller gain is not
+    worth another kernel's code.
+    A kernel without a prediction saves nothing.
+    """
     costs = {step: (cost(other, 0), cost(prim_funcs[step], 0)) for step, other in others.items()}
     worth = 1 + NEARLY_PERCENT / 100
     return {

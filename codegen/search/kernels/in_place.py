@@ -27,12 +27,13 @@ many elements."""
 
 
 PLANNED_STEPS = 10_000
-"""What giving fast kernels back may cost: steps of all functions that are planned for it. A count, so that
-answers repeat; up to 70 steps it is never reached."""
+"""Most steps, of all functions together, that are planned to give fast kernels back.
+A count, so that answers repeat; up to 70 steps it is never reached.
+"""
 
 
 class PlannedSteps(Protocol):
-    """What a way of planning gives."""
+    """Result of a way of planning."""
 
     @property
     def prim_funcs(self) -> tuple[PrimFunc, ...]:
@@ -123,22 +124,22 @@ def _least_workspace(prim_funcs: Sequence[PrimFunc]) -> PrimFunc:
 
 
 def _taken(
-    found: dict[int, PrimFunc],
+    taken: dict[int, PrimFunc],
     able: Sequence[tuple[int, PrimFunc]],
     best: Callable[[Sequence[PrimFunc]], PrimFunc],
     is_sound: Callable[[Mapping[int, PrimFunc]], bool],
 ) -> dict[int, PrimFunc]:
-    """`found` and what of `able` can be taken with it, the first ones first. What is sound together is sound
+    """`taken` and what of `able` can be taken with it, the first ones first. What is sound together is sound
     in parts: so all are tried at once, and halves of them where that fails."""
-    every = dict(found)
+    every = dict(taken)
     for step, bound in able:
         every[step] = best([every[step], bound] if step in every else [bound])
-    if all(every[step] is found.get(step) for step, _ in able) or is_sound(every):
+    if all(every[step] is taken.get(step) for step, _ in able) or is_sound(every):
         return every
     if len(able) == 1:
-        return found
+        return taken
     middle = len(able) // 2
-    return _taken(_taken(found, able[:middle], best, is_sound), able[middle:], best, is_sound)
+    return _taken(_taken(taken, able[:middle], best, is_sound), able[middle:], best, is_sound)
 
 
 def replaced(prim_funcs: Sequence[PrimFunc], others: Mapping[int, PrimFunc]) -> tuple[PrimFunc, ...]:
@@ -198,13 +199,13 @@ def _exact(prim: PrimFunc, mode: SharingMode) -> tuple[Sharing, ...]:
     """Rules by which the result may lie where the argument begins, if they are equally large."""
     if mode == "none" or prim.block is not None:
         return ()
-    found: list[Sharing] = []
+    rules: list[Sharing] = []
     for rule in prim.sharing:
         arg = prim.let.call.args[rule.argument]
         equal = isinstance(arg, Var) and arg.type.size_bytes == prim.let.var.type.size_bytes
         if equal and rule.below is not None and rule.below <= 0:
-            found.append(Sharing(argument=rule.argument, below=0))
-    return tuple(found)
+            rules.append(Sharing(argument=rule.argument, below=0))
+    return tuple(rules)
 
 
 def replacing(function: Function, prim_funcs: Sequence[PrimFunc], edge: Edge) -> tuple[PrimFunc, ...]:

@@ -154,7 +154,7 @@ def _placed(
 
 
 def _carried(attrs: LoopAttrs, alignment: int) -> tuple[dict[str, InnerPlace], int]:
-    """Where carried values lie, and how many bytes of their own they take."""
+    """Places of carried values, and how many bytes of their own they take."""
     places: dict[str, InnerPlace] = {}
     at = 0
     for index in attrs.returned:
@@ -172,11 +172,13 @@ def _carried(attrs: LoopAttrs, alignment: int) -> tuple[dict[str, InnerPlace], i
 
 def _with_views(places: Mapping[str, InnerPlace], prims: Sequence[PrimFunc]) -> dict[str, InnerPlace]:
     """`places`, and views of what is not in the bytes of an iteration."""
-    found = dict(places)
+    with_views = dict(places)
     for prim in prims:
         tied = prim.tied
         source = None if tied is None else prim.let.call.args[tied[0]]
-        if prim.let.var.name not in found and tied is not None and isinstance(source, Var):
-            place = found[source.name]
-            found[prim.let.var.name] = InnerPlace(base=place.base, offset_bytes=place.offset_bytes + tied[1])
-    return found
+        if prim.let.var.name not in with_views and tied is not None and isinstance(source, Var):
+            place = with_views[source.name]
+            with_views[prim.let.var.name] = InnerPlace(
+                base=place.base, offset_bytes=place.offset_bytes + tied[1]
+            )
+    return with_views

@@ -188,12 +188,12 @@ def select(
     limit = None if limit is None else limit - spare_bytes
     full = FLASH_WORTH[optimize]
     chosen = with_shared_code(candidates, full, limit)
-    first = [cheapest(each, full) for each in candidates]
+    first = [cheapest(kernels, full) for kernels in candidates]
     worth = worth_of_flash(optimize, sum(map(assumed_instructions, first)), flash_bytes(first))
     if worth == full:
         return chosen
     roomy = zip(candidates, map(_workspace_bytes, chosen), strict=True)
-    candidates = [[prim for prim in each if _workspace_bytes(prim) <= room] for each, room in roomy]
+    candidates = [[prim for prim in kernels if _workspace_bytes(prim) <= room] for kernels, room in roomy]
     return with_shared_code(candidates, worth, limit)
 
 
@@ -205,9 +205,9 @@ def sparing(function: Function, binder: Binder, optimize: str = "speed") -> Bind
     chosen = select(function, binder, optimize)
     while True:
         without = [binder.without(form) for form in _forms(function, binder, chosen)]
-        found = [(select(function, other, optimize), other) for other in without]
-        found = [each for each in found if _constant_bytes(each[0]) <= _constant_bytes(chosen)]
-        least = min(found, key=lambda each: flash_bytes(each[0]), default=None)
+        outcomes = [(select(function, other, optimize), other) for other in without]
+        outcomes = [outcome for outcome in outcomes if _constant_bytes(outcome[0]) <= _constant_bytes(chosen)]
+        least = min(outcomes, key=lambda outcome: flash_bytes(outcome[0]), default=None)
         if least is None or flash_bytes(least[0]) >= flash_bytes(chosen):
             return binder
         chosen, binder = least
@@ -216,20 +216,23 @@ def sparing(function: Function, binder: Binder, optimize: str = "speed") -> Bind
 def _forms(
     function: Function, binder: Binder, chosen: Sequence[PrimFunc]
 ) -> list[frozenset[tuple[str, str]]]:
-    """Of each fast form that is chosen the kernels, as `Binder.without` takes them, of all steps. Not of one
-    that a step cannot do without: its other kernels have no prediction."""
+    """Kernels of each chosen fast form, as `Binder.without` takes them, of all steps.
+    A form is missing if a step cannot do without it: its other kernels have no prediction.
+    """
     able = [(let, binder.able(let)) for let in function.body]
     chosen_names = {prim.kernel for prim in chosen}
-    found: list[frozenset[tuple[str, str]]] = []
+    kernel_sets: list[frozenset[tuple[str, str]]] = []
     forms = {kernel.fast_form for _, kernels in able for kernel in kernels if kernel.name in chosen_names}
     for form in sorted(form for form in forms if form is not None):
-        steps = [(let, kernels) for let, kernels in able if any(each.fast_form == form for each in kernels)]
+        steps = [
+            (let, kernels) for let, kernels in able if any(kernel.fast_form == form for kernel in kernels)
+        ]
         if all(_has_other(form, let, kernels, binder) for let, kernels in steps):
             pairs = ((let, kernel) for let, kernels in steps for kernel in kernels)
-            found.append(
+            kernel_sets.append(
                 frozenset((step_key(let), kernel.name) for let, kernel in pairs if kernel.fast_form == form)
             )
-    return found
+    return kernel_sets
 
 
 def _has_other(form: str, let: Let, kernels: Sequence[Kernel], binder: Binder) -> bool:
@@ -256,17 +259,17 @@ def _candidates(function: Function, binder: Binder) -> list[list[PrimFunc]]:
 def _able(let: Let, binder: Binder, messages: Messages) -> list[Kernel]:
     """The kernels that can run `let`; a message saying all reasons if none can."""
     reasons: list[str] = []
-    found: list[Kernel] = []
+    able: list[Kernel] = []
     for kernel in binder.kernels(let):
         if kernel.is_in_place:
             continue
         refusal = binder.refusal(kernel, let)
         if refusal is None:
-            found.append(kernel)
+            able.append(kernel)
         elif refusal not in reasons:
             reasons.append(refusal)
-    if found:
-        return found
+    if able:
+        return able
     if reasons:
         messages.add(
             "E311",

@@ -23,7 +23,7 @@ from codegen.search.kernels.costs import assumed_instructions
 def program_cost(program: Program, binder: Binder) -> int:
     """Instructions of an inference of `program`, whose constants are not linked yet."""
     return sum(
-        sum(assumed_instructions(each) for each in _inner(prim, binder)) if prim.work is None else prim.work
+        sum(assumed_instructions(inner) for inner in _inner(prim, binder)) if prim.work is None else prim.work
         for prim in program.steps.prim_funcs
     )
 
@@ -35,11 +35,11 @@ class StepChoice:
     prims: tuple[PrimFunc, ...]
     """The step, and its repetitions: their constants are there once."""
     others: tuple[PrimFunc, ...]
-    """Of kernels with fewer constant bytes those that no other beats, the largest first."""
+    """Kernels with fewer constant bytes that no other beats, the largest first."""
 
     @property
     def key(self) -> str:
-        """As `Caps` call it."""
+        """The step's name in `Caps`."""
         return step_key(self.prims[0].let)
 
     def saved_bytes(self, other: PrimFunc) -> int:
@@ -66,37 +66,39 @@ class Smaller:
             for prim in program.steps.prim_funcs
             for constant in prim.constants
         }
-        found: dict[str, list[tuple[PrimFunc, Sequence[PrimFunc]]]] = {}
+        by_step: dict[str, list[tuple[PrimFunc, Sequence[PrimFunc]]]] = {}
         for prim in program.steps.prim_funcs:
-            for each, others in _steps(prim, binder):
-                found.setdefault(step_key(each.let), []).append((each, others))
+            for inner, others in _steps(prim, binder):
+                by_step.setdefault(step_key(inner.let), []).append((inner, others))
         # Repetitions are bound as the first one is, or they would not share its constants.
         self._steps = tuple(
             StepChoice(
                 prims=tuple(prim for prim, _ in same),
                 others=_unbeaten(same[0][0], same[0][1]) if _are_alike(prim for prim, _ in same) else (),
             )
-            for same in found.values()
+            for same in by_step.values()
         )
 
     def least(self) -> Taken:
         """Every step's kernel of fewest bytes."""
         return {step.key: step.others[-1] for step in self._steps if step.others}
 
-    def lesser(self, own: Mapping[str, int], least: Mapping[str, int]) -> Taken:
-        """Of `least()` those whose constants are fewer bytes compressed, too: by step, `own` of the program,
-        `least` of one with these kernels."""
+    def lesser(self, sizes: Mapping[str, int], least: Mapping[str, int]) -> Taken:
+        """Kernels of `least()` whose constants are fewer bytes compressed, too.
+        `sizes`: bytes by step in the program, `least`: in one with these kernels.
+        """
         return {
             step.key: step.others[-1]
             for step in self._steps
             for name in [step.prims[0].name]
-            if step.others and least.get(name, 0) < own.get(name, 0)
+            if step.others and least.get(name, 0) < sizes.get(name, 0)
         }
 
     def caps(self, taken: Taken, *, predicted: bool) -> Caps:
-        """What makes a search take `taken` or kernels that are as small, and for all other steps none with
-        more constant bytes than they have, on which `alone` counts. `predicted`: none without a prediction
-        instead of one with."""
+        """Caps with which a search takes `taken`, or kernels as small.
+        All other steps get none with more constant bytes than they have, on which `alone` counts.
+        `predicted`: none without a prediction instead of one with.
+        """
         chosen = {step.key: taken.get(step.key, step.prims[0]) for step in self._steps}
         return {
             key: Cap(
@@ -117,11 +119,13 @@ class Smaller:
         }
 
     def saved_bytes(self, taken: Taken) -> int:
-        """What `saving` counts for `taken`."""
+        """Bytes that `saving` counts for `taken`."""
         return sum(step.saved_bytes(taken[step.key]) for step in self._steps if step.key in taken)
 
     def alone(self, need: int) -> Taken | None:
-        """As `saving`, then as much more as the pools' limits take; None if none is within them."""
+        """Kernels as `saving` chooses them, then as much more as the pools' limits take; None if none is
+        within them.
+        """
         while True:
             taken = self.saving(need)
             if taken is None:
@@ -132,9 +136,12 @@ class Smaller:
             need = self.saved_bytes(taken) + left
 
     def beside(self, options: Sequence[Sequence[Option]], need: int) -> Taken | None:
-        """As `saving`, with some steps keeping their kernels and having constants compressed, as cheaply as
-        that goes: `options` are the ways, a unit each. None if that does not save enough, or is one of both
-        means alone. What shared and padded bytes change is left to those who try it."""
+        """Kernels as `saving` chooses them, while some steps keep theirs and have constants compressed, as
+        cheaply as that goes.
+        `options` are the ways, a unit each.
+        None if that does not save enough, or is one of both means alone. Effects of shared and padded
+        bytes are left to those who try it.
+        """
         steps = {prim.name: step for step in self._steps for prim in step.prims}
         groups: list[list[KnapsackItem]] = []
         whose: list[tuple[StepChoice | None, int]] = []
@@ -146,7 +153,10 @@ class Smaller:
             step = step and left.pop(step.key, None)
             mine = _items(step) if step else []
             groups.append(
-                [*mine, *(KnapsackItem(saved=each.saved_bytes, cost=each.instructions) for each in unit)]
+                [
+                    *mine,
+                    *(KnapsackItem(saved=option.saved_bytes, cost=option.instructions) for option in unit),
+                ]
             )
             whose.append((step, len(mine)))
         groups += [_items(step) for step in left.values()]
@@ -199,17 +209,20 @@ def _steps(prim: PrimFunc, binder: Binder) -> Iterator[tuple[PrimFunc, Sequence[
         return
     for inner in _inner(prim, binder):
         others = _row_kernels(inner.let, binder)
-        yield inner, [each for each in others if each.kernel != inner.kernel and _is_as_small(each, inner)]
+        yield (
+            inner,
+            [kernel for kernel in others if kernel.kernel != inner.kernel and _is_as_small(kernel, inner)],
+        )
 
 
 def _is_as_small(other: PrimFunc, inner: PrimFunc) -> bool:
-    """Whether a block that runs `inner` has room for the other row kernel, if it is one of several rows."""
-    one, own = other.rows, inner.rows
-    assert one is not None and own is not None, "both are row kernels"
+    """True if a block that runs `inner` has room for the other row kernel, if it is one of several rows."""
+    one, inner_rows = other.rows, inner.rows
+    assert one is not None and inner_rows is not None, "both are row kernels"
     if one.turn_rows == 1:
         return True
-    sizes = [0 if each.workspace is None else each.workspace.size_bytes for each in (one, own)]
-    return one.turn_rows <= own.turn_rows and sizes[0] <= sizes[1]
+    sizes = [0 if rows.workspace is None else rows.workspace.size_bytes for rows in (one, inner_rows)]
+    return one.turn_rows <= inner_rows.turn_rows and sizes[0] <= sizes[1]
 
 
 def _inner(prim: PrimFunc, binder: Binder) -> list[PrimFunc]:
@@ -223,9 +236,11 @@ def _inner(prim: PrimFunc, binder: Binder) -> list[PrimFunc]:
 
 def _bound_as(let: Let, symbol: str, block: PrimFunc, binder: Binder) -> PrimFunc:
     """A step of `block` that calls the row kernel `symbol`."""
-    own = [constant.data.nbytes for constant in block.constants if let.var.name in constant.steps[:1]]
+    constant_sizes = [
+        constant.data.nbytes for constant in block.constants if let.var.name in constant.steps[:1]
+    ]
     for bound in _row_kernels(let, binder):
-        if bound.rows and bound.rows.symbol == symbol and bound.constant_bytes == sum(own):
+        if bound.rows and bound.rows.symbol == symbol and bound.constant_bytes == sum(constant_sizes):
             return bound
     raise ValueError(f"{block.name}: no kernel of {let.var.name} calls {symbol}")
 
@@ -233,13 +248,13 @@ def _bound_as(let: Let, symbol: str, block: PrimFunc, binder: Binder) -> PrimFun
 def _row_kernels(let: Let, binder: Binder) -> list[PrimFunc]:
     able = [*binder.able(let), *binder.able(let, in_place=True)]
     bound = [binder.bind(kernel, let, let.var.name) for kernel in able]
-    return [each for each in bound if can_fuse(each)]
+    return [kernel for kernel in bound if can_fuse(kernel)]
 
 
 def _unbeaten(prim: PrimFunc, others: Sequence[PrimFunc]) -> tuple[PrimFunc, ...]:
-    """Of `others` those with fewer constant bytes than `prim` that none beats in bytes and instructions."""
-    found: list[PrimFunc] = []
-    for other in sorted(others, key=lambda each: (assumed_instructions(each), each.constant_bytes)):
-        if other.constant_bytes < (found[-1] if found else prim).constant_bytes:
-            found.append(other)
-    return tuple(found)
+    """Kernels of `others` with fewer constant bytes than `prim` that none beats in bytes and instructions."""
+    unbeaten: list[PrimFunc] = []
+    for other in sorted(others, key=lambda kernel: (assumed_instructions(kernel), kernel.constant_bytes)):
+        if other.constant_bytes < (unbeaten[-1] if unbeaten else prim).constant_bytes:
+            unbeaten.append(other)
+    return tuple(unbeaten)

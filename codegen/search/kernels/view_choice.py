@@ -27,10 +27,10 @@ def alternatives(function: Function, prim_funcs: Sequence[PrimFunc], edge: Edge)
     Earlier steps, and of one step earlier arguments, come first where two exclude each other. A step of which
     a certain memory is demanded copies: without a call it would read nothing there.
     """
-    found: dict[int, PrimFunc] = {}
+    views: dict[int, PrimFunc] = {}
 
     def holds(step: int, prim: PrimFunc) -> bool:
-        prims = replaced(prim_funcs, {**found, step: prim})
+        prims = replaced(prim_funcs, {**views, step: prim})
         return not broken(function, prims, edge)
 
     for step, prim in enumerate(prim_funcs):
@@ -38,26 +38,28 @@ def alternatives(function: Function, prim_funcs: Sequence[PrimFunc], edge: Edge)
             continue
         view = slice_view(prim)
         if view is not None and holds(step, view):
-            found[step] = view
+            views[step] = view
         arguments = _held(joinable(prim), lambda some, step=step, prim=prim: holds(step, joined(prim, some)))
         if arguments:
-            found[step] = joined(prim, arguments)
-    return found
+            views[step] = joined(prim, arguments)
+    return views
 
 
 def _held(arguments: tuple[int, ...], holds: Callable[[tuple[int, ...]], bool]) -> tuple[int, ...]:
-    """Those that hold together, earlier ones first: all are tried at once, and halves of what does not hold.
-    A loop that is unrolled joins hundreds."""
-    found: tuple[int, ...] = ()
+    """Arguments that hold together, earlier ones first: all are tried at once, and halves of those that do
+    not hold.
+    A loop that is unrolled joins hundreds.
+    """
+    held: tuple[int, ...] = ()
     waiting = [arguments] if arguments else []
     while waiting:
         some = waiting.pop()
-        if holds((*found, *some)):
-            found += some
+        if holds((*held, *some)):
+            held += some
         elif len(some) > 1:
             half = len(some) // 2
             waiting += [some[half:], some[:half]]
-    return found
+    return held
 
 
 def choose(

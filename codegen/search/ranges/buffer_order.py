@@ -31,7 +31,7 @@ _WEIGHED = 24
 """Members at which orders of buffers are compared."""
 
 _ASKED = 6
-"""Of these so many are planned by themselves, for orders to compare."""
+"""Members, of those weighed, that are planned by themselves for orders to compare."""
 
 
 def order_of_all(
@@ -45,7 +45,7 @@ def order_of_all(
     orders = _orders(plan, members, planner, lowest)
     weighed = members[:: max(1, len(members) // _WEIGHED)]
     return min(
-        _best_at(orders, members[-1]), key=lambda order: sum(_peak_bytes(order, each) for each in weighed)
+        _best_at(orders, members[-1]), key=lambda order: sum(_peak_bytes(order, member) for member in weighed)
     )
 
 
@@ -53,7 +53,9 @@ def _orders(
     plan: MemoryPlan, members: Sequence[Member], planner: Planner, lowest: frozenset[str]
 ) -> list[Orientation]:
     """Orders to choose from: that of `plan`, and those of plans at smaller sizes."""
-    pairs = list(dict.fromkeys((each.first, each.second) for m in members for each in m.problem.conflicts))
+    pairs = list(
+        dict.fromkeys((conflict.first, conflict.second) for m in members for conflict in m.problem.conflicts)
+    )
     largest = members[-1].problem
 
     def ordered(problem: Problem, plan: MemoryPlan) -> Orientation:
@@ -65,22 +67,27 @@ def _orders(
         problem = apart(largest)
         orders = [ordered(problem, planner(problem))]
     weighed = members[:: max(1, len(members) // _WEIGHED)]
-    for each in weighed[:: max(1, len(weighed) // _ASKED)]:
+    for member in weighed[:: max(1, len(weighed) // _ASKED)]:
         try:
-            orders.append(ordered(each.problem, planner(each.problem)))
+            orders.append(ordered(member.problem, planner(member.problem)))
         except (Circular, DoesNotFit, ValueError):
             continue
     return orders
 
 
 def _best_at(orders: Sequence[Orientation], last: Member) -> list[Orientation]:
-    """Those of some orders that need fewest bytes at `last`, of those in the pools of the first that need no
-    more of any pool than it does."""
+    """Orders that need fewest bytes at `last`, among those in the pools of the first that need no more of
+    any pool.
+    """
     limits = _ends(orders[0], last)
     ends = [(order, _ends(order, last)) for order in orders if order.pools == orders[0].pools]
-    ends = [(order, own) for order, own in ends if all(own[pool] <= limits[pool] for pool in limits)]
-    fewest_bytes = min(sum(own.values()) for _, own in ends)
-    return [order for order, own in ends if sum(own.values()) == fewest_bytes]
+    ends = [
+        (order, pool_ends)
+        for order, pool_ends in ends
+        if all(pool_ends[pool] <= limits[pool] for pool in limits)
+    ]
+    fewest_bytes = min(sum(pool_ends.values()) for _, pool_ends in ends)
+    return [order for order, pool_ends in ends if sum(pool_ends.values()) == fewest_bytes]
 
 
 def _peak_bytes(order: Orientation, member: Member) -> int:
@@ -109,11 +116,11 @@ Distances = Mapping[Pair, tuple[Formula, Whole]]
 def least_distances(order: Orientation, members: Sequence[Member], names: NamedSizes) -> Distances:
     """Least distances of every two buffers in conflict, in this order. Where no formula gives a
     distance, one gives a little more: the two lie apart all the more."""
-    known = [distances(each.problem) for each in members]
+    known = [distances(member.problem) for member in members]
     formulas: dict[Pair, tuple[Formula, Whole]] = {}
     for high in order.order:
         for low in order.below[high]:
-            values = np.array([each.get((low, high), _APART) for each in known], np.int64)
+            values = np.array([gaps.get((low, high), _APART) for gaps in known], np.int64)
             bound = values != _APART
             formula = names.fitter.of(bound).formula(values[bound])
             formula = formula or names.fitter.at_least(values, bound)

@@ -22,25 +22,26 @@ def call_of_all(prim: PrimFunc, searched: PrimFunc, every: Sequence[PrimFunc], n
     """
     formulas = _CallFormulas(prim, names)
     structs = tuple(
-        formulas.struct([each.structs[position] for each in every]) for position in range(len(prim.structs))
+        formulas.struct([member.structs[position] for member in every])
+        for position in range(len(prim.structs))
     )
     args = tuple(
-        formulas.argument([each.call_args[position] for each in every])
+        formulas.argument([member.call_args[position] for member in every])
         for position in range(len(prim.call_args))
     )
     late = late_roles(every)
     if late:
         structs = late_structs(every, structs, late, formulas.table_entry)
-    blocks = [each.block for each in every if each.block is not None]
+    blocks = [member.block for member in every if member.block is not None]
     linked = {constant.role: constant for constant in searched.constants}
-    roles = {constant.role: constant for each in every for constant in each.constants}
+    roles = {constant.role: constant for member in every for constant in member.constants}
     return replace(
         searched,
         let=prim.let,
         structs=structs,
         call_args=args,
         block=block_formulas(blocks, formulas.field) if blocks else None,
-        constants=tuple(linked.get(role, each) for role, each in roles.items() if role not in late),
+        constants=tuple(linked.get(role, constant) for role, constant in roles.items() if role not in late),
     )
 
 
@@ -67,23 +68,25 @@ class _CallFormulas:
 
     def struct(self, every: Sequence[CStruct]) -> CStruct:
         """One parameter struct."""
-        fields = self.field([each.fields for each in every])
+        fields = self.field([struct.fields for struct in every])
         return replace(every[-1], fields=cast("tuple[tuple[str, object], ...]", fields))
 
     def field(self, every: Sequence[object]) -> object:
         """One field of a struct, or a number of a block."""
         last = every[-1]
-        if all(each == last for each in every):
+        if all(value == last for value in every):
             return last
-        rows = [cast("tuple[object, ...]", each) for each in every if isinstance(each, tuple)]
+        rows = [cast("tuple[object, ...]", row) for row in every if isinstance(row, tuple)]
         if len(rows) == len(every) and len({len(row) for row in rows}) == 1:
             return tuple(self.field([row[i] for row in rows]) for i in range(len(rows[-1])))
-        if all(type(each) is int for each in every):
+        if all(type(value) is int for value in every):
             said = f"{self._prim.let.where}: {self._prim.kernel}"
             return self._formula_or_table(np.array(every, np.int64), said)
-        roles = {each.role for each in every if isinstance(each, ConstantPointer)}
-        if len(roles) == 1 and all(each is None or isinstance(each, ConstantPointer) for each in every):
-            where = np.array([each is not None for each in every], np.int64)
+        roles = {pointer.role for pointer in every if isinstance(pointer, ConstantPointer)}
+        if len(roles) == 1 and all(
+            pointer is None or isinstance(pointer, ConstantPointer) for pointer in every
+        ):
+            where = np.array([pointer is not None for pointer in every], np.int64)
             return ChosenPointer(role=roles.pop(), where=self._formula_or_table(where, self._prim.let.where))
         raise unlike(
             self._prim,
@@ -93,9 +96,9 @@ class _CallFormulas:
     def argument(self, every: Sequence[CallArg]) -> CallArg:
         """One argument of the call."""
         last = every[-1]
-        if all(each == last for each in every):
+        if all(argument == last for argument in every):
             return last
-        values = [each.value for each in every if isinstance(each, LiteralArg)]
+        values = [argument.value for argument in every if isinstance(argument, LiteralArg)]
         if len(values) != len(every):
             raise Unlike(f"{self._prim.let.where} is called in another way there")
         field = self.field(values)

@@ -15,7 +15,7 @@ from codegen.kernels.primfunc import PrimFunc
 from codegen.search.ranges.sizes import unlike
 
 _ENTRIES = 128
-"""What a table may have: it lies on the stack, and takes about four bytes of code an entry."""
+"""Most entries of a table: it lies on the stack, and takes about four bytes of code an entry."""
 
 _C_TYPES: Mapping[str, str] = {"int8": "int8_t", "int16": "int16_t", "int32": "int32_t"}
 
@@ -23,7 +23,7 @@ Data = NDArray[np.generic]
 
 
 def may_be_late(one: Data, other: Data) -> bool:
-    """Whether two that differ may be one table that a step fills."""
+    """True if two that differ may be one table that a step fills."""
     alike = one.shape == other.shape and one.dtype == other.dtype
     return alike and one.dtype.name in _C_TYPES and one.size <= _ENTRIES
 
@@ -31,12 +31,12 @@ def may_be_late(one: Data, other: Data) -> bool:
 def late_roles(every: Sequence[PrimFunc]) -> frozenset[str]:
     """Constants of a step that differ between its members."""
     first: dict[str, Data] = {}
-    found: set[str] = set()
-    for each in every:
-        for constant in each.constants:
+    roles: set[str] = set()
+    for member in every:
+        for constant in member.constants:
             if not np.array_equal(first.setdefault(constant.role, constant.data), constant.data):
-                found.add(constant.role)
-    return frozenset(found)
+                roles.add(constant.role)
+    return frozenset(roles)
 
 
 def late_structs(
@@ -49,7 +49,7 @@ def late_structs(
     no such constant, or the call is handed it by itself."""
     tables: list[CStruct] = []
     for role in sorted(roles):
-        rows = [c.data.reshape(-1) for each in every for c in each.constants if c.role == role]
+        rows = [c.data.reshape(-1) for member in every for c in member.constants if c.role == role]
         if len(rows) != len(every) or any(_names(arg, role) for arg in every[-1].call_args):
             raise unlike(every[-1], f"{every[-1].kernel} packs other constants at some sizes")
         c_type = _C_TYPES[rows[-1].dtype.name]
@@ -82,5 +82,5 @@ def _pointed(value: object, roles: frozenset[str]) -> object:
     if isinstance(value, ConstantPointer) and value.role in roles:
         return StructPointer(suffix=_suffix(value.role))
     if isinstance(value, tuple):
-        return tuple(_pointed(each, roles) for each in cast("tuple[object, ...]", value))
+        return tuple(_pointed(element, roles) for element in cast("tuple[object, ...]", value))
     return value

@@ -77,10 +77,12 @@ class Members:
         return self._made[key]
 
 
-def program_of(program: Program, found: Member, given: Orientation, distances: Mapping[Pair, int]) -> Program:
-    """The member as a program of its own, its buffers in the order of `given`, `distances` apart."""
-    types = {var.name: var.type for var in found.function.variables()}
-    plan = replace(program.memory.plan, placements=placed(given, found.problem, distances))
+def program_of(
+    program: Program, other_size: Member, order: Orientation, distances: Mapping[Pair, int]
+) -> Program:
+    """The member as a program of its own, its buffers in the order of `order`, `distances` apart."""
+    types = {var.name: var.type for var in other_size.function.variables()}
+    plan = replace(program.memory.plan, placements=placed(order, other_size.problem, distances))
     places = plan.placements
     staged = tuple(
         replace(copy, offset=places[copy.buffer].offset, pool=places[copy.buffer].pool)
@@ -89,12 +91,14 @@ def program_of(program: Program, found: Member, given: Orientation, distances: M
     return replace(
         program,
         constants=replace(program.constants, staged=staged),
-        steps=Steps(function=found.function, prim_funcs=found.prim_funcs, times=found.live.times),
+        steps=Steps(
+            function=other_size.function, prim_funcs=other_size.prim_funcs, times=other_size.live.times
+        ),
         memory=MemoryLayout(
-            problem=found.problem,
+            problem=other_size.problem,
             plan=plan,
-            slices=found.live.slices,
-            workspaces=found.live.workspaces,
+            slices=other_size.live.slices,
+            workspaces=other_size.live.workspaces,
         ),
         signature=program.signature.with_types(types),
     )
@@ -111,7 +115,7 @@ def _function(function: Function, module: Module) -> Function:
         raise Unlike("the inputs are others")
     values = {param.name: replace(params[param.name], device=param.device) for param in function.params}
     body = tuple(_let(let, originals, values) for let in function.body)
-    results = tuple(values[each.name] if isinstance(each, Var) else each for each in function.results)
+    results = tuple(values[result.name] if isinstance(result, Var) else result for result in function.results)
     params_in_order = tuple(values[param.name] for param in function.params)
     return replace(function, params=params_in_order, body=body, results=results)
 
@@ -120,19 +124,23 @@ def _let(let: Let, originals: Mapping[str, Let], values: dict[str, Var]) -> Let:
     """A step with the types and attributes of the original that it computes; its value goes to `values`."""
     attrs = let.call.attrs
     if isinstance(attrs, FusedAttrs):
-        inner = tuple(_let(each, originals, values) for each in attrs.function.body)
+        inner = tuple(_let(let, originals, values) for let in attrs.function.body)
         values[let.var.name] = replace(values[let.var.name], device=let.var.device)
         params = tuple(values[param.name] for param in attrs.function.params)
         body = replace(attrs.function, params=params, body=inner, results=(inner[-1].var,))
         call = replace(let.call, args=(*params, *constants_of(body)), attrs=FusedAttrs(function=body))
         return replace(let, var=values[let.var.name], call=call)
-    own = originals.get(let.repeats or let.var.name)
-    if own is None or own.call.op is not let.call.op or len(own.call.args) != len(let.call.args):
+    original = originals.get(let.repeats or let.var.name)
+    if (
+        original is None
+        or original.call.op is not let.call.op
+        or len(original.call.args) != len(let.call.args)
+    ):
         raise Unlike(f"{let.where} is another operator there, or none")
-    pairs = zip(let.call.args, own.call.args, strict=True)
+    pairs = zip(let.call.args, original.call.args, strict=True)
     args = tuple(_arg(arg, other, values) for arg, other in pairs)
-    var = values[let.var.name] = replace(own.var, name=let.var.name, device=let.var.device)
-    return replace(let, var=var, call=Call(op=let.call.op, args=args, attrs=own.call.attrs))
+    var = values[let.var.name] = replace(original.var, name=let.var.name, device=let.var.device)
+    return replace(let, var=var, call=Call(op=let.call.op, args=args, attrs=original.call.attrs))
 
 
 def _arg(arg: Arg | None, other: Arg | None, values: Mapping[str, Var]) -> Arg | None:
@@ -178,28 +186,28 @@ def _prim(prim: PrimFunc, let: Let, binder: Binder) -> PrimFunc:
 
 def _workspaces(prim: PrimFunc, bound: PrimFunc) -> tuple[Workspace, ...]:
     """The workspaces of `prim`, of no bytes where `bound` runs without."""
-    own = {space.name: space for space in bound.workspaces}
-    if not own.keys() <= {space.name for space in prim.workspaces}:
+    spaces = {space.name: space for space in bound.workspaces}
+    if not spaces.keys() <= {space.name for space in prim.workspaces}:
         raise unlike(prim, f"{bound.kernel} has other workspaces")
-    return tuple(own.get(space.name) or replace(space, size_bytes=0) for space in prim.workspaces)
+    return tuple(spaces.get(space.name) or replace(space, size_bytes=0) for space in prim.workspaces)
 
 
-def _stored(prim: PrimFunc, found: PrimFunc, decoded: Mapping[tuple[str, str], Unpacking]) -> PrimFunc:
-    """`found`, which is `prim` at other sizes, with its constants compressed as those of `prim` are."""
-    stored = {(prim.name, each.role): each.data for each in prim.constants}
-    if any(name == prim.name for name, _ in decoded) and found.split != prim.split:
+def _stored(prim: PrimFunc, member_prim: PrimFunc, decoded: Mapping[tuple[str, str], Unpacking]) -> PrimFunc:
+    """`member_prim`, which is `prim` at other sizes, with its constants compressed as those of `prim` are."""
+    stored = {(prim.name, constant.role): constant.data for constant in prim.constants}
+    if any(name == prim.name for name, _ in decoded) and member_prim.split != prim.split:
         raise unlike(prim, f"the calls of {prim.kernel} that take a constant piece by piece are others there")
-    return compressed(found, stored, decoded)
+    return compressed(member_prim, stored, decoded)
 
 
 def _sharing(prim: PrimFunc, bound: PrimFunc) -> tuple[Sharing, ...]:
     """The rules that `prim` has left, at the distances of `bound`."""
-    found = {rule.argument: rule for rule in bound.sharing}
+    rules_there = {rule.argument: rule for rule in bound.sharing}
     rules: list[Sharing] = []
     for rule in prim.sharing:
-        own = found.get(rule.argument, Sharing(argument=rule.argument))
-        below = own.below if rule.below is not None else None
-        above = own.above if rule.above is not None else None
+        rule_there = rules_there.get(rule.argument, Sharing(argument=rule.argument))
+        below = rule_there.below if rule.below is not None else None
+        above = rule_there.above if rule.above is not None else None
         if below is not None or above is not None:
             rules.append(Sharing(argument=rule.argument, below=below, above=above))
     return tuple(rules)
@@ -223,9 +231,9 @@ def lasting(program: Program) -> frozenset[str]:
     return frozenset(slices[old.value].buffer for old, _ in program.signature.state_tensors)
 
 
-def check_lasting(program: Program, found: Member) -> None:
+def check_lasting(program: Program, other_size: Member) -> None:
     """Raise Unlike for state that is larger at the largest sizes: calls of several sizes share it."""
-    types = {param.name: param.type for param in found.function.params}
+    types = {param.name: param.type for param in other_size.function.params}
     for old, _ in program.signature.state_tensors:
         if types[old.value] != old.type:
             raise Unlike(f"state {old.field} is {types[old.value]} there, and lasts from call to call")

@@ -1,4 +1,4 @@
-"""What operators demand of sizes: which of the ranges that were asked for are possible at all.
+"""Sizes that operators permit: which of the ranges that were asked for are possible at all.
 
 Operators are asked at each of the sizes that are looked at. Ends that one forbids are left out; a size that
 follows from others, because two values have to be alike, is a formula of these.
@@ -42,7 +42,7 @@ Shapes = Mapping[str, tuple[int, ...]]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Answers:
-    """What operators say of some combinations of sizes."""
+    """Answers of operators to some combinations of sizes."""
 
     possible: Sequence[tuple[Values, Module]]
     refused: Sequence[tuple[Values, CodegenError]]
@@ -63,11 +63,11 @@ def looked_at(name: str, sizes: Sizes, progress: Progress) -> tuple[Sizes, Looke
         answers = _asked(name, sizes.module, combinations(sizes.symbols), progress)
     if answers.refused:
         raise _forbidden(sizes, answers)
-    found = LookedAt(
+    looked = LookedAt(
         combinations=[values for values, _ in answers.possible],
         modules=[module for _, module in answers.possible],
     )
-    return sizes, found
+    return sizes, looked
 
 
 def _narrowed(name: str, sizes: Sizes, progress: Progress) -> Sizes:
@@ -104,12 +104,12 @@ def _asked(
 ) -> _Answers:
     possible: list[tuple[Values, Module]] = []
     refused: list[tuple[Values, CodegenError]] = []
-    for index, each in enumerate(values):
+    for index, sizes in enumerate(values):
         progress(f"sizes of {name}", index, len(values))
         try:
-            possible.append((each, module(each)))
+            possible.append((sizes, module(sizes)))
         except CodegenError as error:
-            refused.append((each, error))
+            refused.append((sizes, error))
     return _Answers(possible=possible, refused=refused)
 
 

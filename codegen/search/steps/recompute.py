@@ -40,8 +40,9 @@ class Need:
 
 
 Profile = Callable[[Variant, int | None], Sequence[Need]]
-"""What the steps of a function need; several times of one step may be listed. If the largest need is above
-the number of bytes given, it need not be found: any needs of which one is above will do."""
+"""Needs of the steps of a function; several times of one step may be listed.
+If the largest need is above the number of bytes given, any needs of which one is above will do.
+"""
 
 _Height = tuple[int, int]
 """Largest need, number of times it is reached."""
@@ -73,10 +74,10 @@ def variants(
             if effort <= 0 or clock.late():
                 break
             effort -= len(other.prim_funcs)
-            found = profile(other, best[0][0] if best else _height(needs)[0])
-            rank = _height(found), other.extra_macs
+            other_needs = profile(other, best[0][0] if best else _height(needs)[0])
+            rank = _height(other_needs), other.extra_macs
             if rank[0] < _height(needs) and (best is None or rank < best[:2]):
-                best = (*rank, other, found)
+                best = (*rank, other, other_needs)
         if best is None:
             return
         now, needs = best[2:]
@@ -118,16 +119,16 @@ class _UseGraph:
         """Steps that read the result of `step`, itself or through views; none if it cannot run again."""
         if not self._may_repeat(step) or self._prims[step].view is not None:
             return []
-        found = sorted(self._reads(step))
+        readers = sorted(self._reads(step))
         # A result stays to the end whatever is computed again.
-        return [] if len(self._prims) in found else found
+        return [] if len(self._prims) in readers else readers
 
     def _reads(self, step: int) -> set[int]:
-        found: set[int] = set()
+        readers: set[int] = set()
         for user in self._uses[self._prims[step].let.var.name]:
             is_view = user < len(self._prims) and self._prims[user].view is not None
-            found |= self._reads(user) if is_view else {user}
-        return found
+            readers |= self._reads(user) if is_view else {user}
+        return readers
 
     def _may_repeat(self, step: int) -> bool:
         prim = self._prims[step]
@@ -147,22 +148,22 @@ class _UseGraph:
             yield tuple(sorted(chain))
             before = {
                 self._step[var.name]
-                for each in chain
-                for var in _variables(self._prims[each].let)
+                for member in chain
+                for var in _variables(self._prims[member].let)
                 if var.name in self._step and max(self._uses[var.name]) < late
             }
-            more = {each for each in before - chain if self._may_repeat(each)}
+            more = {member for member in before - chain if self._may_repeat(member)}
             if not more:
                 return
             chain |= more
 
     def _views(self, step: int, late: int) -> set[int]:
         """Views of the result of `step` through which `late` reads it."""
-        found: set[int] = set()
+        views: set[int] = set()
         for user in self._uses[self._prims[step].let.var.name]:
             if user < late and self._prims[user].view is not None and late in self._reads(user):
-                found |= {user, *self._views(user, late)}
-        return found
+                views |= {user, *self._views(user, late)}
+        return views
 
 
 def _variables(let: Let) -> list[Var]:
@@ -210,6 +211,6 @@ def _reading(let: Let, renamed: Mapping[str, Var]) -> Let:
 def _name(repeated: str, taken: set[str]) -> str:
     """`conv0_again`, `conv0_again2`, ...; noted in `taken`."""
     candidates = (f"{repeated}_again{number if number > 1 else ''}" for number in count(1))
-    name = next(each for each in candidates if each not in taken)
+    name = next(candidate for candidate in candidates if candidate not in taken)
     taken.add(name)
     return name

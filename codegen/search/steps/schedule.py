@@ -39,7 +39,7 @@ class Scheduled:
 
     @property
     def reordered(self) -> bool:
-        """Whether the order is another than the file's."""
+        """True if the order is another than the file's."""
         return self.result.reordered
 
 
@@ -129,7 +129,7 @@ class _OffsetGraph:
         """Most bytes the result may have in common with each value it reads, by liveness' distances."""
         rules = {rule.argument: rule for rule in prim.sharing}
         result = self._sizes[self._value[prim.let.var.name]]
-        found: list[SharedBytes] = []
+        shares: list[SharedBytes] = []
         for value, indices in arguments.items():
             read = [index for index in indices if prim.argument_stops[index] > prim.result_start]
             if not any(index in rules for index in read) or not self._may_meet(prim, read):
@@ -145,11 +145,11 @@ class _OffsetGraph:
                 aboves.append((plain if rule is None or rule.above is None else rule.above) + offset)
             common = largest_overlap(result, self._sizes[value], max(belows), max(aboves))
             if common:
-                found.append(SharedBytes(value=value, common_bytes=common))
-        return found
+                shares.append(SharedBytes(value=value, common_bytes=common))
+        return shares
 
     def _may_meet(self, prim: PrimFunc, read: Sequence[int]) -> bool:
-        """Whether the result may lie in the memory of what it reads."""
+        """True if the result may lie in the memory of what it reads."""
         scopes = {_variable(prim, index).device.memory_scope for index in read}
         return len((scopes | {prim.let.var.device.memory_scope}) - {None}) < 2
 
@@ -184,7 +184,7 @@ class Lifetimes:
         prim_funcs: Sequence[PrimFunc],
         edge: Edge,
     ) -> None:
-        """What the caller owns of `edge` needs nothing here."""
+        """Bytes that the caller owns by `edge` need nothing here."""
         self.roots = {param.name: param.name for param in function.params}
         self.sizes = {param.name: param.type.size_bytes for param in function.params}
         self.births = {param.name: -1 for param in function.params}
@@ -238,12 +238,12 @@ class Lifetimes:
     def least_bytes(self, whole: Iterable[PrimFunc]) -> int:
         """What is there at some time however steps are grouped and run again: all inputs before the first
         step, what is kept behind the last, arguments or result of the steps `whole`, which no block runs."""
-        found = [self._crossing[0], self._crossing[-2]]
+        needs = [self._crossing[0], self._crossing[-2]]
         for prim in whole:
             if prim.view is None:
                 roots = {self.roots[arg.name] for arg in prim.let.call.args if isinstance(arg, Var)}
-                found += [sum(self.sizes[root] for root in roots), self.size_bytes(prim.let.var)]
-        return max(found)
+                needs += [sum(self.sizes[root] for root in roots), self.size_bytes(prim.let.var)]
+        return max(needs)
 
     def born_bytes(self, step: int, stop: int) -> int:
         """Bytes of what step `step` writes and steps from `stop` on need."""
