@@ -117,8 +117,8 @@ def _unknown(path: Path, data: bytes, name: str) -> Message:
     if (message := foreign(path, data, name)) is not None:
         return message
     if path.suffix.lower() == ".tflite":
-        found = data[4:8].hex(" ") or "missing"
-        text = f"this is not a TensorFlow Lite file: bytes 4 to 7 are {found}, not 54 46 4c 33 (TFL3)"
+        magic = data[4:8].hex(" ") or "missing"
+        text = f"this is not a TensorFlow Lite file: bytes 4 to 7 are {magic}, not 54 46 4c 33 (TFL3)"
         return Message(code="E300", where=name, text=text, help="export or download the file again")
     text = "the file's format is not known: only TensorFlow Lite and ONNX models can be imported"
     return Message(code="E300", where=name, text=text, help=EXPORT_HELP)

@@ -29,11 +29,11 @@ class NamedTensor:
         stored = np.transpose(data, sorted(range(data.ndim), key=lambda axis: self.axes[axis]))
         if stored.shape != tuple(int(extent) for extent in type_.shape):
             return None
-        wanted = np.dtype(type_.dtype.numpy)
-        if stored.dtype.kind == "u" and wanted.kind == "i" and stored.dtype.itemsize == wanted.itemsize:
-            half = 1 << (8 * wanted.itemsize - 1)
-            return (stored.astype(np.int64) - half).astype(wanted)
-        return np.array(stored, order="C") if stored.dtype == wanted else None
+        dtype = np.dtype(type_.dtype.numpy)
+        if stored.dtype.kind == "u" and dtype.kind == "i" and stored.dtype.itemsize == dtype.itemsize:
+            half = 1 << (8 * dtype.itemsize - 1)
+            return (stored.astype(np.int64) - half).astype(dtype)
+        return np.array(stored, order="C") if stored.dtype == dtype else None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -168,11 +168,11 @@ def _of_zip(path: Path, data: bytes, name: str) -> Message:
     by_suffix = {suffix: row for row in FORMATS for suffix in row.suffixes}
     if "model.weights.h5" in names or path.suffix.lower() == ".keras":
         return _message(by_suffix[".keras"], name)
-    if any(each.endswith("data.pkl") for each in names):
+    if any(member.endswith("data.pkl") for member in names):
         return _message(by_suffix[".pt"], name)
-    if names and all(each.endswith(".npy") for each in names):
+    if names and all(member.endswith(".npy") for member in names):
         return _message(by_suffix[".npz"], name)
-    models = [each for each in names if each.lower().endswith((".tflite", ".onnx", ".h", ".cc"))]
+    models = [member for member in names if member.lower().endswith((".tflite", ".onnx", ".h", ".cc"))]
     inside = f"; in it is {listed(models, 5)}" if models else "; no .tflite or .onnx file is in it"
     help_ = f"unpack it: `unzip {name}`, and give the model that is in it" if models else EXPORT_HELP
     return Message(code="E300", where=name, text=f"this is a zip archive{inside}", help=help_)

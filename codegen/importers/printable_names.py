@@ -31,16 +31,16 @@ def identifiers(names: Iterable[str], stems: Iterable[str]) -> tuple[str, ...]:
     reserved_stems = frozenset(stems)
     taken: set[str] = set()
     numbers: dict[str, int] = {}
-    found: list[str] = []
+    identifiers_: list[str] = []
     for index, name in enumerate(names):
-        wanted = _identifier(name, f"input{index}")
-        computed = _COMPUTED.match(wanted)
-        if is_taken(wanted) or (computed and computed[1] in reserved_stems):
-            wanted = f"x_{wanted}"[:_MAX_IDENTIFIER]
-        unique = _unique(wanted, taken, numbers)
+        identifier = _identifier(name, f"input{index}")
+        computed = _COMPUTED.match(identifier)
+        if is_taken(identifier) or (computed and computed[1] in reserved_stems):
+            identifier = f"x_{identifier}"[:_MAX_IDENTIFIER]
+        unique = _unique(identifier, taken, numbers)
         taken.add(unique.lower())
-        found.append(unique)
-    return tuple(found)
+        identifiers_.append(unique)
+    return tuple(identifiers_)
 
 
 def _identifier(name: str, nameless: str) -> str:
@@ -59,13 +59,15 @@ def _words(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")
 
 
-def _unique(wanted: str, taken: set[str], numbers: dict[str, int]) -> str:
-    """`wanted`, with the first number from 2 on that makes it unlike `taken`. `numbers` holds the last one
-    tried of each, so that thousands of equal names take no longer than as many unlike ones."""
-    candidate, number = wanted, numbers.get(wanted.lower(), 1)
+def _unique(identifier: str, taken: set[str], numbers: dict[str, int]) -> str:
+    """Make `identifier` unlike all of `taken` by a number from 2 on.
+
+    `numbers` holds the last number of each, so that thousands of equal names take no longer than unlike ones.
+    """
+    candidate, number = identifier, numbers.get(identifier.lower(), 1)
     while candidate.lower() in taken:
         number += 1
         suffix = f"_{number}"
-        candidate = wanted[: _MAX_IDENTIFIER - len(suffix)] + suffix
-    numbers[wanted.lower()] = number
+        candidate = identifier[: _MAX_IDENTIFIER - len(suffix)] + suffix
+    numbers[identifier.lower()] = number
     return candidate

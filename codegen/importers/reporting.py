@@ -108,11 +108,11 @@ class ImportReport:
     def messages(self) -> tuple[Message, ...]:
         """Everything recorded, a message for each reason."""
         groups = sorted(self._groups.values(), key=lambda group: group.rank)
-        found = tuple(group.message(self._file_name) for group in groups)
+        messages = tuple(group.message(self._file_name) for group in groups)
         if not self._dropped:
-            return found
+            return messages
         text = f"and {self._dropped} more problems"
-        return (*found, Message(code="E301", where=self._file_name, text=text))
+        return (*messages, Message(code="E301", where=self._file_name, text=text))
 
     def raise_if_any(self, params: Sequence[Var] = (), steps: Sequence[Let] = ()) -> None:
         """Raise ModelRefused with everything recorded; `params` and `steps`: what was translated."""

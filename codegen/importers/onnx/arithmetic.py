@@ -61,11 +61,11 @@ _KERNELS = {
 def calculated(site: Site, op: str, values: list[Value]) -> Value:
     """One of `_KERNELS` on two values of one element type, whichever it is."""
     kinds = {value_type(value) for value in values}
-    kind, own = _KERNELS[op]
+    kind, dtypes = _KERNELS[op]
     if len(kinds) > 1:
         raise Refused("E303", f"works on {' and '.join(sorted(kinds))}, which have to be of one type")
     truth = DType.BOOL if kind in TRUTHS else None
-    return pair(site, op, values, truth) if kinds <= {*own} else plain(site, kind, values)
+    return pair(site, op, values, truth) if kinds <= {*dtypes} else plain(site, kind, values)
 
 
 def plain(site: Site, kind: str, values: list[Value]) -> Value:
@@ -75,18 +75,18 @@ def plain(site: Site, kind: str, values: list[Value]) -> Value:
     return site.steps.step("PLAIN_PAIR", args, PlainAttrs(kind=kind), axes=axes, dtype=dtype)
 
 
-def convert(site: Site, value: Value, wanted: str, *, bits: bool = False) -> Value:
+def convert(site: Site, value: Value, name: str, *, bits: bool = False) -> Value:
     """The value as another element type; `bits`: the same bits, looked at as that."""
-    if wanted == value_type(value):
+    if name == value_type(value):
         return value
     if isinstance(value, Known):
         site.steps.count_known(value.shape)
         with np.errstate(all="ignore"):
-            return Known(data=value.data.view(wanted) if bits else value.data.astype(wanted))
+            return Known(data=value.data.view(name) if bits else value.data.astype(name))
     try:
-        dtype = DType(wanted)
+        dtype = DType(name)
     except ValueError:
-        raise Refused("E301", f"from {value_type(value)} to {wanted} is not supported") from None
+        raise Refused("E301", f"from {value_type(value)} to {name} is not supported") from None
     attrs = ConvertAttrs(bits=bits)
     return site.steps.step("PLAIN_CONVERT", [value.var], attrs, axes=value.axes, dtype=dtype)
 
@@ -134,10 +134,10 @@ def several(op: str) -> Translator:
 
     def translate(site: Site) -> Value:
         values = site.all_values()
-        found = values[0]
+        total = values[0]
         for value in values[1:]:
-            found = calculated(site, op, [found, value])
-        return found
+            total = calculated(site, op, [total, value])
+        return total
 
     return translate
 
@@ -152,8 +152,8 @@ def compare(op: str, *, swapped: bool = False) -> Translator:
 
     def translate(site: Site) -> Value:
         values = [site.value(1), site.value(0)] if swapped else [site.value(0), site.value(1)]
-        found = _infinite(site, values) if op == "EQUAL" else None
-        return found or calculated(site, op, values)
+        answer = _infinite(site, values) if op == "EQUAL" else None
+        return answer or calculated(site, op, values)
 
     return translate
 
@@ -209,10 +209,10 @@ def power(site: Site) -> Value:
         raise Refused("E301", "a power other than 0.5, 1, 2 or 3 is not supported")
     if number == 0.5:
         return each_element(site, "SQRT", value, Attrs())
-    found = value
+    product = value
     for _ in range(int(number) - 1):
-        found = pair(site, "MUL", [found, value])
-    return found
+        product = pair(site, "MUL", [product, value])
+    return product
 
 
 def leaky_relu(site: Site) -> Value:
@@ -288,7 +288,7 @@ def _softmax(site: Site, op: str, attrs: Attrs) -> Value:
     axes = value.axes if isinstance(value, Computed) else identity(rank)
     if axes[axis] != rank - 1:
         others = iter(range(rank - 1))
-        axes = tuple(rank - 1 if each == axis else next(others) for each in range(rank))
+        axes = tuple(rank - 1 if place == axis else next(others) for place in range(rank))
     return steps.step(op, [steps.stored(value, axes)], attrs, axes=axes)
 
 
@@ -343,12 +343,12 @@ def reduced(site: Site, op: str, value: Value, axes: tuple[int, ...], *, keep: b
         return inner if keep else site.steps.reshape(inner, _without(inner.shape, axes))
     places = value.axes if isinstance(value, Computed) else identity(len(value.shape))
     there = tuple(sorted(places[axis] for axis in axes))
-    found = site.steps.step(
+    reduced_value = site.steps.step(
         op, [site.steps.stored(value, places)], MeanAttrs(axes=there, keep_dims=True), axes=places
     )
     if keep:
-        return found
-    return site.steps.reshape(found, _without(value.shape, axes))
+        return reduced_value
+    return site.steps.reshape(reduced_value, _without(value.shape, axes))
 
 
 def _without(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
@@ -369,7 +369,7 @@ def batch_normalization(site: Site) -> Value:
         for position, what in enumerate(("the scale", "the offset", "the mean", "the variance"), 1)
     )
     channels = value.shape[1] if len(value.shape) > 1 else 0
-    if any(each.shape != (channels,) for each in (scale, offset, average, variance)):
+    if any(statistic.shape != (channels,) for statistic in (scale, offset, average, variance)):
         raise Refused("E303", f"statistics do not have the shape [{channels}]")
     with np.errstate(all="ignore"):
         factor = scale / np.sqrt(variance + np.float32(site.real("epsilon", 1e-5)))

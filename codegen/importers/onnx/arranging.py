@@ -21,7 +21,7 @@ def same(site: Site) -> Value:
 def has_element(site: Site) -> Value:
     """OptionalHasElement: whether there is an input; a tensor always is something."""
     if site.has(0):
-        site.given(0)
+        site.operand(0)
     return Known(data=np.array(site.has(0)))
 
 
@@ -122,13 +122,13 @@ def bit_cast(site: Site) -> Value:
 
 def reshape(site: Site) -> Value:
     """Reshape: 0 keeps an extent, -1 is what is left."""
-    value, wanted = site.value(0), site.numbers(1, "the shape")
+    value, extents = site.value(0), site.numbers(1, "the shape")
     keeps = not site.integer("allowzero", 0)
-    if sum(extent == -1 for extent in wanted) > 1 or any(extent < -1 for extent in wanted):
-        raise Refused("E303", f"shape {list(wanted)} has several unknown extents")
-    if keeps and any(extent == 0 and axis >= len(value.shape) for axis, extent in enumerate(wanted)):
-        raise Refused("E303", f"shape {list(wanted)} keeps an axis that {list(value.shape)} has not")
-    shape = [value.shape[axis] if not extent and keeps else extent for axis, extent in enumerate(wanted)]
+    if sum(extent == -1 for extent in extents) > 1 or any(extent < -1 for extent in extents):
+        raise Refused("E303", f"shape {list(extents)} has several unknown extents")
+    if keeps and any(extent == 0 and axis >= len(value.shape) for axis, extent in enumerate(extents)):
+        raise Refused("E303", f"shape {list(extents)} keeps an axis that {list(value.shape)} has not")
+    shape = [value.shape[axis] if not extent and keeps else extent for axis, extent in enumerate(extents)]
     if -1 in shape:
         rest = math.prod(extent for extent in shape if extent != -1)
         shape[shape.index(-1)] = math.prod(value.shape) // rest if rest else 0
@@ -164,7 +164,7 @@ def squeeze(site: Site) -> Value:
     value = site.value(0)
     ones = tuple(axis for axis, extent in enumerate(value.shape) if extent == 1)
     axes = site.axes(_axes_of(site, 13, ones), len(value.shape))
-    return reshaped(site, value, tuple(each for axis, each in enumerate(value.shape) if axis not in axes))
+    return reshaped(site, value, tuple(extent for axis, extent in enumerate(value.shape) if axis not in axes))
 
 
 def unsqueeze(site: Site) -> Value:
@@ -238,7 +238,7 @@ def pad(site: Site) -> Value:
     axes = tuple(range(rank))
     if site.has(3):
         axes = tuple(site.axis(axis, rank) for axis in site.numbers(3, "the list of axes"))
-    if len(pads) != 2 * len(axes) or any(each < 0 for each in pads):
+    if len(pads) != 2 * len(axes) or any(count < 0 for count in pads):
         raise Refused("E301", f"padding {list(pads)} of {len(axes)} axes: supported is none that cuts")
     places = value.axes if isinstance(value, Computed) else identity(rank)
     around = [(0, 0)] * rank
@@ -268,8 +268,8 @@ def slice_(site: Site) -> Value:
 
 def part(site: Site, value: Value, parts: list[slice]) -> Value:
     """The elements that one slice an axis of the model chooses."""
-    resolved = [each.indices(extent) for each, extent in zip(parts, value.shape, strict=True)]
-    counts = [len(range(*each)) for each in resolved]
+    resolved = [bounds.indices(extent) for bounds, extent in zip(parts, value.shape, strict=True)]
+    counts = [len(range(*bounds)) for bounds in resolved]
     if 0 in counts:
         return Known(data=without_elements(counts, value_type(value)))
     places = value.axes if isinstance(value, Computed) else identity(len(value.shape))
@@ -294,18 +294,18 @@ def split(site: Site) -> tuple[Value, ...]:
         sizes = site.integers("split", ())
     else:
         sizes = site.numbers(1, "the sizes") if site.has(1) else ()
-    each = -(-extent // count)
-    sizes = sizes or (*((each,) * (count - 1)), extent - each * (count - 1))
+    size_of_each = -(-extent // count)
+    sizes = sizes or (*((size_of_each,) * (count - 1)), extent - size_of_each * (count - 1))
     if len(sizes) != count or sum(sizes) != extent or min(sizes) < 0:
         raise Refused("E303", f"sizes {list(sizes)} do not divide {extent} among {count} outputs")
-    found: list[Value] = []
+    pieces: list[Value] = []
     start = 0
     for size in sizes:
         parts = [slice(0, whole, 1) for whole in value.shape]
         parts[axis] = slice(start, start + size, 1)
-        found.append(part(site, value, parts))
+        pieces.append(part(site, value, parts))
         start += size
-    return tuple(found)
+    return tuple(pieces)
 
 
 def gather(site: Site) -> Value:
@@ -325,9 +325,9 @@ def gather(site: Site) -> Value:
 
 def expand(site: Site) -> Value:
     """Expand: repeated along axes of extent 1."""
-    value, wanted = site.value(0), site.numbers(1, "the shape")
+    value, shape_asked = site.value(0), site.numbers(1, "the shape")
     try:
-        shape = broadcast(value.shape, wanted)
+        shape = broadcast(value.shape, shape_asked)
     except ValueError as error:
         raise Refused("E303", str(error)) from error
     if shape == value.shape:
@@ -372,8 +372,8 @@ def _rearranged(
     site: Site, value: Value, apart: tuple[int, ...], order: tuple[int, ...], shape: tuple[int, ...]
 ) -> Value:
     """The value taken apart, its axes in another order, put together again."""
-    found = site.steps.reshape(value, apart)
-    if isinstance(found, Known):
-        return Known(data=np.transpose(found.data, order).reshape(shape))
-    turned = Computed(var=found.var, axes=tuple(found.axes[axis] for axis in order))
+    divided = site.steps.reshape(value, apart)
+    if isinstance(divided, Known):
+        return Known(data=np.transpose(divided.data, order).reshape(shape))
+    turned = Computed(var=divided.var, axes=tuple(divided.axes[axis] for axis in order))
     return site.steps.reshape(turned, shape)

@@ -36,7 +36,7 @@ from codegen.importers.onnx.node_site import SEQUENCE_ADVICE, Site, value_type
 from codegen.importers.onnx.node_types import REAL, TRANSLATORS, full_name, is_missing, missing
 from codegen.importers.onnx.rewriting.contributed import contributed
 from codegen.importers.onnx.rewriting.folding import folded
-from codegen.importers.onnx.rewriting.functions import MAX_DEPTH, Inliner, defined, given
+from codegen.importers.onnx.rewriting.functions import MAX_DEPTH, Inliner, caller_names, defined
 from codegen.importers.onnx.rewriting.older import as_of_seven
 from codegen.importers.printable_names import identifiers, printable
 from codegen.importers.reporting import AlreadyReported, ImportProblem, ImportReport, Refused
@@ -56,7 +56,7 @@ class GraphTranslation:
             name: Known(data=data) for name, data in graph.constants.items()
         }
         self._uses = Counter(names_read(graph.nodes))
-        self._uses.update(each.name for each in graph.outputs)
+        self._uses.update(output.name for output in graph.outputs)
         groups = groups_of(graph, self._uses)
         self._groups = {group.last.index: group for group in groups}
         self._inner = {node.index for group in groups for node in group.inner}
@@ -98,11 +98,11 @@ class GraphTranslation:
             "may_differ": self.steps.may_differ,
             "without_elements": self.steps.without_elements,
         }
-        return {name: "\n".join(found) for name, found in lines.items() if found}
+        return {name: "\n".join(texts) for name, texts in lines.items() if texts}
 
     def _params(self) -> tuple[Var, ...]:
         inputs = self._graph.inputs
-        names = identifiers([each.name for each in inputs], [op.short for op in (*OPS.values(), USER)])
+        names = identifiers([value.name for value in inputs], [op.short for op in (*OPS.values(), USER)])
         params: list[Var] = []
         for position, (value, name) in enumerate(zip(inputs, names, strict=True)):
             try:
@@ -154,8 +154,8 @@ class GraphTranslation:
     def _need_types(self, params: Sequence[Var]) -> None:
         """Report inputs of types that C callers have no numbers for, where no node that reads them does."""
         inputs = enumerate(self._graph.inputs)
-        given = [pair for pair in inputs if isinstance(self._values[pair[1].name], Computed)]
-        for (position, value), param in zip(given, params, strict=True):
+        present = [pair for pair in inputs if isinstance(self._values[pair[1].name], Computed)]
+        for (position, value), param in zip(present, params, strict=True):
             if param.type.dtype not in TYPES:
                 where = f'graph input {position} "{printable(value.name)}"'
                 self._report.add(_is_of(param.type.dtype.value, "inputs").problem, where=where)
@@ -167,23 +167,25 @@ class GraphTranslation:
         counted = self.steps.budget.counted
         try:
             site, activation = self._site(node), group.activation and self._site(group.activation)
-            if any(name in self._values for each in (*group.inner, last) for name in each.outputs if name):
+            if any(
+                name in self._values for member in (*group.inner, last) for name in member.outputs if name
+            ):
                 raise LeftInFloat("a value is computed twice")
             if not any(last.outputs[:1]):
                 raise LeftInFloat("its result has no name")
             final = self._site(last)
             target = target_of(final)
             made = target.held(fused(group, site, activation, target, REAL))
-            for each in (site, activation, final):
-                if each is not None:
-                    each.need_no_more()
+            for user in (site, activation, final):
+                if user is not None:
+                    user.need_no_more()
             self._values[last.outputs[0]] = made
         except (LeftInFloat, Refused, AlreadyReported) as reason:
             self.steps.budget.back_to(counted)
             if not isinstance(reason, AlreadyReported):
                 self.steps.left_in_float.append(f"{self.steps.source}: {reason}")
-            for each in (*group.inner, last):
-                self._translate(each)
+            for user in (*group.inner, last):
+                self._translate(user)
 
     def _is_at(self, node: FileNode, tensor: str) -> None:
         self.steps.source = Source(op_index=node.index, op_name=node.op, tensor_name=tensor)
@@ -194,9 +196,9 @@ class GraphTranslation:
     def _translate(self, node: FileNode) -> None:
         """Translate one node; whatever comes of it, its results are defined for those that follow."""
         self._is_at(node, printable(node.outputs[0]) if node.outputs else "")
-        found: tuple[Given | None, ...] = ()
+        results: tuple[Given | None, ...] = ()
         try:
-            found = self._outputs(node)
+            results = self._outputs(node)
         except Refused as refused:
             known = [self._values.get(name) for name in node.inputs]
             reads = [value.var.name for value in known if isinstance(value, Computed)]
@@ -211,7 +213,7 @@ class GraphTranslation:
             self._report.add(problem, where=str(self.steps.source))
         for position, name in enumerate(node.outputs):
             if name:
-                self._values[name] = found[position] if position < len(found) else None
+                self._values[name] = results[position] if position < len(results) else None
 
     def _outputs(self, node: FileNode) -> tuple[Given | None, ...]:
         if any(name in self._values for name in node.outputs if name):
@@ -233,16 +235,16 @@ class GraphTranslation:
         made = TRANSLATORS[full_name(node)](as_of_seven(site))
         return self._made(site, made if isinstance(made, tuple) else (made,))
 
-    def _made(self, site: Site, found: tuple[Given, ...]) -> tuple[Given, ...]:
+    def _made(self, site: Site, results: tuple[Given, ...]) -> tuple[Given, ...]:
         """Check a node's results: no attribute is unread, and no further output is used."""
         site.need_no_more()
-        if found and site.less and isinstance(found[0], Computed):
-            found = (replace(found[0], less=site.less), *found[1:])
-        for position in range(len(found), len(site.node.outputs)):
+        if results and site.less and isinstance(results[0], Computed):
+            results = (replace(results[0], less=site.less), *results[1:])
+        for position in range(len(results), len(site.node.outputs)):
             if site.is_used(position):
                 raise Refused("E301", f"output {position} is used, which is not supported")
-        self._share(site.node, found)
-        return found
+        self._share(site.node, results)
+        return results
 
     def _body(self, site: Site) -> tuple[FileBody, dict[str, str], str] | None:
         """The graph that a node stands for: a branch, a function of the file or ONNX's own.
@@ -258,7 +260,7 @@ class GraphTranslation:
             body = contributed(node, full_name(node), self._opset, site.every_value)
         if body is None and is_missing(node):
             body = defined(node, self._opset, site.every_value)
-        return None if body is None else (body, given(node, body), f"the function {full_name(node)}")
+        return None if body is None else (body, caller_names(node, body), f"the function {full_name(node)}")
 
     def _inline(
         self, node: FileNode, body: FileBody, names: dict[str, str], what: str
@@ -270,20 +272,20 @@ class GraphTranslation:
         self._values.update({name: Known(data=data) for name, data in made.constants.items()})
         opset, source, self._opset = self._opset, self.steps.source, made.opset
         self._depth += 1
-        for each in made.nodes:
-            self._translate(each)
+        for inner in made.nodes:
+            self._translate(inner)
         self._depth -= 1
         self._opset, self.steps.source = opset, source
         self._need_results(node, made.outputs, what)
-        found = tuple(self._values.get(name) for name in made.outputs)
-        self._share(node, tuple(each for each in found if each is not None))
-        return found
+        results = tuple(self._values.get(name) for name in made.outputs)
+        self._share(node, tuple(value for value in results if value is not None))
+        return results
 
     def _need_results(self, node: FileNode, names: Sequence[str], what: str) -> None:
         """A body may leave out results that the node has no name for; a turn of a loop, which has none, may
         leave out nothing."""
-        wanted = node.outputs or names
-        pairs = zip(wanted, (*names, *[""] * len(wanted)), strict=False)
+        needed = node.outputs or names
+        pairs = zip(needed, (*names, *[""] * len(needed)), strict=False)
         if any(outer and inner not in self._values for outer, inner in pairs):
             raise Refused("E303", f"{what} does not compute every output of the node")
 
@@ -292,24 +294,24 @@ class GraphTranslation:
         self._turns += 1
         names = {inner: f"{node.op}/{inner}.{self._turns}" for inner in body.inputs}
         self._values.update({names[inner]: value for inner, value in zip(body.inputs, values, strict=True)})
-        self.steps.share(each for each in values if isinstance(each, Computed))
-        found = self._inline(replace(node, outputs=()), body, names, node.op)
-        given = tuple(each for each in found if each is not None)
-        if len(given) != len(found):
+        self.steps.share(value for value in values if isinstance(value, Computed))
+        results = self._inline(replace(node, outputs=()), body, names, node.op)
+        present = tuple(result for result in results if result is not None)
+        if len(present) != len(results):
             raise AlreadyReported
-        return given
+        return present
 
-    def _share(self, node: FileNode, found: tuple[Given, ...]) -> None:
+    def _share(self, node: FileNode, results: tuple[Given, ...]) -> None:
         """Tell of results that are an input under a second name, while others read the first one."""
         others = [self._values.get(name) for name in node.inputs if self._uses[name] > 1]
-        read = {each.var.name for each in others if isinstance(each, Computed)}
-        self.steps.share(each for each in found if isinstance(each, Computed) and each.var.name in read)
+        read = {value.var.name for value in others if isinstance(value, Computed)}
+        self.steps.share(value for value in results if isinstance(value, Computed) and value.var.name in read)
 
     def _results(self, taken: set[str]) -> tuple[Var, ...]:
         """Graph outputs in the model's order of axes, each its own value (`taken`: those of the inputs)."""
         if not self._graph.outputs:
             self._report.add(ImportProblem(code="E303", text="the model has no outputs"))
-        found: list[Var] = []
+        outputs: list[Var] = []
         for position, output in enumerate(self._graph.outputs):
             self.steps.source = Source(
                 op_index=len(self._graph.nodes), op_name="output", tensor_name=printable(output.name)
@@ -321,14 +323,14 @@ class GraphTranslation:
                     self._leave_out(where.removeprefix("graph "), self._checked(output, value))
                     continue
                 result = self._result(output, value, taken)
-                found.append(replace(result, origin=printable(output.name)))
+                outputs.append(replace(result, origin=printable(output.name)))
                 taken.add(result.name)
             except Refused as refused:
                 self._report.add(refused.problem, where=where)
             except AlreadyReported:
                 pass
-        self.steps.rename(found)
-        return tuple(found)
+        self.steps.rename(outputs)
+        return tuple(outputs)
 
     def _given_out(self, output: FileValue) -> Value:
         """The value that a graph output asks for."""
@@ -347,18 +349,18 @@ class GraphTranslation:
         if value.less:
             value = other_sign(self.steps, value)
         self._checked(output, value)
-        found = self.steps.dense(value)
-        assert isinstance(found, Var), "it is computed"
-        if found.name not in taken:
-            return found
-        copy = self.steps.step("RESHAPE", [found], ReshapeAttrs(shape=found.type.shape))
+        var = self.steps.dense(value)
+        assert isinstance(var, Var), "it is computed"
+        if var.name not in taken:
+            return var
+        copy = self.steps.step("RESHAPE", [var], ReshapeAttrs(shape=var.type.shape))
         assert isinstance(copy, Computed), "its argument is computed"
         return copy.var
 
     def _checked(self, output: FileValue, value: Value) -> TensorType:
         """The type of a graph output, which C callers have numbers for and the file declares."""
         dtype, shape, declared = value_type(value), list(value.shape), output.shape
-        if dtype not in {each.value for each in TYPES}:
+        if dtype not in {type_.value for type_ in TYPES}:
             raise _is_of(dtype, "outputs")
         fits = declared is None or (
             len(declared) == len(shape)

@@ -177,12 +177,12 @@ class StepList:
         hashed = hashlib.sha256(f"{dtype.value}{dense.shape}{quantization or ''}".encode())
         hashed.update(dense.reshape(-1).data)
         digest = hashed.hexdigest()
-        found = self._by_digest.get(digest)
-        if found is None:
+        constant = self._by_digest.get(digest)
+        if constant is None:
             kind = TensorType(shape=dense.shape, dtype=dtype, quantization=quantization)
-            found = Constant(id=f"c{len(self._constants)}", type=kind, data=dense)
-            self._constants[found.id] = self._by_digest[digest] = found
-        return ConstRef(id=found.id, type=found.type)
+            constant = Constant(id=f"c{len(self._constants)}", type=kind, data=dense)
+            self._constants[constant.id] = self._by_digest[digest] = constant
+        return ConstRef(id=constant.id, type=constant.type)
 
     def meaning(self, arg: Arg, quantization: Quantization) -> Arg:
         """An argument whose integers mean what `quantization` says: a constant has no meaning of its own."""
@@ -286,9 +286,9 @@ class StepList:
         self._names[call.op.short] = count + 1
         var = Var(name=f"{call.op.short}{count}", type=row.type, origin=self.source.tensor_name)
         self.body.append(Let(var=var, call=call, source=self.source))
-        found = self.reshape(Computed(var=var, axes=(0,)), known.shape)
-        assert isinstance(found, Computed), "its argument is computed"
-        return found
+        reshaped = self.reshape(Computed(var=var, axes=(0,)), known.shape)
+        assert isinstance(reshaped, Computed), "its argument is computed"
+        return reshaped
 
     def real(self, stored: Stored) -> Value:
         """The real numbers of integers, once for all who read them."""
@@ -389,10 +389,10 @@ def looked_up(
     """A function of one byte by its 256 results."""
     args = [value.var, steps.constant(table.view(np.int8))]
     axes = value.axes
-    found = steps.step(
+    values = steps.step(
         "LOOKUP", args, Attrs(), axes=axes, dtype=dtype, quantization=quantization, shared=True
     )
-    return _computed(found)
+    return _computed(values)
 
 
 def _computed(value: Value) -> Computed:

@@ -32,19 +32,19 @@ def gemm(site: Site) -> Value:
         ):
             bias = Known(data=np.broadcast_to(addend.data.reshape(-1) * beta, second.shape[1:]))
             addend = None
-        found = _by_weights(site, first, second.data * alpha, bias)
+        product = _by_weights(site, first, second.data * alpha, bias)
     else:
-        found = _product(site, first, second)
+        product = _product(site, first, second)
         if alpha != 1:
-            found = pair(site, "MUL", [found, number_like(float(alpha), found)])
+            product = pair(site, "MUL", [product, number_like(float(alpha), product)])
     if addend is None:
-        return found
+        return product
     site.need_float(addend)
     if isinstance(addend, Known):
         addend = Known(data=addend.data * beta)
     elif beta != 1:
         addend = pair(site, "MUL", [addend, number_like(float(beta), addend)])
-    return pair(site, "ADD", [found, addend])
+    return pair(site, "ADD", [product, addend])
 
 
 def matmul(site: Site) -> Value:
@@ -62,13 +62,13 @@ def multiplied(site: Site, first: Value, second: Value) -> Value:
     first = steps.reshape(first, (1, *first.shape)) if rows else first
     second = steps.reshape(second, (*second.shape, 1)) if columns else second
     if isinstance(second, Known) and len(second.shape) == 2 and isinstance(first, Computed):
-        found = _by_weights(site, first, second.data, None)
+        product = _by_weights(site, first, second.data, None)
     else:
-        found = _product(site, first, second)
-    shape = found.shape[:-1] if columns else found.shape
+        product = _product(site, first, second)
+    shape = product.shape[:-1] if columns else product.shape
     if rows:
         shape = (*shape[:-2], *shape[-1:]) if not columns else shape[:-1]
-    return steps.reshape(found, shape)
+    return steps.reshape(product, shape)
 
 
 def _turned(value: Value) -> Value:

@@ -77,10 +77,10 @@ class Site:
 
     def value(self, position: int) -> Value:
         """Input `position`; AlreadyReported if the node that computes it was refused."""
-        found = self.given(position)
-        if isinstance(found, Computed) and found.less and not self.less:
-            return other_sign(self.steps, found)
-        return self.steps.real(found) if isinstance(found, Stored) else found
+        operand = self.operand(position)
+        if isinstance(operand, Computed) and operand.less and not self.less:
+            return other_sign(self.steps, operand)
+        return self.steps.real(operand) if isinstance(operand, Stored) else operand
 
     @property
     def less(self) -> int:
@@ -88,23 +88,23 @@ class Site:
         if self.node.op not in MOVES or self.node.domain:
             return 0
         names = self.node.inputs if self.node.op == "Concat" else self.node.inputs[:1]
-        found = {getattr(self._values.get(name), "less", 0) for name in names}
-        return found.pop() if len(found) == 1 else 0
+        signs = {getattr(self._values.get(name), "less", 0) for name in names}
+        return signs.pop() if len(signs) == 1 else 0
 
     def listed(self, position: int) -> tuple[Value, ...]:
         """Input `position`, a sequence of tensors."""
-        found = self._given(position)
-        if not isinstance(found, Listed):
+        operand = self._given(position)
+        if not isinstance(operand, Listed):
             raise Refused("E303", f"input {position} is a tensor, it has to be a sequence of tensors")
-        return found.values
+        return operand.values
 
-    def given(self, position: int) -> Value | Stored:
+    def operand(self, position: int) -> Value | Stored:
         """Input `position`, as integers where a DequantizeLinear gives it."""
-        found = self._given(position)
-        if isinstance(found, Listed):
+        operand = self._given(position)
+        if isinstance(operand, Listed):
             text = f"input {position} is a sequence of tensors, supported are tensors"
             raise Refused("E301", text, SEQUENCE_ADVICE)
-        return found
+        return operand
 
     def _given(self, position: int) -> Given:
         if not self.has(position):
@@ -113,10 +113,10 @@ class Site:
         if name not in self._values:
             text = f'reads "{printable(name)}", which has no value: no node before this one computes it'
             raise Refused("E303", text, "a node, a graph input or a constant has to give it, without a cycle")
-        found = self._values[name]
-        if found is None:
+        operand = self._values[name]
+        if operand is None:
             raise AlreadyReported
-        return found
+        return operand
 
     def all_values(self) -> list[Value]:
         """Every input, at least one."""
@@ -130,20 +130,20 @@ class Site:
 
     def known(self, position: int, what: str) -> np.ndarray:
         """Input `position` as numbers of the file."""
-        found = self.value(position)
-        if isinstance(found, Known):
-            return found.data
+        operand = self.value(position)
+        if isinstance(operand, Known):
+            return operand.data
         name = printable(self.node.inputs[position])
         reason = f"{what}: computed while the model runs, supported are constants"
         raise Refused("E301", f'"{name}" ({what}) is computed while the model runs', _FIXED, reason=reason)
 
     def number(self, position: int, what: str) -> float:
         """Input `position` as one number of the file, in whatever shape."""
-        found = self.known(position, what)
-        if found.size != 1 or found.dtype.kind not in "biuf":
-            shown = f"{found.dtype}{list(found.shape)}"
+        data = self.known(position, what)
+        if data.size != 1 or data.dtype.kind not in "biuf":
+            shown = f"{data.dtype}{list(data.shape)}"
             raise Refused("E303", f"{what} is {shown}, it has to be one number")
-        return float(found.reshape(-1)[0])
+        return float(data.reshape(-1)[0])
 
     def whole(self, position: int, what: str) -> int:
         """Input `position` as one integer of the file, in whatever shape and element type."""
@@ -154,15 +154,15 @@ class Site:
 
     def known_data(self, position: int) -> np.ndarray | None:
         """Input `position` as numbers of the file, None where it is computed."""
-        found = self.given(position)
-        return found.data if isinstance(found, Known) else None
+        operand = self.operand(position)
+        return operand.data if isinstance(operand, Known) else None
 
     def numbers(self, position: int, what: str) -> tuple[int, ...]:
         """Input `position` as a short list of integers (axes, a shape)."""
-        found = self.known(position, what)
-        if not np.issubdtype(found.dtype, np.integer) or found.size > MAX_RANK * 8:
-            raise Refused("E303", f"{what} is {found.dtype}{list(found.shape)}, it has to be a few integers")
-        return tuple(int(number) for number in found.reshape(-1))
+        data = self.known(position, what)
+        if not np.issubdtype(data.dtype, np.integer) or data.size > MAX_RANK * 8:
+            raise Refused("E303", f"{what} is {data.dtype}{list(data.shape)}, it has to be a few integers")
+        return tuple(int(number) for number in data.reshape(-1))
 
     def is_only_use(self, position: int) -> bool:
         """True if nobody else reads input `position`."""
@@ -174,37 +174,41 @@ class Site:
 
     def integer(self, name: str, default: int | None = None) -> int:
         """The integer attribute `name`."""
-        found = self._attribute(name, default)
-        if not isinstance(found, int):
+        number = self._attribute(name, default)
+        if not isinstance(number, int):
             raise Refused("E303", f"attribute {name} has to be an integer")
-        return found
+        return number
 
     def real(self, name: str, default: float) -> float:
         """The number in attribute `name`."""
-        found = self._attribute(name, default)
-        if not isinstance(found, int | float):
+        number = self._attribute(name, default)
+        if not isinstance(number, int | float):
             raise Refused("E303", f"attribute {name} has to be a number")
-        return float(found)
+        return float(number)
 
     def word(self, name: str, default: str) -> str:
         """The word in attribute `name`."""
-        found = self._attribute(name, default)
-        if not isinstance(found, str):
+        word = self._attribute(name, default)
+        if not isinstance(word, str):
             raise Refused("E303", f"attribute {name} has to be a word")
-        return printable(found)
+        return printable(word)
 
     def words(self, name: str, default: tuple[str, ...]) -> tuple[str, ...]:
         """The list of words in attribute `name`."""
-        found = np.asarray(self._attribute(name, default))
-        if found.ndim != 1 or found.dtype.kind != "U":
+        words = np.asarray(self._attribute(name, default))
+        if words.ndim != 1 or words.dtype.kind != "U":
             raise Refused("E303", f"attribute {name} has to be a list of words")
-        return tuple(printable(str(each)) for each in found)
+        return tuple(printable(str(word)) for word in words)
 
     def integers(self, name: str, default: tuple[int, ...] | None = None) -> tuple[int, ...]:
         """The list of integers in attribute `name`."""
-        found = self._attribute(name, default)
-        numbers = np.asarray(found)
-        if not isinstance(found, tuple) or (numbers.size and numbers.dtype != np.int64) or numbers.ndim != 1:
+        attribute = self._attribute(name, default)
+        numbers = np.asarray(attribute)
+        if (
+            not isinstance(attribute, tuple)
+            or (numbers.size and numbers.dtype != np.int64)
+            or numbers.ndim != 1
+        ):
             raise Refused("E303", f"attribute {name} has to be a list of integers")
         return tuple(numbers.astype(np.int64).tolist())
 
@@ -215,26 +219,28 @@ class Site:
 
     def branch(self, name: str) -> FileBody:
         """The graph in attribute `name`."""
-        found = self._attribute(name, None)
-        if not isinstance(found, FileBody):
+        body = self._attribute(name, None)
+        if not isinstance(body, FileBody):
             raise Refused("E303", f"attribute {name} has to be a graph")
-        return found
+        return body
 
     def array(self, name: str) -> np.ndarray:
         """The numbers in attribute `name`."""
-        found = self._attribute(name, None)
-        if not isinstance(found, int | float | tuple | np.ndarray):
+        attribute = self._attribute(name, None)
+        if not isinstance(attribute, int | float | tuple | np.ndarray):
             raise Refused("E301", f"attribute {name} is of a kind that is not supported")
-        data = np.asarray(found)
+        data = np.asarray(attribute)
         wide = {"float64": np.float32, "int64": np.int64}
-        return data if isinstance(found, np.ndarray) else data.astype(wide.get(str(data.dtype), data.dtype))
+        return (
+            data if isinstance(attribute, np.ndarray) else data.astype(wide.get(str(data.dtype), data.dtype))
+        )
 
     def _attribute(self, name: str, default: object) -> object:
         self._asked.add(name)
-        found = self.node.attributes.get(name, default)
-        if found is None:
+        attribute = self.node.attributes.get(name, default)
+        if attribute is None:
             raise Refused("E303", f"has no attribute {name}")
-        return found
+        return attribute
 
     def need_no_more(self) -> None:
         """Raise Refused for an attribute that nobody asked for: it would be ignored without a word."""
@@ -270,12 +276,12 @@ class Site:
         except ValueError as error:
             raise Refused("E306", str(error)) from error
         rank = len(shape)
-        whole = [each for each in values if isinstance(each, Computed) and len(each.axes) == rank]
-        best = max(whole, key=lambda each: each.var.type.elements, default=None)
+        whole = [value for value in values if isinstance(value, Computed) and len(value.axes) == rank]
+        best = max(whole, key=lambda value: value.var.type.elements, default=None)
         axes = identity(rank) if best is None else best.axes
         return [
-            self.steps.stored(self.steps.reshape(each, (1,) * (rank - len(each.shape)) + each.shape), axes)
-            for each in values
+            self.steps.stored(self.steps.reshape(value, (1,) * (rank - len(value.shape)) + value.shape), axes)
+            for value in values
         ], axes
 
 

@@ -27,37 +27,39 @@ TYPES = ("int8", "uint8", "int16", "uint16")
 
 def scaled_like(site: Site, position: int, value: Value, axis: int, block: int) -> Value:
     """Input `position`, scales or zero points, as float32 that broadcasts to `value`."""
-    given, rank = convert(site, site.value(position), "float32"), len(value.shape)
-    if all(extent == 1 for extent in given.shape) and not block:
-        return site.steps.reshape(given, (1,) * rank)
+    scales, rank = convert(site, site.value(position), "float32"), len(value.shape)
+    if all(extent == 1 for extent in scales.shape) and not block:
+        return site.steps.reshape(scales, (1,) * rank)
     axis = site.axis(axis, rank)
     if block:
         extent = value.shape[axis]
-        if len(given.shape) != rank or given.shape[axis] != -(-extent // block):
-            raise Refused("E303", f"blocks of {block} of {list(value.shape)} with scales {list(given.shape)}")
-        return taken(site, given, np.arange(extent) // block, axis)
-    if given.shape != (value.shape[axis],):
-        raise Refused("E303", f"scales {list(given.shape)} do not fit axis {axis} of {list(value.shape)}")
-    return site.steps.reshape(given, tuple(e if i == axis else 1 for i, e in enumerate(value.shape)))
+        if len(scales.shape) != rank or scales.shape[axis] != -(-extent // block):
+            raise Refused(
+                "E303", f"blocks of {block} of {list(value.shape)} with scales {list(scales.shape)}"
+            )
+        return taken(site, scales, np.arange(extent) // block, axis)
+    if scales.shape != (value.shape[axis],):
+        raise Refused("E303", f"scales {list(scales.shape)} do not fit axis {axis} of {list(value.shape)}")
+    return site.steps.reshape(scales, tuple(e if i == axis else 1 for i, e in enumerate(value.shape)))
 
 
-def quantized(site: Site, wanted: str, axis: int, block: int) -> Value:
+def quantized(site: Site, dtype: str, axis: int, block: int) -> Value:
     """QuantizeLinear: divided by the scale, to the nearest whole number, the even one of two; clamped."""
     value = site.value(0)
     site.need_float(value)
-    if wanted not in TYPES:
-        raise Refused("E301", f"a result of type {wanted} is not supported, supported are int8 and uint8")
+    if dtype not in TYPES:
+        raise Refused("E301", f"a result of type {dtype} is not supported, supported are int8 and uint8")
     scale = scaled_like(site, 1, value, axis, block)
     units = Real(site, pair(site, "DIV", [value, scale])).of("ROUND")
     if site.has(2):
         units = units + Real(site, scaled_like(site, 2, value, axis, block))
-    return clamped(units, wanted)
+    return clamped(units, dtype)
 
 
-def clamped(units: Real, wanted: str) -> Value:
+def clamped(units: Real, dtype: str) -> Value:
     """Whole numbers as integers of a type, those beyond it as its last."""
-    ends = np.iinfo(wanted)
-    return convert(units.site, units.at_least(float(ends.min)).at_most(float(ends.max)).value, wanted)
+    ends = np.iinfo(dtype)
+    return convert(units.site, units.at_least(float(ends.min)).at_most(float(ends.max)).value, dtype)
 
 
 def dequantized(site: Site, value: Value, axis: int, block: int) -> Value:
@@ -109,7 +111,7 @@ def _quantize_linear(site: Site) -> Value | Stored:
 
 
 def _dequantize_linear(site: Site) -> Value | Stored:
-    value = site.given(0)
+    value = site.operand(0)
     block = site.integer("block_size", 0)
     if isinstance(value, Stored) or (not block and (isinstance(value, Known) or _is_held(site, value))):
         return NODES["DequantizeLinear"](site)
@@ -126,11 +128,11 @@ def _matmul(site: Site) -> Value | Stored:
         except Refused as reason:
             refused = reason
     scales = [site.known(position, "the scale") for position in (1, 4, 6)]
-    scales = [each.astype(np.float32) if each.dtype == np.float16 else each for each in scales]
+    scales = [scale.astype(np.float32) if scale.dtype == np.float16 else scale for scale in scales]
     zero = site.known(7, "the zero point")
-    if zero.size != 1 or any(each.size != 1 or each.dtype != np.float32 for each in scales):
+    if zero.size != 1 or any(scale.size != 1 or scale.dtype != np.float32 for scale in scales):
         raise refused or Refused("E301", "computed weights with a scale a channel are not supported")
-    first, second, result = (np.float32(each.reshape(-1)[0]) for each in scales)
+    first, second, result = (np.float32(scale.reshape(-1)[0]) for scale in scales)
     return _product(site, float(first * second / result), zero)
 
 
@@ -153,8 +155,12 @@ def _conv(site: Site) -> Value | Stored:
     first, second, result = (site.known(position, "the scale") for position in (1, 4, 6))
     offsets, zero = site.known(5, "the zero point").astype(np.float32), site.known(7, "the zero point")
     bias = site.known(8, "the bias") if site.has(8) else np.zeros(len(weights), np.int32)
-    own = (1, len(weights))
-    if not first.size == result.size == zero.size == 1 or second.size not in own or offsets.size not in own:
+    sizes = (1, len(weights))
+    if (
+        not first.size == result.size == zero.size == 1
+        or second.size not in sizes
+        or offsets.size not in sizes
+    ):
         raise refused
     need_exact(math.prod(weights.shape[1:]), int(np.abs(bias.astype(np.int64)).max(initial=0)))
     behind = (1,) * (weights.ndim - 2)

@@ -20,7 +20,7 @@ class Line:
     """One axis: extents before and after, the scale between them, the part that is looked at."""
 
     extent: int
-    wanted: int
+    result_extent: int
     scale: float
     begin: float = 0.0
     end: float = 1.0
@@ -31,7 +31,7 @@ def _half_pixel(line: Line, x: Reals) -> Reals:
 
 
 def _symmetric(line: Line, x: Reals) -> Reals:
-    centre = line.extent / 2 * (1 - line.wanted / (line.scale * line.extent))
+    centre = line.extent / 2 * (1 - line.result_extent / (line.scale * line.extent))
     return centre + _half_pixel(line, x)
 
 
@@ -52,7 +52,9 @@ WHERE: Mapping[str, Callable[[Line, Reals], Reals]] = MappingProxyType(
         "asymmetric": lambda line, x: x / line.scale,
         "half_pixel": _half_pixel,
         "half_pixel_symmetric": _symmetric,
-        "pytorch_half_pixel": lambda line, x: _half_pixel(line, x) if line.wanted > 1 else x * 0.0 - 0.5,
+        "pytorch_half_pixel": lambda line, x: (
+            _half_pixel(line, x) if line.result_extent > 1 else x * 0.0 - 0.5
+        ),
         "tf_crop_and_resize": _crop,
     }
 )
@@ -74,7 +76,7 @@ def lines_of(site: Site, shape: tuple[int, ...]) -> list[Line]:
     new = site.opset > 10
     axes = tuple(site.axis(axis, rank) for axis in site.integers("axes", tuple(range(rank))))
     policy = site.word("keep_aspect_ratio_policy", "stretch")
-    lines = [Line(extent=extent, wanted=extent, scale=1.0) for extent in shape]
+    lines = [Line(extent=extent, result_extent=extent, scale=1.0) for extent in shape]
     roi = np.array([0.0] * len(axes) + [1.0] * len(axes))
     if new and site.has(1) and coordinates(site).startswith("tf_crop"):
         roi = site.known(1, "the part").astype(np.float64)
@@ -84,7 +86,7 @@ def lines_of(site: Site, shape: tuple[int, ...]) -> list[Line]:
         sizes = site.numbers(3, "the sizes")
         if len(sizes) != len(axes):
             raise _unfit(sizes, shape)
-        scales = [wanted / shape[axis] for wanted, axis in zip(sizes, axes, strict=True)]
+        scales = [size / shape[axis] for size, axis in zip(sizes, axes, strict=True)]
         if policy != "stretch":
             common = min(scales) if policy == "not_larger" else max(scales)
             scales = [common] * len(axes)
@@ -103,6 +105,6 @@ def lines_of(site: Site, shape: tuple[int, ...]) -> list[Line]:
     for number, axis in enumerate(axes):
         begin, end = float(roi[number]), float(roi[number + len(axes)])
         lines[axis] = Line(
-            extent=shape[axis], wanted=sizes[number], scale=scales[number], begin=begin, end=end
+            extent=shape[axis], result_extent=sizes[number], scale=scales[number], begin=begin, end=end
         )
     return lines

@@ -81,12 +81,12 @@ def average_pool(site: Site) -> Value:
     """AveragePool; padding that is counted becomes zeros around the image."""
     image, steps = _image(site), site.steps
     site.need_float(image)
-    attrs, own = _pool(site, image)
+    attrs, stated = _pool(site, image)
     arg = steps.stored(image, CHANNELS_LAST)
     if site.integer("count_include_pad", 0) and attrs.padding != Padding2D():
-        if own != attrs.padding:
+        if stated != attrs.padding:
             raise Refused("E301", "count_include_pad together with ceil_mode is not supported")
-        around = ((0, 0), (own.top, own.bottom), (own.left, own.right), (0, 0))
+        around = ((0, 0), (stated.top, stated.bottom), (stated.left, stated.right), (0, 0))
         padded = steps.step("PAD", [arg], PadAttrs(paddings=around), axes=CHANNELS_LAST)
         arg, attrs = (
             steps.stored(padded, CHANNELS_LAST),
@@ -97,9 +97,9 @@ def average_pool(site: Site) -> Value:
 
 def mean_pool(site: Site, image: Value) -> PoolAttrs:
     """An AveragePool all of whose windows have as many elements."""
-    attrs, own = _pool(site, image)
+    attrs, stated = _pool(site, image)
     counted = site.integer("count_include_pad", 0)
-    if attrs.padding != Padding2D() and not (counted and own == attrs.padding):
+    if attrs.padding != Padding2D() and not (counted and stated == attrs.padding):
         raise Refused("E301", "an average of integers over windows of several sizes is not supported")
     return attrs
 
@@ -116,10 +116,10 @@ def _image(site: Site) -> Value:
 
 
 def _pair(site: Site, name: str) -> tuple[int, int]:
-    found = site.integers(name, (1, 1))
-    if len(found) != 2 or min(found) < 1:
-        raise Refused("E303", f"attribute {name} is {list(found)}, it has to be two positive numbers")
-    return found[0], found[1]
+    numbers = site.integers(name, (1, 1))
+    if len(numbers) != 2 or min(numbers) < 1:
+        raise Refused("E303", f"attribute {name} is {list(numbers)}, it has to be two positive numbers")
+    return numbers[0], numbers[1]
 
 
 def _pool(site: Site, image: Value) -> tuple[PoolAttrs, Padding2D]:
@@ -127,16 +127,16 @@ def _pool(site: Site, image: Value) -> tuple[PoolAttrs, Padding2D]:
     window, stride = _pair(site, "kernel_shape"), _pair(site, "strides")
     if _pair(site, "dilations") != (1, 1):
         raise Refused("E301", "a pool with dilations is not supported")
-    own = padding = _padding(site, image, window, stride)
+    stated = padding = _padding(site, image, window, stride)
     if site.integer("ceil_mode", 0):
         more = [
             _beyond(image.shape[2 + axis], window[axis], stride[axis], *pads)
-            for axis, pads in enumerate(((own.top, own.bottom), (own.left, own.right)))
+            for axis, pads in enumerate(((stated.top, stated.bottom), (stated.left, stated.right)))
         ]
         padding = Padding2D(
-            top=own.top, bottom=own.bottom + more[0], left=own.left, right=own.right + more[1]
+            top=stated.top, bottom=stated.bottom + more[0], left=stated.left, right=stated.right + more[1]
         )
-    return PoolAttrs(window=window, stride=stride, padding=padding), own
+    return PoolAttrs(window=window, stride=stride, padding=padding), stated
 
 
 def _beyond(extent: int, window: int, stride: int, before: int, after: int) -> int:

@@ -27,7 +27,7 @@ _ELEMENT_BYTES = {
 }
 _HEADER_BYTES = 16
 _TYPE, _VERSION, _TABLE_VERSION, _WIDTH, _STRIDE = 0, 1, 4, 5, 6
-"""Where the header has what; the width of an index is the low three bits."""
+"""Places of the fields in the header; the width of an index is the low three bits."""
 _LOOK_UP_TABLE = 0
 _UNCOMPRESSED = "use the file from before the compression"
 
@@ -42,12 +42,12 @@ def decoded(model: FileModel, limits: ByteLimits = STATED) -> InlinedGraph:
             raise Refused("E303", f"has {len(inputs)} inputs for {len(outputs)} outputs, needs two for each")
         if any(not 0 <= index < len(tensors) for index in (*inputs, *outputs)):
             raise Refused("E303", "reads or gives a tensor that the file does not have")
-        given = [_content(tensors[index], buffers) for index in inputs]
-        found = [
+        contents = [_content(tensors[index], buffers) for index in inputs]
+        decoded_data = [
             _looked_up(indices, tables, tensors[output], limits.constants)
-            for indices, tables, output in zip(given[::2], given[1::2], outputs, strict=True)
+            for indices, tables, output in zip(contents[::2], contents[1::2], outputs, strict=True)
         ]
-        for output, data in zip(outputs, found, strict=True):
+        for output, data in zip(outputs, decoded_data, strict=True):
             tensors[output] = replace(tensors[output], buffer=len(buffers))
             buffers.append(data)
 
@@ -66,10 +66,10 @@ def decoded(model: FileModel, limits: ByteLimits = STATED) -> InlinedGraph:
 
 
 def _content(tensor: FileTensor, buffers: Sequence[np.ndarray]) -> np.ndarray:
-    found = buffers[tensor.buffer] if tensor.buffer < len(buffers) else ()
-    if not isinstance(found, np.ndarray) or len(found) == 0:
+    data = buffers[tensor.buffer] if tensor.buffer < len(buffers) else ()
+    if not isinstance(data, np.ndarray) or len(data) == 0:
         raise Refused("E303", f"reads {tensor}, which is no constant")
-    return found
+    return data
 
 
 def _looked_up(indices: np.ndarray, tables: np.ndarray, result: FileTensor, most_bytes: int) -> np.ndarray:

@@ -60,7 +60,7 @@ class _Lstm(HeldState):
         return (lstm(site, self._cell),)
 
     def kept(self, made: Sequence[Chain], done: Parts) -> tuple[Chain, ...]:
-        """Those that take the state out of the step's result."""
+        """The steps that take the state out of the operator's result."""
         del done
         both = next(let for let in made[0] if let.call.op.name == LSTM)
         step = new_state(both.var, self._type)
@@ -115,9 +115,9 @@ class _Stream(HeldState):
         return self._variables.hold(self._operator, type_, first, self._identifiers, len(self._held) - 1)
 
     def translate(self, site: Site) -> tuple[Translated, ...]:
-        found = STREAMING[self._operator.kind](site, self._hold)
-        self._next = found.states
-        return found.parts
+        remembered = STREAMING[self._operator.kind](site, self._hold)
+        self._next = remembered.states
+        return remembered.parts
 
     def kept(self, made: Sequence[Chain], done: Parts) -> tuple[Chain, ...]:
         """One chain a state."""
@@ -138,6 +138,6 @@ def _need_own(values: Values, places: tuple[int, ...]) -> None:
 def held_state(
     operator: FileOperator, values: Values, variables: Variables, identifiers: Mapping[str, str]
 ) -> HeldState:
-    """Of one of `HOLDERS`. Raises Refused or AlreadyReported if there is none."""
+    """The held state of an operator of `HOLDERS`. Raises Refused or AlreadyReported if it has none."""
     kinds: Mapping[str, type[_Lstm | _Svdf | _Stream]] = {LSTM: _Lstm, SVDF: _Svdf}
     return kinds.get(operator.kind, _Stream)(operator, values, variables, identifiers)

@@ -40,7 +40,7 @@ class CarriedValues:
         pairs = zip(self.body.params, self.body.results, strict=True)
         return frozenset(number for number, (param, after) in enumerate(pairs) if param == after)
 
-    def step(self, given: Sequence[int]) -> tuple[LoopAttrs, tuple[Arg, ...], Mapping[str, Constant]]:
+    def step(self, outputs: Sequence[int]) -> tuple[LoopAttrs, tuple[Arg, ...], Mapping[str, Constant]]:
         """Attributes and arguments of the step that gives these values, and the constants that it reads.
         Raises Refused where nothing of the file says how often the loop runs."""
         carried = [number for number in range(len(self.firsts)) if number not in self.constant_values]
@@ -49,12 +49,12 @@ class CarriedValues:
         ]
         function, arrays = self._iteration(carried, same)
         nexts = dict(zip((param.name for param in function.params), function.results[1:], strict=False))
-        found = self._bound(function, nexts, carried, arrays)
-        if found.is_exact:
+        count = self._bound(function, nexts, carried, arrays)
+        if count.is_exact:
             function = replace(function, results=function.results[1:])
             module = Module(functions={function.name: function}, constants=arrays)
             function = run_passes(module, (RemoveDead(),)).main
-        steps = max(1, found.trips) * steps_of(function)
+        steps = max(1, count.trips) * steps_of(function)
         if steps > MAX_LOOP_STEPS:
             text = f"runs up to {steps:,} steps in all its iterations, up to {MAX_LOOP_STEPS:,} are imported"
             raise Refused("E305", text, SMALLER)
@@ -66,9 +66,9 @@ class CarriedValues:
         attrs = LoopAttrs(
             function=function,
             carried=len(carried),
-            trips=max(1, found.trips),
-            decided=not found.is_exact,
-            returned=tuple(carried.index(number) for number in given),
+            trips=max(1, count.trips),
+            decided=not count.is_exact,
+            returned=tuple(carried.index(number) for number in outputs),
         )
         constants = constants_of(function)
         args = (*(self.firsts[number] for number in (*carried, *(same[index] for index in read))), *constants)
@@ -99,7 +99,7 @@ class CarriedValues:
             name=self.body.name,
             params=tuple(params.values()),
             body=tuple(steps),
-            results=tuple(each for each in results if each is not None),
+            results=tuple(result for result in results if result is not None),
         )
         return _prepared(function, _used(function, self.constants))
 
@@ -117,10 +117,10 @@ class CarriedValues:
                 firsts[param.name] = int(self.constants[first.id].data.reshape(-1)[0])
         arrays: dict[str, np.ndarray] = {id_: constant.data for id_, constant in constants.items()}
         counters = Counters(function=function, nexts=nexts, firsts=firsts, constants=arrays)
-        found = counters.bound(function.results[0])
-        if found is None:
+        count = counters.bound(function.results[0])
+        if count is None:
             raise Refused("E301", UNKNOWN_COUNT, FIXED)
-        return found
+        return count
 
 
 def steps_of(function: Function) -> int:
@@ -137,10 +137,10 @@ def renamed(module: Module, names: Mapping[str, str]) -> tuple[Function, Mapping
 
     function = module.main
     body = tuple(
-        replace(let, call=replace(let.call, args=tuple(arg(each) for each in let.call.args)))
+        replace(let, call=replace(let.call, args=tuple(arg(operand) for operand in let.call.args)))
         for let in function.body
     )
-    results = tuple(found for each in function.results if (found := arg(each)) is not None)
+    results = tuple(result_arg for result in function.results if (result_arg := arg(result)) is not None)
     constants = {
         names.get(id_, id_): replace(constant, id=names.get(id_, id_))
         for id_, constant in module.constants.items()
@@ -151,7 +151,7 @@ def renamed(module: Module, names: Mapping[str, str]) -> tuple[Function, Mapping
 def branch_step(
     branch: Function,
     args: Sequence[Arg],
-    given: Sequence[int],
+    outputs: Sequence[int],
     constants: Mapping[str, Constant],
     *,
     is_other: bool,
@@ -167,7 +167,7 @@ def branch_step(
         param.name: params[arg] if isinstance(arg, Var) else arg
         for param, arg in zip(branch.params, args[1:], strict=True)
     }
-    carried = [Var(name=f"before{number}", type=branch.results[number].type) for number in given]
+    carried = [Var(name=f"before{number}", type=branch.results[number].type) for number in outputs]
     condition = args[0]
     assert isinstance(condition, Var), "a known condition is followed"
     decision, steps = params[condition], [substitute_let(let, values) for let in branch.body]
@@ -175,21 +175,21 @@ def branch_step(
         decision = Var(name="otherwise", type=condition.type)
         call = Call(op=OPS["LOGICAL_NOT"], args=(params[condition],), attrs=Attrs())
         steps.insert(0, Let(var=decision, call=call))
-    results = [substitute(branch.results[number], values) for number in given]
+    results = [substitute(branch.results[number], values) for number in outputs]
     function = Function(
         name=branch.name,
         params=(*carried, *params.values()),
         body=tuple(steps),
-        results=(decision, *(each for each in results if each is not None)),
+        results=(decision, *(result for result in results if result is not None)),
     )
     used = _used(function, constants)
-    function, found = _prepared(function, used)
-    if any(isinstance(each, ConstRef) for each in function.results):
+    function, arrays = _prepared(function, used)
+    if any(isinstance(result, ConstRef) for result in function.results):
         raise Refused("E301", "a branch gives a constant", _COMPUTED_THERE)
     count = len(carried)
     function, read = _without_unread(function, count)
     attrs = LoopAttrs(function=function, carried=count, trips=1, decided=True, returned=tuple(range(count)))
-    return attrs, tuple([*variables][index] for index in read), _used(function, found)
+    return attrs, tuple([*variables][index] for index in read), _used(function, arrays)
 
 
 def _without_unread(function: Function, carried: int) -> tuple[Function, tuple[int, ...]]:

@@ -59,10 +59,10 @@ class LoopTranslation(Translation):
         params = self._params()
         for operator in self._model.operators:
             self._step(operator)
-        found: list[Arg] = []
+        results: list[Arg] = []
         for position, index in enumerate(self._model.outputs):
             try:
-                found.append(self._values.read(index))
+                results.append(self._values.read(index))
             except Refused as refused:
                 self._report.add(refused.problem, where=f"output {position}")
             except AlreadyReported:
@@ -72,7 +72,7 @@ class LoopTranslation(Translation):
             self._report.add(ImportProblem(code="E301", text=text, advice=_VARIABLES))
         self._report.raise_if_any(params, self._body)
         name = f"graph{self._number}"
-        return Function(name=name, params=params, body=tuple(self._body), results=tuple(found))
+        return Function(name=name, params=params, body=tuple(self._body), results=tuple(results))
 
     def _is_done_otherwise(self, operator: FileOperator, where: str) -> bool:
         """A loop that is not unrolled becomes one step, of which its results are parts."""
@@ -83,8 +83,8 @@ class LoopTranslation(Translation):
         made: list[Chain] = []
         try:
             done: Parts = {}
-            found = self._branches_of(site) if operator.name == "IF" else self._parts_of(site)
-            for number, part in enumerate(found):
+            parts = self._branches_of(site) if operator.name == "IF" else self._parts_of(site)
+            for number, part in enumerate(parts):
                 result = site.results[number]
                 made.append(() if part is None else self._chain(site, number, part, result, done))
             check_types(site, made)
@@ -101,7 +101,7 @@ class LoopTranslation(Translation):
         return True
 
     def _parts_of(self, site: Site) -> tuple[Translated | None, ...]:
-        """What a loop gives, for each output that anything reads."""
+        """Parts of a loop's result, for each output that anything reads; None for the others."""
         options = site.options()
         numbers = options.integer("cond_subgraph_index"), options.integer("body_subgraph_index")
         condition, body = (self._function(number) for number in numbers)
@@ -110,28 +110,29 @@ class LoopTranslation(Translation):
         loop = CarriedValues(
             condition, body, firsts, {**self.tensors.used_constants, **self._inner_constants}
         )
-        given = [number for number, index in enumerate(site.operator.outputs) if self._is_read(index)]
-        return self._given(site, loop, given)
+        outputs = [number for number, index in enumerate(site.operator.outputs) if self._is_read(index)]
+        return self._given(site, loop, outputs)
 
     def _branches_of(self, site: Site) -> tuple[Translated | None, ...]:
-        """What an IF gives: a loop of one iteration for each branch, of which one takes place. The second one
-        begins with what the first one leaves."""
+        """Results of an IF: a loop of one iteration for each branch, of which one takes place.
+        The second one begins with the values that the first one leaves.
+        """
         options = site.options()
         numbers = options.integer("then_subgraph_index"), options.integer("else_subgraph_index")
         args = [arg for arg in site.all_args() if arg is not None]
-        given = [number for number, index in enumerate(site.operator.outputs) if self._is_read(index)]
-        firsts: list[Arg | InnerStep] = [self._any_value(site, args, number) for number in given]
+        outputs = [number for number, index in enumerate(site.operator.outputs) if self._is_read(index)]
+        firsts: list[Arg | InnerStep] = [self._any_value(site, args, number) for number in outputs]
         for is_other, branch in enumerate(self._function(number) for number in numbers):
             _need_branch(site, args, branch)
             constants = {**self.tensors.used_constants, **self._inner_constants}
-            attrs, read, used = branch_step(branch, args, given, constants, is_other=bool(is_other))
+            attrs, read, used = branch_step(branch, args, outputs, constants, is_other=bool(is_other))
             self._inner_constants.update(used)
             firsts = [*self._divided(attrs, (*firsts, *read, *constants_of(attrs.function)))]
-        found: list[Translated | None] = [None] * len(site.results)
-        for number, first in zip(given, firsts, strict=True):
+        parts: list[Translated | None] = [None] * len(site.results)
+        for number, first in zip(outputs, firsts, strict=True):
             assert isinstance(first, InnerStep)
-            found[number] = first
-        return tuple(found)
+            parts[number] = first
+        return tuple(parts)
 
     def _any_value(self, site: Site, args: Sequence[Arg], number: int) -> Arg:
         """A value of the type of a result: its bytes are written before anybody reads them."""
@@ -150,17 +151,17 @@ class LoopTranslation(Translation):
         elements = sum(type_.elements for type_ in types)
         flat = TensorType(shape=(elements,), dtype=types[0].dtype, quantization=types[0].quantization)
         both = Translated(op=LOOP.name, args=args, attrs=attrs).giving(flat)
-        found: list[InnerStep] = []
+        parts: list[InnerStep] = []
         at = 0
         for type_ in types:
-            own = both if len(types) == 1 else sliced(both, (at,), (type_.elements,), (type_.elements,))
-            found.append(reshaped(own, type_.shape))
+            flat_part = both if len(types) == 1 else sliced(both, (at,), (type_.elements,), (type_.elements,))
+            parts.append(reshaped(flat_part, type_.shape))
             at += type_.elements
-        return tuple(found)
+        return tuple(parts)
 
     def _is_read(self, index: int) -> bool:
         operators = self._model.operators
-        return index in self._model.outputs or any(index in each.inputs for each in operators)
+        return index in self._model.outputs or any(index in operator.inputs for operator in operators)
 
     def _function(self, number: int) -> Function:
         """A subgraph, its constants under names of their own. Raises Refused with the first mistake."""
@@ -172,15 +173,17 @@ class LoopTranslation(Translation):
             raise Refused(first.code, text, first.help) from None
         names = {id_: f"g{number}_{id_}" for id_ in constants}
         module = Module(functions={function.name: function}, constants=constants)
-        function, own = renamed(module, names)
-        self._inner_constants.update(own)
+        function, renamed_constants = renamed(module, names)
+        self._inner_constants.update(renamed_constants)
         return function
 
-    def _given(self, site: Site, loop: CarriedValues, given: Sequence[int]) -> tuple[Translated | None, ...]:
+    def _given(
+        self, site: Site, loop: CarriedValues, outputs: Sequence[int]
+    ) -> tuple[Translated | None, ...]:
         """The parts of the loop's result; what the loop leaves as it is needs no loop."""
         parts: list[Translated | None] = [None] * len(site.operator.outputs)
-        computed = [number for number in given if number not in loop.constant_values]
-        for number in given:
+        computed = [number for number in outputs if number not in loop.constant_values]
+        for number in outputs:
             if number in loop.constant_values:
                 parts[number] = reshaped(loop.firsts[number], site.results[number].shape)
         if not computed:
@@ -195,7 +198,7 @@ class LoopTranslation(Translation):
 
 
 def _need_alike(site: Site, firsts: Sequence[Arg], condition: Function, body: Function) -> None:
-    """What a loop carries is of the same types everywhere."""
+    """Refuse a loop that carries values of other types in one place than in another."""
     counts = {len(firsts), len(condition.params), len(body.params), len(body.results), len(site.results)}
     if len(counts) != 1 or len(condition.results) != 1:
         raise Refused("E303", "its subgraphs take or give other numbers of values than it carries")

@@ -15,13 +15,13 @@ from codegen.ir.ops import UserKernel
 def input_signatures(data: bytes, file_name: str) -> tuple[InputSignature, ...]:
     """The graph inputs of a file, in order. Raises CodegenError for a damaged file."""
     model = read(data, file_name)
-    found: list[InputSignature] = []
+    signatures: list[InputSignature] = []
     for index in model.inputs:
         tensor = model.tensors[index] if 0 <= index < len(model.tensors) else None
         if tensor is not None:
             shape = tensor.signature or tensor.shape
-            found.append(InputSignature(name=printable(tensor.name), shape=shape))
-    return tuple(found)
+            signatures.append(InputSignature(name=printable(tensor.name), shape=shape))
+    return tuple(signatures)
 
 
 def opened(data: bytes, file_name: str, kernels: Sequence[UserKernel]) -> FileModel:
@@ -35,7 +35,7 @@ def opened(data: bytes, file_name: str, kernels: Sequence[UserKernel]) -> FileMo
 
 
 def _missing_kinds(data: bytes, file_name: str, kernels: Sequence[UserKernel]) -> tuple[Message, ...]:
-    """What is said of the kinds of operators that a file lists and nothing imports."""
+    """Messages about kinds of operators that a file lists and nothing imports."""
     report = ImportReport(file_name)
     declared_ops = {kernel.op for kernel in kernels}
     try:

@@ -1,4 +1,4 @@
-"""What to try when an operator or a type of the file is not supported: the words fit the case."""
+"""Advice for an operator or a type of the file that is not supported: the words fit the case."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -77,12 +77,12 @@ _ANY_TYPE = "convert it again with int8 or float32 values"
 
 
 def advice_for_type(name: str) -> str:
-    """What to try about a tensor of the element type `name`."""
+    """Advice about a tensor of the element type `name`."""
     return _TYPES.get(name, _ANY_TYPE)
 
 
 def unsupported(name: str, custom_name: str, outputs: int) -> ImportProblem:
-    """What is wrong with an operator of so many outputs that is not imported, and what to try."""
+    """The problem of an operator of so many outputs that is not imported, with advice."""
     if custom_name or name == "CUSTOM":
         return _unsupported_custom(custom_name, outputs)
     if name in CONTROL_FLOW:
@@ -110,8 +110,8 @@ def _missing(text: str, advice: str, reason: str | None = None, subject: str = "
     return ImportProblem(code="E301", text=text, advice=advice, reason=reason, subject=subject)
 
 
-def _by_start(found: Mapping[str, str], name: str) -> str | None:
-    return next((words for start, words in found.items() if name.startswith(start)), None)
+def _by_start(words_by_start: Mapping[str, str], name: str) -> str | None:
+    return next((words for start, words in words_by_start.items() if name.startswith(start)), None)
 
 
 def _kernel(outputs: int) -> str:

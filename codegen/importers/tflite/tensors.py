@@ -67,7 +67,9 @@ class Tensors:
         self._copied_bytes = 0
         self._is_open = False
         self._given = {
-            each.outputs[0] for each in model.operators if each.kind in GIVEN_STATE and each.outputs
+            operator.outputs[0]
+            for operator in model.operators
+            if operator.kind in GIVEN_STATE and operator.outputs
         }
         """Variables that are results too."""
 
@@ -91,7 +93,7 @@ class Tensors:
         return self._model.tensors[index]
 
     def is_handle(self, index: int) -> bool:
-        """Whether the tensor names a variable instead of holding numbers; only operators on those have it."""
+        """True if the tensor names a variable instead of holding numbers; only operators on those have it."""
         return self.tensor(index).type_code in _HANDLES
 
     def fold(self, index: int, data: np.ndarray) -> None:
@@ -100,39 +102,39 @@ class Tensors:
         self._folded[index] = np.frombuffer(little_endian.tobytes(), np.uint8)
 
     def is_folded(self, index: int) -> bool:
-        """Whether the tensor's data was computed while the file was read."""
+        """True if the tensor's data was computed while the file was read."""
         return index in self._folded
 
     def has_data(self, index: int) -> bool:
-        """Whether the tensor is a constant: the file holds bytes for it, or they were folded."""
+        """True if the tensor is a constant: the file holds bytes for it, or they were folded."""
         return len(self._bytes(self.tensor(index))) > 0
 
     def is_unsigned(self, index: int) -> bool:
-        """Whether the file has uint8 with a scale there, which is held as int8 with 128 less."""
+        """True if the file has uint8 with a scale there, which is held as int8 with 128 less."""
         tensor = self.tensor(index)
         return tensor.type_code == TypeCode.UINT8 and len(tensor.scales) > 0
 
     def type(self, index: int) -> TensorType:
         """Type of a tensor that values flow through: at least one element, of a supported type. uint8 with a
         scale is held as int8: elements and zero points are 128 less."""
-        found = self._types.get(index)
-        if found is None:
-            found = self._types[index] = self._once(index, self._checked_type)
-        return found
+        type_ = self._types.get(index)
+        if type_ is None:
+            type_ = self._types[index] = self._once(index, self._checked_type)
+        return type_
 
     def state_type(self, index: int) -> TensorType:
         """Type of a variable tensor, which an operator with state reads and writes."""
         tensor = self.tensor(index)
         if not tensor.variable or self.has_data(index):
             raise _refused(tensor, "E303", "has to be a variable without data, as state is")
-        return self._once(index, lambda each: self._checked_type(each, is_state=True))
+        return self._once(index, lambda checked: self._checked_type(checked, is_state=True))
 
     def constant(self, index: int) -> Constant:
         """The constant with the tensor's bytes; every one is a private copy of the file's, made once."""
-        found = self._constants.get(index)
-        if found is None:
-            found = self._constants[index] = self._once(index, self._checked_constant)
-        return found
+        constant = self._constants.get(index)
+        if constant is None:
+            constant = self._constants[index] = self._once(index, self._checked_constant)
+        return constant
 
     def make(self, data: np.ndarray, quantization: Quantization | None = None) -> Constant:
         """A further constant that an operator needs."""
@@ -143,7 +145,7 @@ class Tensors:
         return made
 
     def _once(self, index: int, check: Callable[[FileTensor], _T]) -> _T:
-        """What `check` makes of a tensor; one that was refused before is not reported again."""
+        """Return `check(tensor)`; a tensor that was refused before is not reported again."""
         if index in self._broken:
             raise AlreadyReported
         tensor = self.tensor(index)
@@ -197,13 +199,13 @@ class Tensors:
             text = f"of shape {list(shape)} has {size_bytes} bytes, the limit is {self._most_bytes}"
             raise _refused(tensor, "E305", text, RAISE)
         quantization = _quantization(self._scaled(tensor), dtype, shape)
-        found = TensorType(shape=shape, dtype=dtype, quantization=quantization)
-        if dtype is not DType.UINT8 or found.quantization is None:
-            return found
+        type_ = TensorType(shape=shape, dtype=dtype, quantization=quantization)
+        if dtype is not DType.UINT8 or type_.quantization is None:
+            return type_
         if len(tensor.scales) > 1:
             text = "is uint8 with a scale by channel, supported is one for the tensor"
             raise _refused(tensor, "E301", text, advice_for_type("uint8"))
-        return moved(found)
+        return moved(type_)
 
     def _scaled(self, tensor: FileTensor) -> FileTensor:
         """With a scale that makes every factor 0, as TFLite has it, where exporters write 0 for zeros."""
@@ -240,7 +242,7 @@ class Tensors:
 
 
 def _refused(tensor: FileTensor, code: str, text: str, advice: str | None = None) -> Refused:
-    """What is wrong with a tensor; `text` follows its name, or the words `a tensor` of several."""
+    """Refuse a tensor; `text` follows its name, or the words `a tensor` of several."""
     return Refused(code, f"{tensor} {text}", advice, reason=f"a tensor {text}", subject=str(tensor))
 
 
@@ -267,7 +269,7 @@ def _with_zero_points(was: TensorType, dtype: DType, more: int) -> TensorType:
 
 
 def unknown_extent(tensor: FileTensor, shape: tuple[int, ...], advice: str = "") -> Refused:
-    """Of a tensor whose `shape` is unknown beside its first extent."""
+    """Refuse a tensor whose `shape` is unknown beside its first extent."""
     text = "only the first extent may be unknown (-1)"
     return Refused(
         "E301",

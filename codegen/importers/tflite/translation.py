@@ -202,7 +202,7 @@ class Translation:
         self._define(operator, kinds, chains)
 
     def _is_done_otherwise(self, operator: FileOperator, where: str) -> bool:
-        """Whether a class that knows more of files has translated an operator."""
+        """Hook: translate an operator in another way; False if it has none."""
         del operator, where
         return False
 
@@ -244,7 +244,7 @@ class Translation:
                 self._values.define(index, value, from_inputs=True)
 
     def _is_folded(self, operator: FileOperator) -> bool:
-        """Whether the operator's results are known before the model runs."""
+        """True if the operator's results are known before the model runs."""
         if operator.kind not in imported_ops():
             return False
         try:
@@ -255,8 +255,8 @@ class Translation:
     def _fold(self, site: Site) -> bool:
         """Let the operator's results be constants; False if it was refused (and that reported)."""
         try:
-            found = self._numbers(site)
-            for index, data, result in zip(site.operator.outputs, found, site.results, strict=True):
+            numbers = self._numbers(site)
+            for index, data, result in zip(site.operator.outputs, numbers, site.results, strict=True):
                 if self._is_given(result):
                     self.tensors.resize(index, data.shape)
             results = tuple(self.tensors.type(index) for index in site.operator.outputs)
@@ -265,7 +265,7 @@ class Translation:
             return False
         except AlreadyReported:
             return False
-        for index, data, result in zip(site.operator.outputs, found, results, strict=True):
+        for index, data, result in zip(site.operator.outputs, numbers, results, strict=True):
             if data.shape != result.shape or data.dtype != result.dtype.numpy:
                 text = f"result is {result}, the operator gives {data.dtype}{list(data.shape)}"
                 site.complain("E306", text)
@@ -317,9 +317,9 @@ class Translation:
         done = {} if done is None else done
         try:
             need_known(site.operator, self.tensors)
-            found = (self._parts if translate is None else translate)(site)
-            results = self._resized(site, found)
-            chains = [self._chain(site, i, part, results[i], done) for i, part in enumerate(found)]
+            parts = (self._parts if translate is None else translate)(site)
+            results = self._resized(site, parts)
+            chains = [self._chain(site, i, part, results[i], done) for i, part in enumerate(parts)]
         except Refused as refused:
             site.refuse(refused.problem)
             return None
@@ -330,17 +330,17 @@ class Translation:
             return None
         return chains if site.depends_on_inputs else self._foldable(site, chains)
 
-    def _resized(self, site: Site, found: Sequence[Translated]) -> tuple[TensorType, ...]:
+    def _resized(self, site: Site, parts: Sequence[Translated]) -> tuple[TensorType, ...]:
         """Types of the results; as the operators give them where that is another extent than the file's, or
         where the file leaves the shape out: TFLite gives a tensor its shape when it makes room for it."""
-        for index, part, result in zip(site.operator.outputs, found, site.results, strict=True):
+        for index, part, result in zip(site.operator.outputs, parts, site.results, strict=True):
             if self._is_given(result):
                 self.tensors.resize(index, result_shape(part, result))
                 self._budget.value(self.tensors.type(index))
         return tuple(self.tensors.type(index) for index in site.operator.outputs)
 
     def _is_given(self, result: TensorType) -> bool:
-        """Whether the operator says which shape a result has; else the file does."""
+        """True if the operator says which shape a result has; else the file does."""
         return bool(self._extents) or not result.shape
 
     def _foldable(self, site: Site, chains: list[Chain]) -> list[Chain] | None:
@@ -366,11 +366,13 @@ class Translation:
             raise Refused("E301", "works on shapes here that are not known, or have more than 64 numbers")
         return (translators.call(site, kernel),)
 
-    def _chain(self, site: Site, position: int, found: Translated, result: TensorType, done: Parts) -> Chain:
+    def _chain(
+        self, site: Site, position: int, translated: Translated, result: TensorType, done: Parts
+    ) -> Chain:
         """The steps of output `position`; values between them count for the budget too."""
         origin = source(site.operator, self.tensors, position)
         ending = f"_{position}" if len(site.operator.outputs) > 1 or site.operator.kind in SPLITTERS else ""
-        made = chain(found, result, origin, ending, done)
+        made = chain(translated, result, origin, ending, done)
         for let in made[:-1]:
             self._budget.value(let.var.type)
         return made

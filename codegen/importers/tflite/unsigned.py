@@ -98,13 +98,13 @@ class Edges:
 
 
 def _join_input(edge: Let, steps: list[Let], kept: Sequence[Var]) -> bool:
-    found = _readers(edge.var, steps)
-    if len(found) != 1 or edge.var in kept:
+    readers = _readers(edge.var, steps)
+    if len(readers) != 1 or edge.var in kept:
         return False
-    reader = steps[found[0]]
+    reader = steps[readers[0]]
     if reader.call.op is not _QUANTIZE or reader.var.type.dtype is not DType.INT8:
         return False
-    steps[found[0]] = replace(reader, call=replace(reader.call, args=edge.call.args))
+    steps[readers[0]] = replace(reader, call=replace(reader.call, args=edge.call.args))
     return True
 
 

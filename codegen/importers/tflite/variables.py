@@ -31,10 +31,10 @@ def handle_name(operator: FileOperator) -> str:
 
 
 def _assigned(graph: FileModel) -> Mapping[str, Constant]:
-    """What an initialiser assigns, by variable."""
+    """Constants that an initialiser assigns, by variable."""
     tensors = Tensors(graph)
     names: dict[int, str] = {}
-    found: dict[str, Constant] = {}
+    constants: dict[str, Constant] = {}
     for operator in graph.operators:
         if operator.name == HANDLE and len(operator.outputs) == 1:
             names[operator.outputs[0]] = handle_name(operator)
@@ -43,15 +43,15 @@ def _assigned(graph: FileModel) -> Mapping[str, Constant]:
             if not tensors.has_data(value):
                 text = f"the initialiser assigns {tensors.tensor(value)}, which is no constant"
                 raise Refused("E301", text, _CONSTANTS)
-            found[names[operator.inputs[0]]] = tensors.constant(value)
+            constants[names[operator.inputs[0]]] = tensors.constant(value)
         else:
             text = f"the initialiser runs {operator.name}, supported is assigning constants"
             raise Refused("E301", text, _CONSTANTS)
-    return found
+    return constants
 
 
 class Variables:
-    """What each variable holds, as the operators of the file are translated one after the other."""
+    """Values of all variables, while the operators of the file are translated one after the other."""
 
     def __init__(self, operators: Sequence[FileOperator]) -> None:
         self._handles: dict[int, str] = {}
@@ -62,16 +62,16 @@ class Variables:
             elif operator.name == ASSIGN and operator.inputs:
                 self._assigned.add(self._handles.get(operator.inputs[0], ""))
         self._firsts: dict[str, Constant] = {}
-        """What initialisers assign."""
+        """Constants that initialisers assign."""
         self._params: dict[str, Var] = {}
         self._now: dict[str, Var | None] = {}
         self._starts: dict[str, bytes] = {}
         """First bytes of what operators hold themselves."""
         self._held = {
-            (each.index, number): f"state{each.index}{'' if number == 0 else f'_{number}'}"
-            for each in operators
-            if each.kind in HOLDERS
-            for number in range(MAX_STATES if each.kind in STREAMING else 1)
+            (operator.index, number): f"state{operator.index}{'' if number == 0 else f'_{number}'}"
+            for operator in operators
+            if operator.kind in HOLDERS
+            for number in range(MAX_STATES if operator.kind in STREAMING else 1)
         }
 
     @property
@@ -81,7 +81,7 @@ class Variables:
 
     @property
     def params(self) -> tuple[Var, ...]:
-        """Those that are read before they are assigned."""
+        """Parameters of variables that are read before they are assigned."""
         return tuple(self._params.values())
 
     def call_once(self, operator: FileOperator, subgraph: Callable[[int], FileModel]) -> None:
@@ -92,7 +92,7 @@ class Variables:
         self._firsts.update(_assigned(subgraph(options.integer("init_subgraph_index"))))
 
     def read(self, operator: FileOperator, type_: TensorType, identifier: Mapping[str, str]) -> Var | bytes:
-        """What a READ_VARIABLE of this type gives: a value, or the bytes of one that is never assigned."""
+        """Result of a READ_VARIABLE of this type: a value, or the bytes of one that is never assigned."""
         name = self._name(operator, 1, 1)
         if name not in self._assigned:
             return self._first(name, type_)
@@ -155,7 +155,7 @@ class Variables:
 
     def states(self, inputs: int, results: int) -> tuple[tuple[Var, ...], tuple[StateValue, ...]]:
         """Further results of the function, and the pairs, behind so many parameters and results."""
-        found: list[Var] = []
+        results_: list[Var] = []
         pairs: list[StateValue] = []
         for index, (name, param) in enumerate(self._params.items()):
             held = self._now[name]
@@ -164,10 +164,10 @@ class Variables:
             if held in self._params.values() and held != param:
                 text = f"variable {name} is assigned what variable {held.origin} held before"
                 raise Refused("E301", text, _HELP)
-            found.append(held)
+            results_.append(held)
             initial = self._first(name, param.type)
             pairs.append(StateValue(param=inputs + index, result=results + index, initial=initial))
-        return tuple(found), tuple(pairs)
+        return tuple(results_), tuple(pairs)
 
 
 def _need_alike(name: str, one: TensorType, other: TensorType, verb: str) -> None:

@@ -102,11 +102,11 @@ def _gather_elements(site: Site) -> Value:
 def taken_along(site: Site, value: Value, indices: Value, axis: int) -> Value:
     """Elements along an axis, each index for its own position in the other axes; none negative."""
     rank = len(value.shape)
-    steps = [math.prod(value.shape[each + 1 :]) for each in range(rank)]
+    steps = [math.prod(value.shape[along + 1 :]) for along in range(rank)]
     grid = np.indices(indices.shape, np.int32)
     base = np.zeros(indices.shape, np.int32)
-    for each in range(rank):
-        base += grid[each] * steps[each] if each != axis else 0
+    for along in range(rank):
+        base += grid[along] * steps[along] if along != axis else 0
     if isinstance(indices, Known):
         return flat_taken(site, value, base + indices.data * steps[axis])
     flat = site.steps.reshape(value, (math.prod(value.shape),))
@@ -146,8 +146,8 @@ def flipped(site: Site, value: Value, axis: int) -> Value:
         return Known(data=np.flip(value.data, axis))
     shape = value.shape
     attrs = StridedSliceAttrs(
-        begins=tuple(extent - 1 if each == axis else 0 for each, extent in enumerate(shape)),
-        strides=tuple(-1 if each == axis else 1 for each in range(len(shape))),
+        begins=tuple(extent - 1 if along == axis else 0 for along, extent in enumerate(shape)),
+        strides=tuple(-1 if along == axis else 1 for along in range(len(shape))),
         counts=shape,
         shape=shape,
     )
@@ -160,8 +160,8 @@ def from_ends(site: Site, value: Value, lengths: np.ndarray | None) -> Value:
         return flipped(site, value, 0)
     shape = value.shape
     places = np.arange(shape[0] * shape[1]).reshape(shape[:2])
-    for each, length in enumerate(lengths.tolist()):
-        places[:length, each] = places[:length, each][::-1].copy()
+    for sequence, length in enumerate(lengths.tolist()):
+        places[:length, sequence] = places[:length, sequence][::-1].copy()
     rows = site.steps.reshape(value, (shape[0] * shape[1], *shape[2:]))
     return site.steps.reshape(taken(site, rows, places.reshape(-1), 0), shape)
 
@@ -228,7 +228,7 @@ def stacked(site: Site, values: list[Value], axis: int) -> Value:
     steps = site.steps
     if len(values) == 1:
         return values[0]
-    return steps.step("CONCATENATION", [steps.dense(each) for each in values], ConcatAttrs(axis=axis))
+    return steps.step("CONCATENATION", [steps.dense(member) for member in values], ConcatAttrs(axis=axis))
 
 
 def _counted(site: Site) -> Value:
@@ -256,14 +256,14 @@ def _counted(site: Site) -> Value:
     column = np.full(count, known)
     column[places] = np.arange(known)
     empty = Known(data=np.zeros((rows, 1), np.float32))
-    found = taken(site, stacked(site, [*parts, empty], 1), column, 1)
-    return site.steps.reshape(_weighted(site, found, places), (*site.value(0).shape[:-1], count))
+    counts = taken(site, stacked(site, [*parts, empty], 1), column, 1)
+    return site.steps.reshape(_weighted(site, counts, places), (*site.value(0).shape[:-1], count))
 
 
 def _sequences(site: Site, value: Value, grams: np.ndarray, skips: range) -> Value:
     """How often each of `grams` is in a row of `value`, its numbers 1 + skip apart: [rows, grams]."""
     rows, extent = value.shape
-    size, length = (int(each) for each in grams.shape)
+    size, length = (int(number) for number in grams.shape)
     total: Value = Known(data=np.zeros((rows, size), np.float32))
     for skip in skips:
         windows = _windows(extent, length, skip + 1)

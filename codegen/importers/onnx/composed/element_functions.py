@@ -87,10 +87,10 @@ def signed(x: Real, size: Real) -> Real:
 
 def _polynomial(x: Real, factors: Sequence[float]) -> Real:
     """Horner's scheme, the highest power first."""
-    found = x * factors[0] + factors[1]
+    sum_ = x * factors[0] + factors[1]
     for factor in factors[2:]:
-        found = found * x + factor
-    return found
+        sum_ = sum_ * x + factor
+    return sum_
 
 
 _ATAN = (
@@ -108,8 +108,8 @@ def _atan(x: Real) -> Real:
     is_large = size.is_above(1.0)
     inner = Real(x.site, choice(x.site, is_large, (1.0 / size.at_least(1.0)).value, size.value))
     low = inner * _polynomial(inner * inner, _ATAN)
-    found = choice(x.site, is_large, (math.pi / 2 - low).value, low.value)
-    return signed(x, Real(x.site, found))
+    angle = choice(x.site, is_large, (math.pi / 2 - low).value, low.value)
+    return signed(x, Real(x.site, angle))
 
 
 def _asin(x: Real) -> Real:
@@ -207,16 +207,16 @@ def _power(site: Site) -> Value:
     whole = np.abs(numbers).astype(np.int64)
     if whole.max(initial=0) > MAX_POWER:
         raise Refused("E301", f"a whole power beyond {MAX_POWER} is not supported")
-    found = products(site, value, whole)
+    powers_of_value = products(site, value, whole)
     if not np.any(numbers < 0):
-        return found
-    inverse = pair(site, "DIV", [number_like(1.0, found), found])
-    return inverse if np.all(numbers < 0) else choice(site, Known(data=numbers < 0), inverse, found)
+        return powers_of_value
+    inverse = pair(site, "DIV", [number_like(1.0, powers_of_value), powers_of_value])
+    return inverse if np.all(numbers < 0) else choice(site, Known(data=numbers < 0), inverse, powers_of_value)
 
 
 def products(site: Site, value: Value, whole: np.ndarray) -> Value:
     """value^whole: squares of squares, times those of the exponent's bits."""
-    found: Value | None = None
+    product: Value | None = None
     square = value
     for bit in range(int(whole.max(initial=0)).bit_length()):
         square = pair(site, "MUL", [square, square]) if bit else value
@@ -226,10 +226,10 @@ def products(site: Site, value: Value, whole: np.ndarray) -> Value:
         factor = square
         if not has.all():
             factor = choice(site, Known(data=has), square, number_like(1.0, square))
-        found = factor if found is None else pair(site, "MUL", [found, factor])
-    if found is None:
+        product = factor if product is None else pair(site, "MUL", [product, factor])
+    if product is None:
         return pair(site, "MUL", [value, Known(data=np.zeros(whole.shape, np.float32))])
-    return found
+    return product
 
 
 def _whole_power(site: Site, value: Value, exponent: np.ndarray) -> Value:

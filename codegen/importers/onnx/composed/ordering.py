@@ -27,13 +27,13 @@ def _best(op: str) -> Callable[[Site], Value]:
         rank = len(value.shape)
         axis = site.axis(site.integer("axis", 0), rank)
         keep, last = site.integer("keepdims", 1), site.integer("select_last_index", 0)
-        found = best(site, op, flipped(site, value, axis) if last else value, axis)
+        index = best(site, op, flipped(site, value, axis) if last else value, axis)
         if last:
             end = Known(data=np.full((1,) * (rank - 1), value.shape[axis] - 1, np.int32))
-            found = pair(site, "SUB", [end, found])
+            index = pair(site, "SUB", [end, index])
         if keep:
-            found = site.steps.reshape(found, (*value.shape[:axis], 1, *value.shape[axis + 1 :]))
-        return convert(site, found, "int64")
+            index = site.steps.reshape(index, (*value.shape[:axis], 1, *value.shape[axis + 1 :]))
+        return convert(site, index, "int64")
 
     return translate
 
@@ -91,14 +91,14 @@ def _ranked(site: Site, value: Value, axis: int, count: int, *, largest: bool) -
     if not 0 < count <= extent or math.prod(shape) * extent > MAX_PAIRS:
         text = f"{count} of {list(shape)} integers: supported are up to {MAX_PAIRS} comparisons"
         raise Refused("E301", text, "export the model with float32 values there, or fewer of them")
-    own = site.steps.reshape(value, (*shape[: axis + 1], 1, *shape[axis + 1 :]))
+    element = site.steps.reshape(value, (*shape[: axis + 1], 1, *shape[axis + 1 :]))
     other = site.steps.reshape(value, (*shape[:axis], 1, *shape[axis:]))
-    is_better = calculated(site, "LESS", [own, other] if largest else [other, own])
+    is_better = calculated(site, "LESS", [element, other] if largest else [other, element])
     earlier = np.tri(extent, k=-1, dtype=np.bool_).reshape((extent, extent) + (1,) * (rank - axis - 1))
     is_alike = pair(
         site,
         "MINIMUM",
-        [calculated(site, "EQUAL", [own, other]), Known(data=earlier[(None,) * axis])],
+        [calculated(site, "EQUAL", [element, other]), Known(data=earlier[(None,) * axis])],
         DType.BOOL,
     )
     is_before = pair(site, "MAXIMUM", [is_better, is_alike], DType.BOOL)

@@ -57,15 +57,15 @@ def _start(site: Site, position: int, index: int, shape: tuple[int, int], is_bat
     """[batch, units]: the state that direction `index` starts from."""
     if not site.has(position):
         return Known(data=np.zeros(shape, np.float32))
-    given = site.value(position)
-    site.need_float(given)
-    given = _turned(given) if is_batch_first and len(given.shape) == 3 else given
-    if len(given.shape) != 3 or given.shape[1:] != shape or not index < given.shape[0]:
+    state = site.value(position)
+    site.need_float(state)
+    state = _turned(state) if is_batch_first and len(state.shape) == 3 else state
+    if len(state.shape) != 3 or state.shape[1:] != shape or not index < state.shape[0]:
         raise Refused(
-            "E303", f"an initial state has shape {list(given.shape)}, needs {list(shape)} a direction"
+            "E303", f"an initial state has shape {list(state.shape)}, needs {list(shape)} a direction"
         )
     whole = [slice(index, index + 1), slice(0, shape[0]), slice(0, shape[1])]
-    return site.steps.reshape(part(site, given, whole), shape)
+    return site.steps.reshape(part(site, state, whole), shape)
 
 
 def _columns(site: Site, value: Value, units: int, gate: int) -> Real:
@@ -75,12 +75,12 @@ def _columns(site: Site, value: Value, units: int, gate: int) -> Real:
 
 
 def _product(site: Site, value: Value, weights: np.ndarray, bias: np.ndarray | None) -> Value:
-    found = multiplied(site, value, Known(data=np.ascontiguousarray(weights.T)))
+    product = multiplied(site, value, Known(data=np.ascontiguousarray(weights.T)))
     if bias is None or not bias.any():
-        return found
-    if isinstance(found, Computed) and site.steps.scaled(found, None, bias):
-        return found
-    return (Real(site, found) + Real(site, Known(data=bias.reshape(1, -1)))).value
+        return product
+    if isinstance(product, Computed) and site.steps.scaled(product, None, bias):
+        return product
+    return (Real(site, product) + Real(site, Known(data=bias.reshape(1, -1)))).value
 
 
 def _bounded(layer: Direction, x: Real) -> Real:
@@ -96,8 +96,8 @@ def _lstm(site: Site, layer: Direction, x: Value, states: States) -> States:
     hidden, cell_value = states
     assert cell_value is not None, "an LSTM has a cell state"
     units, cell = layer.units, Real(site, cell_value)
-    given = _product(site, x, layer.weights, layer.bias + layer.recurrent_bias)
-    sums = (Real(site, given) + Real(site, _product(site, hidden, layer.recurrent, None))).value
+    input_sums = _product(site, x, layer.weights, layer.bias + layer.recurrent_bias)
+    sums = (Real(site, input_sums) + Real(site, _product(site, hidden, layer.recurrent, None))).value
     gates = [_columns(site, sums, units, gate) for gate in range(4)]
 
     def peeped(gate: int, state: Real) -> Real:
@@ -145,7 +145,7 @@ def _whole_lstm(site: Site, layer: Direction, sequence: Value, start: States) ->
     moments, batch, inputs = sequence.shape
     assert start[1] is not None, "an LSTM has a cell state"
     count = batch * units
-    parts = [steps.reshape(each, (count,)) for each in (start[1], start[0])]
+    parts = [steps.reshape(state, (count,)) for state in (start[1], start[0])]
     held = stacked(site, parts, 0)
     order = list(_LSTM_ORDER)
     bias = (layer.bias + layer.recurrent_bias).reshape(4, units)[order]
@@ -157,12 +157,12 @@ def _whole_lstm(site: Site, layer: Direction, sequence: Value, start: States) ->
         steps.dense(held),
     ]
     attrs = LstmAttrs(input_scales=(), recurrent_scales=(), cell_scale=1.0, time_major=True)
-    found = steps.step("UNIDIRECTIONAL_SEQUENCE_LSTM", args, attrs)
-    ends = (0, count, 2 * count, found.shape[0])
+    states = steps.step("UNIDIRECTIONAL_SEQUENCE_LSTM", args, attrs)
+    ends = (0, count, 2 * count, states.shape[0])
     shapes = ((batch, units), (batch, units), (moments, batch, units))
 
     def of(place: int) -> Value:
-        return steps.reshape(part(site, found, [slice(ends[place], ends[place + 1])]), shapes[place])
+        return steps.reshape(part(site, states, [slice(ends[place], ends[place + 1])]), shapes[place])
 
     return _Ran(
         every=of(2) if site.is_used(0) else None, hidden=of(1), cell=of(0) if site.is_used(2) else None
@@ -248,8 +248,8 @@ def _results(site: Site, ran: list[_Ran], is_batch_first: bool) -> tuple[Value, 
     units = ran[0].hidden.shape[1]
 
     def states(values: list[Value]) -> Value:
-        found = stacked(site, [site.steps.reshape(each, (1, *each.shape)) for each in values], 0)
-        return _turned(found) if is_batch_first else found
+        stack = stacked(site, [site.steps.reshape(state, (1, *state.shape)) for state in values], 0)
+        return _turned(stack) if is_batch_first else stack
 
     hidden = states([one.hidden for one in ran])
     cells = [one.cell for one in ran if one.cell is not None]
@@ -257,7 +257,7 @@ def _results(site: Site, ran: list[_Ran], is_batch_first: bool) -> tuple[Value, 
     sequence = hidden
     if every:
         moments, batch = every[0].shape[:2]
-        apart = [site.steps.reshape(each, (moments, 1, batch, units)) for each in every]
+        apart = [site.steps.reshape(sequence_, (moments, 1, batch, units)) for sequence_ in every]
         sequence = stacked(site, apart, 1)
         if is_batch_first:
             sequence = _reordered(sequence, (2, 0, 1, 3))

@@ -91,10 +91,10 @@ def _function(site: Site, name: str, alpha: float | None, beta: float | None) ->
         "softsign": lambda x: x / (x.of("ABS") + 1.0),
         "tanh": lambda x: x.of("TANH"),
     }
-    found = known.get(name.lower())
-    if found is None:
+    function = known.get(name.lower())
+    if function is None:
         raise Refused("E301", f"activation {name} is not supported, supported are {', '.join(known)}")
-    return found
+    return function
 
 
 def _functions(site: Site, kind: CellKind, directions: int) -> tuple[list[tuple[Named, ...]], bool]:
@@ -106,23 +106,25 @@ def _functions(site: Site, kind: CellKind, directions: int) -> tuple[list[tuple[
         site.array(name).reshape(-1).tolist() if site.has_attribute(name) else []
         for name in ("activation_alpha", "activation_beta")
     ]
-    alphas, betas = (_by_function(names, given, which) for which, given in enumerate(numbers))
+    alphas, betas = (_by_function(names, values, which) for which, values in enumerate(numbers))
     every = [
         Named(name=name, alpha=alpha, beta=beta)
         for name, alpha, beta in zip(names, alphas, betas, strict=True)
     ]
-    each = len(kind.functions)
+    per_direction = len(kind.functions)
     usual = [name.lower() for name in names] == [name.lower() for name in kind.functions * directions]
-    return [tuple(every[start : start + each]) for start in range(0, len(every), each)], usual
+    return [
+        tuple(every[start : start + per_direction]) for start in range(0, len(every), per_direction)
+    ], usual
 
 
 _NUMBERS = {"affine": 2, "elu": 1, "hardsigmoid": 2, "leakyrelu": 1, "scaledtanh": 2, "thresholdedrelu": 1}
 """How many numbers a function has: alpha, then beta."""
 
 
-def _by_function(names: Sequence[str], given: Sequence[float], which: int) -> list[float | None]:
+def _by_function(names: Sequence[str], values: Sequence[float], which: int) -> list[float | None]:
     """Numbers go to the functions that have one, in order."""
-    rest = iter(given)
+    rest = iter(values)
     return [next(rest, None) if _NUMBERS.get(name.lower(), 0) > which else None for name in names]
 
 
@@ -131,10 +133,10 @@ def _lengths(site: Site, sequence: Value) -> np.ndarray | None:
     if not site.has(4):
         return None
     moments, batch = sequence.shape[:2]
-    found = site.known(4, "the lengths of the sequences").reshape(-1)
-    if found.size != batch or found.min() < 0 or found.max() > moments:
-        raise Refused("E303", f"lengths of sequences {found.tolist()} do not fit {list(sequence.shape)}")
-    return None if bool(np.all(found == moments)) else found
+    lengths = site.known(4, "the lengths of the sequences").reshape(-1)
+    if lengths.size != batch or lengths.min() < 0 or lengths.max() > moments:
+        raise Refused("E303", f"lengths of sequences {lengths.tolist()} do not fit {list(sequence.shape)}")
+    return None if bool(np.all(lengths == moments)) else lengths
 
 
 def layers_of(site: Site, kind: CellKind, sequence: Value, count: int) -> tuple[list[Direction], bool]:
@@ -147,9 +149,11 @@ def layers_of(site: Site, kind: CellKind, sequence: Value, count: int) -> tuple[
     bias = site.known(3, "the biases") if site.has(3) else np.zeros((count, 2 * rows), np.float32)
     peepholes = site.known(7, "the peepholes") if kind.has_cell and site.has(7) else None
     stated = site.integer("hidden_size", units)
-    found, inputs = (weights, recurrent, bias), sequence.shape[2]
+    arrays, inputs = (weights, recurrent, bias), sequence.shape[2]
     shapes = [(count, rows, inputs), (count, rows, units), (count, 2 * rows)]
-    fits = [each.shape for each in found] == shapes and {str(each.dtype) for each in found} == {"float32"}
+    fits = [array.shape for array in arrays] == shapes and {str(array.dtype) for array in arrays} == {
+        "float32"
+    }
     if not fits or stated != units or (peepholes is not None and peepholes.shape != (count, 3 * units)):
         raise Refused("E303", "weights, biases or hidden_size do not fit each other, or are not float32")
     functions, usual = _functions(site, kind, count)

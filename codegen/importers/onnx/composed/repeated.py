@@ -25,7 +25,7 @@ Run = Callable[[FileBody, Sequence[Given]], tuple[Given, ...]]
 def _loop(site: Site, run: Run) -> tuple[Given, ...]:
     """Loop: up to M turns, as long as the condition holds."""
     body = site.branch("body")
-    carried = [site.given(position) for position in range(2, len(site.node.inputs))]
+    carried = [site.operand(position) for position in range(2, len(site.node.inputs))]
     most = site.whole(0, "the number of turns") if site.has(0) else None
     goes = bool(site.known(1, "the condition").all()) if site.has(1) else True
     _need(body, 2 + len(carried), 1 + len(carried))
@@ -34,13 +34,13 @@ def _loop(site: Site, run: Run) -> tuple[Given, ...]:
     while goes and (most is None or turn < most):
         if turn == MAX_TURNS:
             raise Refused("E305", f"runs more than {MAX_TURNS} turns")
-        found = run(body, [Known(data=np.array(turn, np.int64)), Known(data=np.array(True)), *carried])
-        if not isinstance(found[0], Known):
+        results = run(body, [Known(data=np.array(turn, np.int64)), Known(data=np.array(True)), *carried])
+        if not isinstance(results[0], Known):
             text = "the condition is computed while the model runs, so the number of turns is not known"
             raise Refused("E301", text, "export the loop with a fixed number of turns")
-        goes = bool(found[0].data.all())
-        carried = list(found[1 : 1 + len(carried)])
-        _gather(site, gathered, found[1 + len(carried) :])
+        goes = bool(results[0].data.all())
+        carried = list(results[1 : 1 + len(carried)])
+        _gather(site, gathered, results[1 + len(carried) :])
         turn += 1
     return (*carried, *(_joined(site, values, 0) for values in gathered if values))
 
@@ -53,7 +53,7 @@ def _scan(site: Site, run: Run) -> tuple[Given, ...]:
     inputs = len(site.node.inputs)
     if not 0 < count <= inputs:
         raise Refused("E303", f"attribute num_scan_inputs is {count} of {inputs} inputs")
-    carried = [site.given(position) for position in range(inputs - count)]
+    carried = [site.operand(position) for position in range(inputs - count)]
     outputs = len(body.outputs) - len(carried)
     _need(body, inputs, len(carried))
     read = [site.value(position) for position in range(inputs - count, inputs)]
@@ -91,12 +91,12 @@ def _scan_batch(site: Site, run: Run) -> tuple[Given, ...]:
     read = _directed(site, values[inputs - count :], [1] * count, "directions")
     made: list[list[Value]] = [[] for _ in body.outputs]
     for batch in range(max(batches)):
-        own = [(_slice(site, value, 0, batch), 0) for value in read]
+        slices = [(_slice(site, value, 0, batch), 0) for value in read]
         carried, gathered = _turns(
-            site, run, [_slice(site, value, 0, batch) for value in values[: inputs - count]], own
+            site, run, [_slice(site, value, 0, batch) for value in values[: inputs - count]], slices
         )
-        _gather(site, made, [*carried, *(_joined(site, each, 0) for each in gathered)])
-    return tuple(_joined(site, each, 0) for each in made)
+        _gather(site, made, [*carried, *(_joined(site, slices_, 0) for slices_ in gathered)])
+    return tuple(_joined(site, tensors, 0) for tensors in made)
 
 
 def _directed(site: Site, values: Sequence[Value], axes: Sequence[int], name: str) -> list[Value]:
@@ -116,13 +116,13 @@ def _turns(
     turns = {value.shape[axis] for value, axis in read}
     if len(turns) != 1 or max(turns) > MAX_TURNS:
         raise Refused("E305", f"runs over {sorted(turns)} slices: one number is needed, up to {MAX_TURNS}")
-    own = list(carried)
-    gathered: list[list[Value]] = [[] for _ in body.outputs[len(own) :]]
+    carried_now = list(carried)
+    gathered: list[list[Value]] = [[] for _ in body.outputs[len(carried_now) :]]
     for turn in range(max(turns)):
-        found = run(body, [*own, *(_slice(site, value, axis, turn) for value, axis in read)])
-        own = list(found[: len(own)])
-        _gather(site, gathered, found[len(own) :])
-    return own, gathered
+        results = run(body, [*carried_now, *(_slice(site, value, axis, turn) for value, axis in read)])
+        carried_now = list(results[: len(carried_now)])
+        _gather(site, gathered, results[len(carried_now) :])
+    return carried_now, gathered
 
 
 def _need(body: FileBody, inputs: int, outputs: int) -> None:
@@ -133,10 +133,10 @@ def _need(body: FileBody, inputs: int, outputs: int) -> None:
 
 def _listed(site: Site, name: str, count: int) -> tuple[int, ...]:
     """The numbers of an attribute, zeros where it is left out."""
-    found = site.integers(name, (0,) * count)
-    if len(found) != count:
-        raise Refused("E303", f"attribute {name} has {len(found)} numbers for {count} values")
-    return found
+    numbers = site.integers(name, (0,) * count)
+    if len(numbers) != count:
+        raise Refused("E303", f"attribute {name} has {len(numbers)} numbers for {count} values")
+    return numbers
 
 
 def _slice(site: Site, value: Value, axis: int, turn: int) -> Value:
@@ -146,12 +146,12 @@ def _slice(site: Site, value: Value, axis: int, turn: int) -> Value:
     return site.steps.reshape(part(site, value, whole), shape)
 
 
-def _gather(site: Site, gathered: Sequence[list[Value]], found: Sequence[Given]) -> None:
-    for values, each in zip(gathered, found, strict=True):
-        if isinstance(each, Listed):
+def _gather(site: Site, gathered: Sequence[list[Value]], results: Sequence[Given]) -> None:
+    for values, result in zip(gathered, results, strict=True):
+        if isinstance(result, Listed):
             text = "gathers a sequence of tensors of each turn, supported are tensors"
             raise Refused("E301", text, SEQUENCE_ADVICE)
-        values.append(site.steps.real(each) if isinstance(each, Stored) else each)
+        values.append(site.steps.real(result) if isinstance(result, Stored) else result)
 
 
 def _joined(site: Site, values: Sequence[Value], axis: int) -> Value:
@@ -160,7 +160,7 @@ def _joined(site: Site, values: Sequence[Value], axis: int) -> Value:
     if len(shapes) != 1:
         raise Refused("E301", f"gives results of several shapes, {sorted(shapes)}, one a turn")
     [shape] = shapes
-    apart = [site.steps.reshape(each, (*shape[:axis], 1, *shape[axis:])) for each in values]
+    apart = [site.steps.reshape(value, (*shape[:axis], 1, *shape[axis:])) for value in values]
     return stacked(site, apart, axis)
 
 

@@ -26,13 +26,13 @@ def placed(site: Site, value: Value, updates: Value, places: np.ndarray, reducti
     count, shape = math.prod(value.shape), value.shape
     places = places.reshape(-1)
     steps = site.steps
-    flat, given = steps.reshape(value, (count,)), steps.reshape(updates, (places.size,))
+    flat, flat_updates = steps.reshape(value, (count,)), steps.reshape(updates, (places.size,))
     if reduction == "none":
         chosen = np.arange(count)
         chosen[places] = count + np.arange(places.size)
-        return steps.reshape(taken(site, stacked(site, [flat, given], 0), chosen, 0), shape)
+        return steps.reshape(taken(site, stacked(site, [flat, flat_updates], 0), chosen, 0), shape)
     neutral = Known(data=np.array([_neutral(reduction, value_type(value))], value_type(value)))
-    pool = stacked(site, [given, neutral], 0)
+    pool = stacked(site, [flat_updates, neutral], 0)
     turn = np.zeros(places.size, np.int64)
     seen: dict[int, int] = {}
     for number, place in enumerate(places.tolist()):
@@ -41,8 +41,8 @@ def placed(site: Site, value: Value, updates: Value, places: np.ndarray, reducti
         raise Refused("E301", f"an element is written more than {MAX_ROUNDS} times")
     for number in range(int(turn.max(initial=-1)) + 1):
         chosen = np.full(count, places.size)
-        own = turn == number
-        chosen[places[own]] = np.flatnonzero(own)
+        in_round = turn == number
+        chosen[places[in_round]] = np.flatnonzero(in_round)
         flat = calculated(site, _OPERATORS[reduction], [flat, taken(site, pool, chosen, 0)])
     return steps.reshape(flat, shape)
 
@@ -78,7 +78,7 @@ def _scatter_nd(site: Site) -> Value:
     depth = indices.shape[-1] if indices.ndim else 0
     if not 1 <= depth <= len(value.shape):
         raise Refused("E303", f"indices {list(indices.shape)} do not fit {list(value.shape)}")
-    parts = [_inside(indices[..., each], value.shape[each]) for each in range(depth)]
+    parts = [_inside(indices[..., along], value.shape[along]) for along in range(depth)]
     rest = math.prod(value.shape[depth:])
     places = flattened(parts, value.shape[:depth])[..., None] * rest + np.arange(rest)
     return placed(site, value, site.value(2), places, site.word("reduction", "none"))
@@ -108,9 +108,9 @@ def _max_unpool(site: Site) -> Value:
         (extent - 1) * step + size - pads[axis] - pads[axis + len(window)]
         for axis, (extent, step, size) in enumerate(zip(value.shape[2:], strides, window, strict=True))
     )
-    own = (*value.shape[:2], *spatial)
-    shape = site.numbers(2, "the shape") if site.has(2) else own
-    flat = flattened(np.unravel_index(indices, own), shape)
+    unpooled = (*value.shape[:2], *spatial)
+    shape = site.numbers(2, "the shape") if site.has(2) else unpooled
+    flat = flattened(np.unravel_index(indices, unpooled), shape)
     empty = Known(data=np.zeros(shape, value_type(value)))
     return placed(site, empty, value, flat, "none")
 

@@ -22,7 +22,7 @@ def _sequence(site: Site, values: list[Value]) -> Listed:
     """Its tensors are read by other names from now on."""
     if len(values) > MAX_LENGTH:
         raise Refused("E305", f"a sequence of {len(values)} tensors, up to {MAX_LENGTH} are imported")
-    site.steps.share(each for each in values if isinstance(each, Computed))
+    site.steps.share(value for value in values if isinstance(value, Computed))
     return Listed(values=tuple(values))
 
 
@@ -33,10 +33,10 @@ def _empty(site: Site) -> Listed:
 
 def _place(site: Site, position: int, count: int, *, behind: bool = False) -> int:
     """Input `position`, counted from the end of `count` if it is negative; `behind`: or behind the last."""
-    found = site.numbers(position, "the position in a sequence")
-    if len(found) != 1 or not -count <= found[0] < count + behind:
-        raise Refused("E303", f"position {list(found)} is outside a sequence of {count}")
-    return found[0] if found[0] >= 0 else found[0] + count
+    places = site.numbers(position, "the position in a sequence")
+    if len(places) != 1 or not -count <= places[0] < count + behind:
+        raise Refused("E303", f"position {list(places)} is outside a sequence of {count}")
+    return places[0] if places[0] >= 0 else places[0] + count
 
 
 def _inserted(site: Site) -> Listed:
@@ -66,9 +66,11 @@ def _concatenated(site: Site) -> Value:
     if site.integer("new_axis", 0):
         rank = len(values[0].shape) + 1
         axis = site.axis(site.integer("axis"), rank)
-        if any(len(each.shape) != rank - 1 for each in values):
+        if any(len(value.shape) != rank - 1 for value in values):
             raise Refused("E303", "joins values of several ranks")
-        values = [site.steps.reshape(each, (*each.shape[:axis], 1, *each.shape[axis:])) for each in values]
+        values = [
+            site.steps.reshape(value, (*value.shape[:axis], 1, *value.shape[axis:])) for value in values
+        ]
     return joined(site, values)
 
 
@@ -77,12 +79,12 @@ def _split(site: Site) -> Listed:
     value = site.value(0)
     axis = site.axis(site.integer("axis", 0), len(value.shape))
     extent, keeps = value.shape[axis], bool(site.integer("keepdims", 1)) or site.has(1)
-    given = site.known(1, "the sizes").reshape(-1) if site.has(1) else np.ones(1, np.int64)
-    if not np.issubdtype(given.dtype, np.integer):
-        raise Refused("E303", f"the sizes are {given.dtype}, they have to be integers")
-    each_size = int(given[0]) if given.size == 1 else 0
+    stated = site.known(1, "the sizes").reshape(-1) if site.has(1) else np.ones(1, np.int64)
+    if not np.issubdtype(stated.dtype, np.integer):
+        raise Refused("E303", f"the sizes are {stated.dtype}, they have to be integers")
+    each_size = int(stated[0]) if stated.size == 1 else 0
     if site.has(1) and site.known(1, "the sizes").ndim == 1:
-        sizes = given.astype(np.int64).tolist()
+        sizes = stated.astype(np.int64).tolist()
     elif each_size < 1 or -(-extent // each_size) > MAX_LENGTH:
         raise Refused("E305", f"parts of {each_size} of {extent}, up to {MAX_LENGTH} parts are imported")
     else:
@@ -90,14 +92,14 @@ def _split(site: Site) -> Listed:
     if sum(sizes) != extent or min(sizes, default=0) < 0:
         raise Refused("E303", f"parts of {sizes} do not make up {extent}")
     starts = np.cumsum([0, *sizes]).tolist()
-    found: list[Value] = []
+    pieces: list[Value] = []
     for start, size in zip(starts, sizes, strict=False):
         slices = [slice(0, whole, 1) for whole in value.shape]
         slices[axis] = slice(start, start + size, 1)
         piece = part(site, value, slices)
         shape = (*value.shape[:axis], *value.shape[axis + 1 :])
-        found.append(piece if keeps else site.steps.reshape(piece, shape))
-    return _sequence(site, found)
+        pieces.append(piece if keeps else site.steps.reshape(piece, shape))
+    return _sequence(site, pieces)
 
 
 def _length(site: Site) -> Value:

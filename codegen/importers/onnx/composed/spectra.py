@@ -91,17 +91,17 @@ def _factor(length: int) -> int:
 def _fast(site: Site, value: Value, axis: int, inverse: bool) -> Value:
     """The transform of complex `value` along `axis`, all of its results."""
     steps, last, length = site.steps, len(value.shape) - 1, value.shape[axis]
-    order = (*(each for each in range(last + 1) if each != axis), axis)
+    order = (*(index for index in range(last + 1) if index != axis), axis)
     lines = turned(site, value, order)
     real, imaginary = (taken(site, lines, np.array([part]), last - 1) for part in (0, 1))
     count = math.prod(real.shape) // length
     rows = steps.reshape(real, (count, length)), steps.reshape(imaginary, (count, length))
-    found = [steps.reshape(part, real.shape) for part in _rows(site, rows, 1 if inverse else -1)]
-    whole = stacked(site, found, last - 1)
+    transformed = [steps.reshape(part, real.shape) for part in _rows(site, rows, 1 if inverse else -1)]
+    whole = stacked(site, transformed, last - 1)
     if inverse:
         share = Known(data=np.full((1,) * (last + 1), 1 / length, np.float32))
         whole = pair(site, "MUL", [whole, share])
-    return turned(site, whole, tuple(order.index(each) for each in range(last + 1)))
+    return turned(site, whole, tuple(order.index(index) for index in range(last + 1)))
 
 
 def _rows(site: Site, parts: Parts, sign: int) -> Parts:
@@ -157,9 +157,9 @@ def _four(site: Site, parts: Parts, sign: int) -> Parts:
         for op in ("ADD", "SUB")
     )
 
-    def joined(own: int, ops: tuple[str, str]) -> Value:
-        even = [pair(site, op, sums[own]) for op in ("ADD", "SUB")]
-        odd = [pair(site, op, [differences[own][0], differences[1 - own][1]]) for op in ops]
+    def joined(half: int, ops: tuple[str, str]) -> Value:
+        even = [pair(site, op, sums[half]) for op in ("ADD", "SUB")]
+        odd = [pair(site, op, [differences[half][0], differences[1 - half][1]]) for op in ops]
         return stacked(site, [even[0], odd[0], even[1], odd[1]], 1)
 
     first, second = ("SUB", "ADD")[::sign], ("ADD", "SUB")[::sign]
@@ -177,8 +177,8 @@ def _prime(site: Site, parts: Parts, sign: int) -> Parts:
 
     def sums(part: Value) -> Value:
         rows = np.arange(half + 1)
-        own = stacked(site, [_row(site, part, 0), mirrored(part, "ADD")], 1)
-        return along(site, own, np.cos(np.outer(rows, rows) % extent * (2 * np.pi / extent)), 1)
+        folded = stacked(site, [_row(site, part, 0), mirrored(part, "ADD")], 1)
+        return along(site, folded, np.cos(np.outer(rows, rows) % extent * (2 * np.pi / extent)), 1)
 
     def differences(part: Value) -> Value:
         sines = sign * np.sin(np.outer(front, front) % extent * (2 * np.pi / extent))
@@ -239,17 +239,17 @@ def _mel(site: Site) -> Value:
         edges = 2595 * np.log1p(np.array([low, high]) / 700) / np.log(10)
         mel = np.arange(count + 2) * ((edges[1] - edges[0]) / (count + 2)) + edges[0]
         places = (length + 1) * (700 * np.expm1(mel / 2595 * np.log(10))) // rate
-    if not all(0 <= each < bins + (index > count) for index, each in enumerate(places)):  # nor no number
+    if not all(0 <= place < bins + (index > count) for index, place in enumerate(places)):  # nor no number
         raise Refused("E303", f"bands from {low:g} to {high:g} Hz lie outside 0 to half of {rate:g} Hz")
     points = places.astype(np.int64)
-    found = np.zeros((bins, count), np.float32)
+    triangles = np.zeros((bins, count), np.float32)
     for band, (left, middle, right) in enumerate(zip(points, points[1:], points[2:], strict=False)):
         for place in range(left, middle):
-            found[place, band] = (place - left) / (middle - left)
-        found[middle, band] = 1
+            triangles[place, band] = (place - left) / (middle - left)
+        triangles[middle, band] = 1
         for place in range(middle, right):
-            found[place, band] = (right - place) / (right - middle)
-    return Known(data=found)
+            triangles[place, band] = (right - place) / (right - middle)
+    return Known(data=triangles)
 
 
 NODES: Mapping[str, Callable[[Site], Value]] = MappingProxyType(

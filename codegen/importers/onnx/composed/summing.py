@@ -23,10 +23,10 @@ MAX_TERMS = 64
 def _mean(site: Site) -> Value:
     values = site.all_values()
     site.need_float(*values)
-    found = values[0]
+    total = values[0]
     for value in values[1:]:
-        found = pair(site, "ADD", [found, value])
-    return found if len(values) == 1 else pair(site, "DIV", [found, number_like(float(len(values)), found)])
+        total = pair(site, "ADD", [total, value])
+    return total if len(values) == 1 else pair(site, "DIV", [total, number_like(float(len(values)), total)])
 
 
 def _product(site: Site) -> Value:
@@ -76,8 +76,8 @@ def _running(op: str, first: int) -> Callable[[Site], Value]:
         sums = [parts[0]]
         for part in parts[1:]:
             sums.append(calculated(site, op, [sums[-1], part]))
-        found = stacked(site, sums, axis)
-        return flipped(site, found, axis) if reverse else found
+        running = stacked(site, sums, axis)
+        return flipped(site, running, axis) if reverse else running
 
     return translate
 
@@ -123,10 +123,10 @@ def _layer(site: Site) -> tuple[Value, ...]:
     mean, distances, variance = _statistics(site, value, axes)
     deviation = (variance + site.real("epsilon", 1e-5)).of("SQRT")
     x = distances / deviation * Real(site, site.value(1))
-    found = (x + Real(site, site.value(2)) if site.has(2) else x).value
-    if found.shape != value.shape:
+    normed = (x + Real(site, site.value(2)) if site.has(2) else x).value
+    if normed.shape != value.shape:
         raise Refused("E303", f"scale or bias do not fit a value {list(value.shape)}")
-    return found, mean.value, *([(1.0 / deviation).value] if site.is_used(2) else [])
+    return normed, mean.value, *([(1.0 / deviation).value] if site.is_used(2) else [])
 
 
 def _group(site: Site) -> Value:
@@ -179,8 +179,8 @@ def _batch(site: Site) -> Value | tuple[Value, ...]:
         _channels(site, position, value) * share + now * (1 - share)
         for position, now in ((3, mean), (4, variance))
     ]
-    found = x * _channels(site, 1, value) + _channels(site, 2, value)
-    return found.value, *(site.steps.reshape(each.value, (value.shape[1],)) for each in running)
+    normed = x * _channels(site, 1, value) + _channels(site, 2, value)
+    return normed.value, *(site.steps.reshape(statistic.value, (value.shape[1],)) for statistic in running)
 
 
 def _lp(site: Site) -> Value:

@@ -80,15 +80,15 @@ def geometry(site: Site, image: tuple[int, ...], window: tuple[int, ...]) -> Geo
 
 def counted(shape: Geometry, image: tuple[int, int]) -> tuple[int, int]:
     """Rows and columns of what a window of two axes gives."""
-    found = [
+    counts = [
         (image[axis] + shape.before[axis] + shape.after[axis] - (size - 1) * shape.dilations[axis] - 1)
         // shape.strides[axis]
         + 1
         for axis, size in enumerate(shape.window)
     ]
-    if min(found) < 1:
+    if min(counts) < 1:
         raise Refused("E303", f"a window {list(shape.window)} does not fit {list(image)}")
-    return found[0], found[1]
+    return counts[0], counts[1]
 
 
 def conv(site: Site) -> Value:
@@ -114,8 +114,8 @@ def _conv(
     if len(shape.window) == 1:
         rows = steps.reshape(value, (*value.shape[:2], 1, value.shape[2]))
         attributes = {**shape.attributes((-1, 0)), "group": group}
-        found = spatial.conv(part(site, [rows, Known(data=weights[:, :, None]), *bias], attributes))
-        return steps.reshape(found, (*found.shape[:2], found.shape[3]))
+        convolved = spatial.conv(part(site, [rows, Known(data=weights[:, :, None]), *bias], attributes))
+        return steps.reshape(convolved, (*convolved.shape[:2], convolved.shape[3]))
     return _conv_of_three(site, value, weights, bias, shape, group)
 
 
@@ -133,9 +133,9 @@ def _conv_of_three(
         slices = taken(site, frames, tap * shape.dilations[0] + shape.strides[0] * np.arange(count), 2)
         slices = turned(site, slices, (0, 2, 1, 3, 4))
         images = steps.reshape(slices, (value.shape[0] * count, value.shape[1], *value.shape[3:]))
-        own = [images, Known(data=weights[:, :, tap]), *(bias if tap == 0 else [])]
-        found = spatial.conv(part(site, own, attributes))
-        total = found if total is None else pair(site, "ADD", [total, found])
+        operands = [images, Known(data=weights[:, :, tap]), *(bias if tap == 0 else [])]
+        term = spatial.conv(part(site, operands, attributes))
+        total = term if total is None else pair(site, "ADD", [total, term])
     assert total is not None, "a window has a tap"
     apart = steps.reshape(total, (value.shape[0], count, *total.shape[1:]))
     return turned(site, apart, (0, 2, 1, 3, 4))
@@ -250,10 +250,10 @@ def _conv_integer(site: Site) -> Value:
         if zeros.size not in (1, len(weights)):
             raise Refused("E303", f"zero points {list(zeros.shape)} of {len(weights)} output channels")
         weights = weights - zeros.reshape(-1, *[1] * (weights.ndim - 1))
-    found = conv(part(site, [centred(site, 0, 2), Known(data=weights)], site.node.attributes))
+    convolved = conv(part(site, [centred(site, 0, 2), Known(data=weights)], site.node.attributes))
     for name in site.node.attributes:
         site.has_attribute(name)
-    return convert(site, found, "int32")
+    return convert(site, convolved, "int32")
 
 
 def _conv_transpose(site: Site) -> Value:
@@ -298,14 +298,14 @@ def _cut_ends(
     rank = len(image)
     pads, auto = site.integers("pads", (0,) * (2 * rank)), site.word("auto_pad", "NOTSET")
     whole = [(n - 1) * step + far + 1 for n, step, far in zip(image, strides, reach, strict=True)]
-    wanted: Sequence[int] | None = None
+    extents: Sequence[int] | None = None
     if site.has_attribute("output_shape"):
-        wanted = site.integers("output_shape")[-rank:]
+        extents = site.integers("output_shape")[-rank:]
     elif auto in ("SAME_UPPER", "SAME_LOWER"):
-        wanted = [n * step for n, step in zip(image, strides, strict=True)]
-    if wanted is None:
+        extents = [n * step for n, step in zip(image, strides, strict=True)]
+    if extents is None:
         return pads[:rank], pads[rank:]
-    totals = [full + own - out for full, own, out in zip(whole, more, wanted, strict=True)]
+    totals = [full + extra - out for full, extra, out in zip(whole, more, extents, strict=True)]
     small, large = tuple(n // 2 for n in totals), tuple(n - n // 2 for n in totals)
     return (small, large) if auto == "SAME_UPPER" else (large, small)
 
@@ -323,11 +323,11 @@ def _stretched(site: Site, value: Value, axis: int, stride: int) -> Value:
 
 def along(site: Site, value: Value, matrix: np.ndarray, axis: int) -> Value:
     """Each line along an axis times a constant matrix [result, line]."""
-    order = (*(each for each in range(len(value.shape)) if each != axis), axis)
+    order = (*(index for index in range(len(value.shape)) if index != axis), axis)
     lines = turned(site, value, order)
-    found = multiplied(site, lines, Known(data=np.ascontiguousarray(matrix.T.astype(np.float32))))
-    back = tuple(order.index(each) for each in range(len(order)))
-    return turned(site, found, back)
+    mapped = multiplied(site, lines, Known(data=np.ascontiguousarray(matrix.T.astype(np.float32))))
+    back = tuple(order.index(index) for index in range(len(order)))
+    return turned(site, mapped, back)
 
 
 NODES: Mapping[str, Callable[[Site], Value]] = MappingProxyType(

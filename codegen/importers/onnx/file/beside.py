@@ -32,11 +32,11 @@ def whole(data: bytes, folder: Path, file_name: str, limits: ByteLimits = STATED
         return data
     onnx, model = parsed(data, file_name)
     try:
-        found = _Folder(folder, limits).bring_in(onnx, model)
+        brought = _Folder(folder, limits).bring_in(onnx, model)
     except Unreadable as problem:
         message = Message(code=problem.code, where=file_name, text=str(problem), help=problem.help)
         raise CodegenError(message) from problem
-    return bytes(model.SerializeToString()) if found else data
+    return bytes(model.SerializeToString()) if brought else data
 
 
 class _Folder:
@@ -63,7 +63,7 @@ class _Folder:
 
     def _read(self, tensor: Any) -> bytes:
         what = f'constant "{printable(tensor.name)}"'
-        entries = {str(each.key): str(each.value) for each in tensor.external_data}
+        entries = {str(entry.key): str(entry.value) for entry in tensor.external_data}
         path = self._place(entries.get("location", ""), what)
         named = printable(path.name)
         offset = _number(entries.get("offset", "0"), "offset", what)

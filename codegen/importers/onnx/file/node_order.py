@@ -17,13 +17,13 @@ def in_order(nodes: Sequence[FileNode]) -> tuple[FileNode, ...]:
         for name in node.outputs:
             makers.setdefault(name, place)
     needs = [{makers[name] for name in names_read([node]) if name in makers} for node in nodes]
-    if all(need < place for place, found in enumerate(needs) for need in found):
+    if all(need < place for place, makers_of in enumerate(needs) for need in makers_of):
         return tuple(nodes)
     readers: list[list[int]] = [[] for _ in nodes]
-    for place, found in enumerate(needs):
-        for need in found:
+    for place, makers_of in enumerate(needs):
+        for need in makers_of:
             readers[need].append(place)
-    waiting = [len(found) for found in needs]
+    waiting = [len(makers_of) for makers_of in needs]
     ready = [place for place, count in enumerate(waiting) if not count]
     ordered: list[FileNode] = []
     while ready:

@@ -53,9 +53,9 @@ def read_graph(data: bytes, file_name: str, limits: ByteLimits = STATED) -> File
     onnx, model = parsed(data, file_name)
     try:
         return Reader(onnx, limits=limits).graph(model)
-    except Unreadable as found:
-        message = Message(code=found.code, where=file_name, text=str(found), help=found.help)
-        raise CodegenError(message) from found
+    except Unreadable as problem:
+        message = Message(code=problem.code, where=file_name, text=str(problem), help=problem.help)
+        raise CodegenError(message) from problem
 
 
 def parsed(data: bytes, file_name: str) -> tuple[Any, Any]:
@@ -74,8 +74,8 @@ def parsed(data: bytes, file_name: str) -> tuple[Any, Any]:
 def graph_inputs(data: bytes, file_name: str, limits: ByteLimits = STATED) -> tuple[InputSignature, ...]:
     """The graph inputs of a file, in order. Raises CodegenError as `read_graph` does."""
     return tuple(
-        InputSignature(name=each.name, shape=each.shape or (), symbols=each.symbols)
-        for each in read_graph(data, file_name, limits).inputs
+        InputSignature(name=value.name, shape=value.shape or (), symbols=value.symbols)
+        for value in read_graph(data, file_name, limits).inputs
     )
 
 
@@ -126,8 +126,8 @@ class Reader:
         functions = {(_domain(f.domain), _name(f.name)): self.function(f) for f in model.functions}
         return FileGraph(
             opset=opset,
-            inputs=tuple(self._value(each) for each in graph.input if _name(each.name) not in constants),
-            outputs=tuple(self._value(each) for each in graph.output),
+            inputs=tuple(self._value(value) for value in graph.input if _name(value.name) not in constants),
+            outputs=tuple(self._value(value) for value in graph.output),
             nodes=self._body_nodes(graph.node),
             constants=constants,
             functions=functions,
@@ -135,11 +135,13 @@ class Reader:
 
     def function(self, function: Any) -> FileBody:
         """The record of a function; its opset is the model's where it says none."""
-        versions = {_domain(each.domain): int(each.version) for each in function.opset_import}
+        versions = {_domain(opset.domain): int(opset.version) for opset in function.opset_import}
         outer, self._opset = self._opset, versions.get("", self._opset)
-        defaults: dict[str, Attribute] = {_name(each): None for each in function.attribute}
-        defaults.update((_name(each.name), self.attribute(each)) for each in function.attribute_proto)
-        found = FileBody(
+        defaults: dict[str, Attribute] = {_name(attribute): None for attribute in function.attribute}
+        defaults.update(
+            (_name(attribute.name), self.attribute(attribute)) for attribute in function.attribute_proto
+        )
+        body = FileBody(
             inputs=_names(function.input),
             outputs=_names(function.output),
             nodes=self._body_nodes(function.node),
@@ -148,21 +150,21 @@ class Reader:
             defaults=defaults,
         )
         self._opset = outer
-        return found
+        return body
 
     def _inner(self, graph: Any) -> FileBody:
         self._nesting += 1
         _need_few(self._nesting, MAX_NESTING, "graphs inside each other")
-        found = FileBody(
-            inputs=_names(each.name for each in graph.input),
-            outputs=_names(each.name for each in graph.output),
+        body = FileBody(
+            inputs=_names(value.name for value in graph.input),
+            outputs=_names(value.name for value in graph.output),
             constants=self._constants(graph.initializer),
             nodes=self._body_nodes(graph.node),
             opset=self._opset,
             defaults={},
         )
         self._nesting -= 1
-        return found
+        return body
 
     def _constants(self, tensors: Any) -> dict[str, np.ndarray]:
         constants: dict[str, np.ndarray] = {}
@@ -179,7 +181,7 @@ class Reader:
         return in_order([self._node(index, node) for index, node in enumerate(nodes)])
 
     def _opset_of(self, imports: Any, nodes: Any) -> int:
-        versions = {_name(each.domain): int(each.version) for each in imports}
+        versions = {_name(opset.domain): int(opset.version) for opset in imports}
         opset = versions.get("", versions.get("ai.onnx"))
         newest = int(self._onnx.defs.onnx_opset_version())
         if opset is None:
@@ -199,13 +201,15 @@ class Reader:
         For some types the one before that counts too.
         """
         defs = self._onnx.defs
-        wanted = _OLDEST_OPSET - (node.op_type in _READ_OF_SIX)
+        newest = _OLDEST_OPSET - (node.op_type in _READ_OF_SIX)
         try:
-            found, oldest = (defs.get_schema(node.op_type, each, node.domain) for each in (opset, wanted))
+            schema, oldest = (
+                defs.get_schema(node.op_type, version, node.domain) for version in (opset, newest)
+            )
         except defs.SchemaError:
             return False
-        return found.since_version == oldest.since_version and not any(
-            each.HasField("g") for each in node.attribute
+        return schema.since_version == oldest.since_version and not any(
+            attribute.HasField("g") for attribute in node.attribute
         )
 
     def _node(self, index: int, node: Any) -> FileNode:
@@ -215,7 +219,7 @@ class Reader:
             domain=_domain(node.domain),
             inputs=_names(node.input),
             outputs=_names(node.output),
-            attributes={_name(each.name): self.attribute(each) for each in node.attribute},
+            attributes={_name(attribute.name): self.attribute(attribute) for attribute in node.attribute},
         )
 
     def attribute(self, attribute: Any) -> Attribute:
@@ -235,9 +239,9 @@ class Reader:
         if kind == kinds.TENSOR:
             return self._array(attribute.t)
         if kind in (kinds.INTS, kinds.FLOATS):
-            found = attribute.ints if kind == kinds.INTS else attribute.floats
-            _need_few(len(found), MAX_OPTION_BYTES, "numbers in one attribute")
-            return tuple(found)
+            numbers = attribute.ints if kind == kinds.INTS else attribute.floats
+            _need_few(len(numbers), MAX_OPTION_BYTES, "numbers in one attribute")
+            return tuple(numbers)
         if kind == kinds.STRINGS:
             _need_few(len(attribute.strings), MAX_RANK * 8, "words in one attribute")
             return tuple(
@@ -257,13 +261,13 @@ class Reader:
             text = f"constants have more than {self._most_elements} elements together"
             raise Unreadable("E305", text, RAISE)
         try:
-            found = np.asarray(self._onnx.numpy_helper.to_array(tensor))
+            array = np.asarray(self._onnx.numpy_helper.to_array(tensor))
         except (ValueError, TypeError, KeyError, OverflowError) as error:
             text = f'the data of constant "{name}" do not fit its type and shape {list(shape)}'
             raise Unreadable("E303", text) from error
-        if found.shape != shape:
-            raise Unreadable("E303", f'constant "{name}" of shape {list(shape)} holds {list(found.shape)}')
-        return found
+        if array.shape != shape:
+            raise Unreadable("E303", f'constant "{name}" of shape {list(shape)} holds {list(array.shape)}')
+        return array
 
     def _value(self, value: Any) -> FileValue:
         name, kind = _name(value.name), value.type
@@ -282,18 +286,17 @@ class Reader:
             )
             raise Unreadable("E305", text)
         shape = tuple(
-            int(each.dim_value) if each.WhichOneof("value") == "dim_value" else -1
-            for each in tensor.shape.dim
+            int(dim.dim_value) if dim.WhichOneof("value") == "dim_value" else -1 for dim in tensor.shape.dim
         )
         if any(extent < -1 for extent in shape):
             raise Unreadable("E303", f'"{printable(name)}" has shape {list(shape)}')
-        symbols = tuple(each.dim_param for each in tensor.shape.dim)
+        symbols = tuple(dim.dim_param for dim in tensor.shape.dim)
         return FileValue(name=name, dtype=dtype, shape=shape, symbols=symbols)
 
 
-def _need_few(found: int, limit: int, what: str) -> None:
-    if found > limit:
-        raise Unreadable("E305", f"the file has {found} {what}, up to {limit} are imported")
+def _need_few(count: int, limit: int, what: str) -> None:
+    if count > limit:
+        raise Unreadable("E305", f"the file has {count} {what}, up to {limit} are imported")
 
 
 def _names(names: Iterable[str | bytes]) -> tuple[str, ...]:

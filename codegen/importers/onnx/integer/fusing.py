@@ -38,17 +38,17 @@ def fused(
 
 
 def _given(site: Site, position: int) -> Stored:
-    found = site.given(position)
-    if not isinstance(found, Stored):
+    stored = site.operand(position)
+    if not isinstance(stored, Stored):
         raise LeftInFloat("an argument is not quantised")
-    return found
+    return stored
 
 
 def _weights(site: Site, position: int) -> Stored:
-    found = _given(site, position)
-    if isinstance(found.value, Computed):
+    stored = _given(site, position)
+    if isinstance(stored.value, Computed):
         raise LeftInFloat("both factors are computed while the model runs")
-    return found
+    return stored
 
 
 def _bias(site: Site, position: int) -> Stored | None:
@@ -79,6 +79,6 @@ def clip_bounds(site: Site) -> tuple[float | None, float | None]:
         if site.opset < 11:
             bounds[place] = site.real(name, 0.0) if site.has_attribute(name) else None
         elif site.has(place + 1):
-            given = site.known(place + 1, f"the bound {name}")
-            bounds[place] = float(given.reshape(-1)[0]) if given.size == 1 else None
+            bound = site.known(place + 1, f"the bound {name}")
+            bounds[place] = float(bound.reshape(-1)[0]) if bound.size == 1 else None
     return bounds[0], bounds[1]

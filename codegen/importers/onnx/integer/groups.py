@@ -52,7 +52,7 @@ def is_op(node: FileNode | None, name: str) -> bool:
 def groups_of(graph: FileGraph, uses: Mapping[str, int]) -> Sequence[Group]:
     """All groups of a graph; nodes in one are read by nobody else. `uses`: readers of each value."""
     makers = {name: node for node in graph.nodes for name in node.outputs if name}
-    found: list[Group] = []
+    groups: list[Group] = []
     for last in graph.nodes:
         if not is_op(last, "QuantizeLinear") or not last.inputs:
             continue
@@ -63,8 +63,8 @@ def groups_of(graph: FileGraph, uses: Mapping[str, int]) -> Sequence[Group]:
         if node.op in ACTIVATIONS and not _is_stored(makers, node):
             activation, node = node, _only(makers, uses, node.inputs[0] if node.inputs else "")
         if node is not None and _is_stored(makers, node, with_activation=activation is not None):
-            found.append(Group(node=node, activation=activation, last=last))
-    return found
+            groups.append(Group(node=node, activation=activation, last=last))
+    return groups
 
 
 def left_alone(graph: FileGraph, grouped: Collection[int]) -> Iterator[FileNode]:
@@ -90,7 +90,7 @@ def left_alone(graph: FileGraph, grouped: Collection[int]) -> Iterator[FileNode]
 def _only(makers: Mapping[str, FileNode], uses: Mapping[str, int], name: str) -> FileNode | None:
     """The node that computes `name`, if it computes nothing else and one node reads that."""
     node = makers.get(name)
-    if node is None or uses.get(name) != 1 or any(uses.get(each) for each in node.outputs[1:]):
+    if node is None or uses.get(name) != 1 or any(uses.get(output) for output in node.outputs[1:]):
         return None
     return node
 

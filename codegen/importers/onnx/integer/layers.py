@@ -241,10 +241,10 @@ def table(
         return _rescaled(site, value, target, Activation.NONE if function is None else Activation.RELU)
     real = every_real(value)
     if function is not None:
-        found = function(site.reading({0: Known(data=real)}))
-        if not isinstance(found, Known):
+        outcome = function(site.reading({0: Known(data=real)}))
+        if not isinstance(outcome, Known):
             raise LeftInFloat("it is no function of one element")
-        real = found.data
+        real = outcome.data
     return looked_up(site.steps, where, rounded(real, target), target.quantization)
 
 
@@ -264,20 +264,20 @@ def move(site: Site, target: IntegerTarget, function: Callable[[Site], Value | t
     the number of a Pad."""
     integers: dict[int, Value] = {}
     for position in range(len(site.node.inputs) if site.node.op == "Concat" else 1):
-        found = site.given(position)
-        if not isinstance(found, Stored):
+        part = site.operand(position)
+        if not isinstance(part, Stored):
             raise LeftInFloat("an argument is not quantised")
-        integers[position] = brought_to(site, found, target)
+        integers[position] = brought_to(site, part, target)
     made = function(site.reading(integers, integers=lambda number: float(rounded(np.array(number), target))))
     assert not isinstance(made, tuple), "moves have one result"
     return made
 
 
-def brought_to(site: Site, found: Stored, target: IntegerTarget) -> Value:
+def brought_to(site: Site, part: Stored, target: IntegerTarget) -> Value:
     """Integers as the result has them."""
-    value = replace(_alike(found, target), less=0)
+    value = replace(_alike(part, target), less=0)
     if value.var.type.quantization == target.quantization:
         return value
     if target.dtype is not DType.INT8:
-        return _rescaled(site, found, target, Activation.NONE)
-    return looked_up(site.steps, value, rounded(every_real(found), target), target.quantization)
+        return _rescaled(site, part, target, Activation.NONE)
+    return looked_up(site.steps, value, rounded(every_real(part), target), target.quantization)

@@ -54,7 +54,7 @@ def _quantized(site: Site, value: Value, target: IntegerTarget) -> Value:
     if isinstance(value, Known):
         whole = rounded(value.data, target).astype(np.int32) + target.less
         return Known(data=whole.astype(f"u{target.dtype.value}" if target.less else target.dtype.numpy))
-    found = site.steps.step(
+    quantized = site.steps.step(
         "QUANTIZE",
         [value.var],
         RoundedAttrs(rounding=ONNX),
@@ -62,7 +62,7 @@ def _quantized(site: Site, value: Value, target: IntegerTarget) -> Value:
         dtype=target.dtype,
         quantization=target.quantization,
     )
-    return target.held(found)
+    return target.held(quantized)
 
 
 def dequantize_linear(site: Site) -> Stored:
@@ -71,7 +71,7 @@ def dequantize_linear(site: Site) -> Stored:
         raise Refused("E301", "quantisation in blocks is not supported")
     site.integer("output_dtype", 0)
     axis = site.integer("axis", 1) if site.opset >= CHANNELS_SINCE else 0
-    value = site.given(0)
+    value = site.operand(0)
     if isinstance(value, Stored):
         raise Refused("E303", "works on real numbers, needs integers")
     return stored(site, value, scale_at(site, 1), 2, axis)

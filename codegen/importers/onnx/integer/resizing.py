@@ -33,7 +33,7 @@ def _linear(site: Site, image: Stored, target: IntegerTarget) -> Value:
     if coordinates(site) not in _PLACES or site.integer("antialias", 0) or site.integer("exclude_outside", 0):
         raise LeftInFloat(f"a linear Resize has an integer form for {', '.join(_PLACES)}, without antialias")
     lines = lines_of(site, value.shape)
-    if all(line.wanted == line.extent for line in lines):
+    if all(line.result_extent == line.extent for line in lines):
         return table(site, image, target, None)
     first = _axis_of_rows(lines)
     axes = value.axes
@@ -51,7 +51,7 @@ def _linear(site: Site, image: Stored, target: IntegerTarget) -> Value:
 
 def _axis_of_rows(lines: list[Line]) -> int:
     """The first of the two axes that change, which are those that onnxruntime takes."""
-    kept = [line.scale == 1 and line.wanted == line.extent for line in lines]
+    kept = [line.scale == 1 and line.result_extent == line.extent for line in lines]
     if len(lines) == 2:
         return 0
     if len(lines) == 4 and kept[0] and kept[1]:
@@ -67,10 +67,12 @@ def _places(site: Site, line: Line) -> tuple[ConstRef, ConstRef]:
     Source: onnxruntime, Upsample (SetupUpsampleBilinear): all in float32; the last element has no neighbour,
     and is taken twice by halves.
     """
-    at: np.ndarray = np.arange(line.wanted).astype(np.float32)
+    at: np.ndarray = np.arange(line.result_extent).astype(np.float32)
     if line.scale != 1:
         # onnxruntime counts elements where ONNX multiplies the extent by the scale.
-        whole = Line(extent=line.extent, wanted=line.wanted, scale=line.wanted / line.extent)
+        whole = Line(
+            extent=line.extent, result_extent=line.result_extent, scale=line.result_extent / line.extent
+        )
         how = coordinates(site)
         at = WHERE[how](whole if how == "align_corners" else line, at)
     at = np.clip(at.astype(np.float32), 0, np.float32(line.extent - 1))

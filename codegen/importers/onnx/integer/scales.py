@@ -56,18 +56,18 @@ class IntegerTarget:
 
 def scale_at(site: Site, position: int) -> np.ndarray:
     """Input `position` as float32 scales."""
-    found = site.known(position, "the scale")
-    if found.dtype != np.float32 or not np.all(np.isfinite(found) & (found > 0)):
+    scales = site.known(position, "the scale")
+    if scales.dtype != np.float32 or not np.all(np.isfinite(scales) & (scales > 0)):
         raise Refused("E301", "a scale has to be float32, positive and finite")
-    return found.reshape(()) if found.size == 1 else found
+    return scales.reshape(()) if scales.size == 1 else scales
 
 
 def zero_at(site: Site, position: int, default: str = "uint8") -> np.ndarray:
     """Input `position` as zero points; `default`: their type where they are left out."""
     if not site.has(position):
         return np.zeros((), default)
-    found = site.known(position, "the zero point")
-    return found.reshape(()) if found.size == 1 else found
+    zeros = site.known(position, "the zero point")
+    return zeros.reshape(()) if zeros.size == 1 else zeros
 
 
 def target_at(site: Site, position: int) -> IntegerTarget:
@@ -84,7 +84,7 @@ def target_at(site: Site, position: int) -> IntegerTarget:
 
 def stored_at(site: Site, position: int, *, axis: int = 0) -> Stored:
     """Input `position` with scale and zero point in the two behind it."""
-    value = site.given(position)
+    value = site.operand(position)
     if isinstance(value, Stored):
         raise Refused("E303", "works on real numbers, needs integers")
     return stored(site, value, scale_at(site, position + 1), position + 2, axis)
@@ -94,18 +94,20 @@ def stored(site: Site, value: Value, scale: np.ndarray, zero_position: int, axis
     """Integers with their meaning."""
     default = str(value.data.dtype) if isinstance(value, Known) else _type_in_file(value)
     zero = zero_at(site, zero_position, default)
-    for each, what in ((scale, "scales"), (zero, "zero points")):
-        fits = not each.ndim or (
-            each.ndim == 1 and -len(value.shape) <= axis < len(value.shape) and each.size == value.shape[axis]
+    for numbers, what in ((scale, "scales"), (zero, "zero points")):
+        fits = not numbers.ndim or (
+            numbers.ndim == 1
+            and -len(value.shape) <= axis < len(value.shape)
+            and numbers.size == value.shape[axis]
         )
         if not fits:
-            text = f"{what} of shape {list(each.shape)} for {list(value.shape)} are not supported"
+            text = f"{what} of shape {list(numbers.shape)} for {list(value.shape)} are not supported"
             raise Refused("E301", text, "quantise per tensor or per channel, not in blocks")
     axis = axis % len(value.shape) if value.shape else 0
     if isinstance(value, Known):
-        for each in (zero.dtype, value.data.dtype):
-            if not np.issubdtype(each, np.integer) and str(each) not in ("int4", "uint4"):
-                raise Refused("E301", f"integers of type {each} are not supported")
+        for numbers in (zero.dtype, value.data.dtype):
+            if not np.issubdtype(numbers, np.integer) and str(numbers) not in ("int4", "uint4"):
+                raise Refused("E301", f"integers of type {numbers} are not supported")
         number = zero.astype(np.int64)
         return Stored(value=Known(data=value.data.astype(np.int64)), scale=scale, zero=number, axis=axis)
     if scale.ndim or zero.ndim:
@@ -116,10 +118,10 @@ def stored(site: Site, value: Value, scale: np.ndarray, zero_position: int, axis
     if dtype is None or value.var.type.dtype is not dtype:
         text = f"integers of type {value.var.type.dtype.value} with a zero point of {zero.dtype}"
         raise Refused("E301", f"{text} are not supported, supported are {', '.join(HELD)}")
-    wanted = IntegerTarget(scale=float(scale), zero=int(zero) - less, dtype=dtype, less=less)
-    if value.var.type.quantization != wanted.quantization:
-        value = _meaning_otherwise(site.steps, value, wanted.quantization)
-    number = np.array(wanted.zero, np.int64)
+    target = IntegerTarget(scale=float(scale), zero=int(zero) - less, dtype=dtype, less=less)
+    if value.var.type.quantization != target.quantization:
+        value = _meaning_otherwise(site.steps, value, target.quantization)
+    number = np.array(target.zero, np.int64)
     return Stored(value=value, scale=scale, zero=number, axis=axis)
 
 
@@ -133,11 +135,11 @@ def _meaning_otherwise(steps: StepList, value: Computed, meaning: Quantization) 
     if value.var.type.dtype is DType.INT8:
         return looked_up(steps, value, _BYTES, meaning)
     attrs, dtype = ConvertAttrs(bits=True), value.var.type.dtype
-    found = steps.step(
+    converted = steps.step(
         "PLAIN_CONVERT", [value.var], attrs, axes=value.axes, dtype=dtype, quantization=meaning
     )
-    assert isinstance(found, Computed), "its argument is computed"
-    return found
+    assert isinstance(converted, Computed), "its argument is computed"
+    return converted
 
 
 def every_real(value: Stored) -> np.ndarray:

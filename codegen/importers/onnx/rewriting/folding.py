@@ -28,18 +28,18 @@ def folded(site: Site, *, is_translated: bool) -> tuple[Known, ...] | None:
     if fold is None or not node.inputs or len(node.outputs) != 1:
         return None
     values = [site.known_data(index) for index in range(len(node.inputs)) if site.has(index)]
-    known = [each for each in values if each is not None]
+    known = [array for array in values if array is not None]
     if len(known) != len(values) or not known:
         return None
-    if is_translated and all(each.dtype == np.float32 for each in known) and node.op not in _ANY_FLOATS:
+    if is_translated and all(array.dtype == np.float32 for array in known) and node.op not in _ANY_FLOATS:
         return None
     try:
         with np.errstate(all="ignore"):
-            found = np.asarray(fold(site, known))
+            folded_data = np.asarray(fold(site, known))
     except (ValueError, TypeError, IndexError) as error:
         raise Refused("E303", f"its constants do not fit each other: {error}") from error
     site.need_no_more()
-    return (Known(data=found),)
+    return (Known(data=folded_data),)
 
 
 def _elementwise(function: _Elementwise) -> _Fold:
@@ -57,10 +57,10 @@ def _several(function: _Elementwise) -> _Fold:
     """Two by two, of any number."""
 
     def all_of(*values: np.ndarray) -> np.ndarray:
-        found = values[0]
+        result = values[0]
         for value in values[1:]:
-            found = function(found, value)
-        return found
+            result = function(result, value)
+        return result
 
     return _elementwise(all_of)
 
@@ -86,7 +86,7 @@ def _power(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def _range(site: Site, values: _Arrays) -> np.ndarray:
-    start, limit, step = (each.reshape(-1)[0] for each in values)
+    start, limit, step = (array.reshape(-1)[0] for array in values)
     if step == 0:
         raise ValueError("steps of 0")
     count = max(whole_number(math.ceil, (float(limit) - float(start)) / float(step), "the count of Range"), 0)
@@ -97,7 +97,7 @@ def _range(site: Site, values: _Arrays) -> np.ndarray:
 def _slice(site: Site, values: _Arrays) -> np.ndarray:
     if site.opset < 10:
         raise Refused("E301", "a part of integers is supported from opset 10 on")
-    value, starts, ends = values[0], *(each.reshape(-1).tolist() for each in values[1:3])
+    value, starts, ends = values[0], *(array.reshape(-1).tolist() for array in values[1:3])
     axes = values[3].reshape(-1).tolist() if len(values) > 3 else list(range(len(starts)))
     steps = values[4].reshape(-1).tolist() if len(values) > 4 else [1] * len(starts)
     parts = [slice(None)] * value.ndim
@@ -108,7 +108,7 @@ def _slice(site: Site, values: _Arrays) -> np.ndarray:
 
 
 def _concat(site: Site, values: _Arrays) -> np.ndarray:
-    site.steps.count_known((sum(each.size for each in values),))
+    site.steps.count_known((sum(array.size for array in values),))
     return np.concatenate(values, site.axis(site.integer("axis"), values[0].ndim))
 
 
@@ -119,8 +119,8 @@ def _cumulated(function: Callable[..., np.ndarray], first: int) -> _Fold:
         if site.integer("exclusive", 0):
             begin = np.full_like(np.take(turned, [0], axis), first)
             turned = np.concatenate([begin, np.delete(turned, -1, axis)], axis)
-        found = function(turned, axis=axis, dtype=value.dtype)
-        return np.flip(found, axis) if site.integer("reverse", 0) else found
+        sums = function(turned, axis=axis, dtype=value.dtype)
+        return np.flip(sums, axis) if site.integer("reverse", 0) else sums
 
     return fold
 

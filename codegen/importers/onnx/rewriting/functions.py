@@ -39,26 +39,31 @@ class Inliner:
     def __init__(self) -> None:
         self._count = 0
 
-    def inlined(self, node: FileNode, body: FileBody, given: Mapping[str, str], what: str) -> Inlined:
+    def inlined(self, node: FileNode, body: FileBody, caller_names: Mapping[str, str], what: str) -> Inlined:
         """The nodes of `body` with names of their own.
 
-        `given`: the caller's names of values that it reads; `what` it is, for messages. Raises Refused where
-        there are too many of them.
+        `caller_names`: names of the values that it reads; `what` it is, for messages. Raises Refused where
+        there are too many nodes.
         """
         self._count += len(body.nodes) + 1
         if self._count > MAX_OPERATORS:
             text = f"functions, branches and loops have more than {MAX_OPERATORS} nodes together"
             raise Refused("E305", text)
-        names, seen = dict(given), Counter(name for each in body.nodes for name in each.outputs)
+        names, seen = (
+            dict(caller_names),
+            Counter(name for inner_node in body.nodes for name in inner_node.outputs),
+        )
         for inner, outer in zip(body.outputs, node.outputs, strict=False):
             if seen[inner] == 1 and outer and inner not in names:
                 names[inner] = outer
         prefix = next((name for name in node.outputs if name), node.op)
-        own = {name for each in body.nodes for name in each.outputs if name} | set(body.constants)
-        names.update({name: f"{prefix}/{name}.{self._count}" for name in own if name not in names})
+        inner_names = {name for inner_node in body.nodes for name in inner_node.outputs if name} | set(
+            body.constants
+        )
+        names.update({name: f"{prefix}/{name}.{self._count}" for name in inner_names if name not in names})
         scope = _Scope(names=names, attributes={**body.defaults, **node.attributes}, node=node, what=what)
         return Inlined(
-            nodes=tuple(scope.node_of(each) for each in body.nodes),
+            nodes=tuple(scope.node_of(inner_node) for inner_node in body.nodes),
             opset=body.opset,
             constants={names[name]: data for name, data in body.constants.items()},
             outputs=tuple(names.get(name, name) for name in body.outputs),
@@ -84,28 +89,28 @@ class _Scope:
         )
 
     def _attributes(self, inner: FileNode) -> dict[str, Attribute]:
-        found: dict[str, Attribute] = {}
+        attributes: dict[str, Attribute] = {}
         for name, value in inner.attributes.items():
             if isinstance(value, Reference):
                 if self.attributes.get(value.name) is not None:
-                    found[name] = self.attributes[value.name]
+                    attributes[name] = self.attributes[value.name]
             else:
-                found[name] = self._body(value) if isinstance(value, FileBody) else value
-        return found
+                attributes[name] = self._body(value) if isinstance(value, FileBody) else value
+        return attributes
 
     def _body(self, body: FileBody) -> FileBody:
         """A branch inside: what it computes itself keeps its name, what it reads from outside does not."""
-        own = {name for each in body.nodes for name in each.outputs} | {*body.constants, *body.inputs}
-        outer = {name: new for name, new in self.names.items() if name not in own}
+        inside = {name for node in body.nodes for name in node.outputs} | {*body.constants, *body.inputs}
+        outer = {name: new for name, new in self.names.items() if name not in inside}
         scope = replace(self, names=outer)
         return replace(
             body,
-            nodes=tuple(replace(scope.node_of(each), index=each.index) for each in body.nodes),
+            nodes=tuple(replace(scope.node_of(node), index=node.index) for node in body.nodes),
             outputs=tuple(outer.get(name, name) for name in body.outputs),
         )
 
 
-def given(node: FileNode, body: FileBody) -> dict[str, str]:
+def caller_names(node: FileNode, body: FileBody) -> dict[str, str]:
     """The caller's names of what a function reads; what is left out has no name."""
     inputs = (*node.inputs, *[""] * len(body.inputs))
     return dict(zip(body.inputs, inputs, strict=False))
@@ -133,15 +138,15 @@ def defined(node: FileNode, opset: int, values: Callable[[], Sequence[Value | No
                 version, _message(onnx, node, schema).SerializeToString(), _types(onnx, given_values)
             )
         function = onnx.FunctionProto.FromString(data)
-        found = Reader(onnx, opset).function(function)
+        body = Reader(onnx, opset).function(function)
     except (RuntimeError, ValueError, TypeError, Unreadable):
         return None  # ONNX has no definition for these attributes or types
     declared = Reader(onnx)
     defaults = {
-        name: declared.attribute(each.default_value) if each.default_value.name else None
-        for name, each in schema.attributes.items()
+        name: declared.attribute(attribute.default_value) if attribute.default_value.name else None
+        for name, attribute in schema.attributes.items()
     }
-    return replace(found, defaults={**found.defaults, **defaults})
+    return replace(body, defaults={**body.defaults, **defaults})
 
 
 def defined_types() -> tuple[str, ...]:
@@ -156,25 +161,25 @@ def defined_types() -> tuple[str, ...]:
 
 def _message(onnx: Any, node: FileNode, schema: Any) -> Any:
     """The node as a message again, its defaults with it."""
-    found = _node(onnx, node, frozenset())
-    found.attribute.extend(
-        each.default_value
-        for name, each in schema.attributes.items()
-        if each.default_value.name and name not in node.attributes
+    message = _node(onnx, node, frozenset())
+    message.attribute.extend(
+        attribute.default_value
+        for name, attribute in schema.attributes.items()
+        if attribute.default_value.name and name not in node.attributes
     )
-    return found
+    return message
 
 
 def _node(onnx: Any, node: FileNode, outer: frozenset[str]) -> Any:
-    found = onnx.helper.make_node(node.op, node.inputs, node.outputs, domain=node.domain)
+    message = onnx.helper.make_node(node.op, node.inputs, node.outputs, domain=node.domain)
     for name, value in node.attributes.items():
         data: Any = value
         if isinstance(value, np.ndarray):
             data = onnx.numpy_helper.from_array(value)
         elif isinstance(value, FileBody):
             data = _graph(onnx, value, outer)
-        found.attribute.append(onnx.helper.make_attribute(name, data))
-    return found
+        message.attribute.append(onnx.helper.make_attribute(name, data))
+    return message
 
 
 def _graph(onnx: Any, body: FileBody, outer: frozenset[str]) -> Any:
@@ -191,18 +196,18 @@ def _graph(onnx: Any, body: FileBody, outer: frozenset[str]) -> Any:
         nodes.append(_node(onnx, node, seen))
         seen |= {*node.outputs}
     inputs, outputs = (
-        [onnx.ValueInfoProto(name=name) for name in each] for each in (body.inputs, body.outputs)
+        [onnx.ValueInfoProto(name=name) for name in names] for names in (body.inputs, body.outputs)
     )
     constants = [onnx.numpy_helper.from_array(data, name) for name, data in body.constants.items()]
     return onnx.helper.make_graph(nodes, "body", inputs, outputs, constants)
 
 
 def _types(onnx: Any, values: Sequence[Value | None]) -> list[bytes]:
-    found: list[bytes] = []
+    types: list[bytes] = []
     for value in values:
         if value is None:
-            found.append(onnx.TypeProto().SerializeToString())
+            types.append(onnx.TypeProto().SerializeToString())
             continue
         kind = onnx.helper.np_dtype_to_tensor_dtype(np.dtype(value_type(value)))
-        found.append(onnx.helper.make_tensor_type_proto(kind, value.shape).SerializeToString())
-    return found
+        types.append(onnx.helper.make_tensor_type_proto(kind, value.shape).SerializeToString())
+    return types

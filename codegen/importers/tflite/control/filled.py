@@ -40,26 +40,26 @@ class Filled:
 
 def cut(pieces: Sequence[Rows], start: int, count: int) -> tuple[Rows, ...]:
     """`count` rows from row `start` on."""
-    found: list[Rows] = []
+    rows: list[Rows] = []
     at = 0
     for piece in pieces:
         first, end = max(start, at), min(start + count, at + piece.count)
         if first < end:
-            found.append(Rows(tensor=piece.tensor, start=piece.start + first - at, count=end - first))
+            rows.append(Rows(tensor=piece.tensor, start=piece.start + first - at, count=end - first))
         at += piece.count
-    return tuple(found)
+    return tuple(rows)
 
 
 def joined(pieces: Sequence[Rows]) -> tuple[Rows, ...]:
-    """The same rows, those that follow each other in one tensor as one piece."""
-    found: list[Rows] = []
+    """Join rows that follow each other in one tensor to one piece."""
+    rows: list[Rows] = []
     for piece in pieces:
-        last = found[-1] if found else None
+        last = rows[-1] if rows else None
         if last and last.tensor == piece.tensor and last.start + last.count == piece.start:
-            found[-1] = Rows(tensor=last.tensor, start=last.start, count=last.count + piece.count)
+            rows[-1] = Rows(tensor=last.tensor, start=last.start, count=last.count + piece.count)
         else:
-            found.append(piece)
-    return tuple(found)
+            rows.append(piece)
+    return tuple(rows)
 
 
 def cut_of(
@@ -83,7 +83,7 @@ def cut_of(
 
 
 def joins_rows(operator: FileOperator, rank: int) -> bool:
-    """Whether an operator joins along the first axis and does nothing else."""
+    """True if an operator joins along the first axis and does nothing else."""
     if operator.name != "CONCATENATION" or not rank:
         return False
     options = options_of(operator)
@@ -91,5 +91,5 @@ def joins_rows(operator: FileOperator, rank: int) -> bool:
 
 
 def is_whole(piece: Rows, tensor: FileTensor) -> bool:
-    """Whether a piece is all of its tensor."""
+    """True if a piece is all of its tensor."""
     return piece.start == 0 and piece.count == tensor.shape[0]

@@ -24,7 +24,7 @@ MAX_VISITS = 4096
 FEW_VISITS = 1024
 """So many are unrolled where the loop could be one step: more of them take minutes to plan."""
 _MAX_TRIPS = 1024
-"""Of one loop."""
+"""Most iterations of one loop that are unrolled."""
 _WEIGHTED = ("BATCH_MATMUL", "CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "TRANSPOSE_CONV")
 _NO_STATE = "assign variables outside of the branches"
 
@@ -36,8 +36,9 @@ class InlinedGraph:
     model: FileModel
     refusals: Mapping[int, ImportProblem]
     loops: frozenset[int] = frozenset()
-    """Those that become steps: WHILEs that would be too long, or nobody knows how long, unrolled; IFs of
-    layers with weights."""
+    """Operators that become steps: WHILEs whose unrolling would be too long or has no known end, and IFs
+    of layers with weights.
+    """
 
 
 class _NotUnrolled(Refused):
@@ -73,9 +74,10 @@ class _Inliner:
         self._filled: dict[int, Filled] = {}
         """Lists whose rows are followed, by tensor."""
         self._joined: set[int] = set()
-        """Those of them that an operator computes."""
+        """Filled lists that an operator computes."""
 
     def run(self) -> InlinedGraph:
+        """Put the operators of called subgraphs in place of the calls; see `inlined`."""
         mapping = {index: index for index in range(len(self._model.tensors))}
         for operator in self._model.operators:
             mark = len(self._operators)
@@ -99,9 +101,9 @@ class _Inliner:
                     operator, ImportProblem(code=first.code, text=first.text, advice=first.help), mark
                 )
         outputs = tuple(self._whole(mapping.get(index, index)) for index in self._model.outputs)
-        for index, found in zip(self._model.outputs, outputs, strict=True):
-            if found != index:
-                self._tensors[found] = replace(self._tensors[found], name=self._model.tensors[index].name)
+        for index, tensor in zip(self._model.outputs, outputs, strict=True):
+            if tensor != index:
+                self._tensors[tensor] = replace(self._tensors[tensor], name=self._model.tensors[index].name)
         model = replace(
             self._model,
             tensors=tuple(self._tensors),
@@ -112,9 +114,9 @@ class _Inliner:
         return InlinedGraph(model=model, refusals=self._refusals, loops=frozenset(self._loops))
 
     def _marks(self) -> tuple[int, int, int, tuple[dict[Any, Any], ...]]:
-        """What unrolling a loop in vain adds to."""
-        found = (self._known, self._constants, self._filled)
-        return len(self._tensors), len(self._buffers), self._visits, tuple(dict(each) for each in found)
+        """Sizes and copies of all records that unrolling a loop in vain adds to."""
+        records = (self._known, self._constants, self._filled)
+        return len(self._tensors), len(self._buffers), self._visits, tuple(dict(record) for record in records)
 
     def _restore(self, marks: tuple[int, int, int, tuple[dict[Any, Any], ...]]) -> None:
         tensors, buffers, self._visits, (self._known, self._constants, self._filled) = marks
@@ -141,30 +143,30 @@ class _Inliner:
             raise _NotUnrolled("E305", f"runs more than {self._most} operators", SMALLER)
         inputs = tuple(mapping.get(index, index) for index in operator.inputs)
         if operator.name in CONTROL_OPS:
-            found = self._if(operator, inputs, depth) if operator.name == "IF" else None
-            found = self._while(operator, inputs, depth) if found is None else found
-            if len(found) != len(operator.outputs):
-                raise Refused("E303", f"gives {len(operator.outputs)} values, its subgraphs {len(found)}")
-            mapping.update(zip(operator.outputs, found, strict=True))
+            values = self._if(operator, inputs, depth) if operator.name == "IF" else None
+            values = self._while(operator, inputs, depth) if values is None else values
+            if len(values) != len(operator.outputs):
+                raise Refused("E303", f"gives {len(operator.outputs)} values, its subgraphs {len(values)}")
+            mapping.update(zip(operator.outputs, values, strict=True))
             return
-        own = replace(operator, inputs=inputs)
+        here = replace(operator, inputs=inputs)
         if graph is not None:
             outputs = tuple(self._copied(self._tensor(graph, index)) for index in operator.outputs)
             mapping.update(zip(operator.outputs, outputs, strict=True))
-            own = replace(own, outputs=outputs, index=self._next_operator)
+            here = replace(here, outputs=outputs, index=self._next_operator)
             self._next_operator += 1
-            if self._follows(own):
+            if self._follows(here):
                 return
         inputs = tuple(self._whole(index) for index in inputs)
-        own = replace(own, inputs=inputs)
+        here = replace(here, inputs=inputs)
         is_known = all(index == -1 or self._look_up(index) for index in inputs)
-        numbers = known.results(self._so_far, own, self._known) if is_known else None
+        numbers = known.results(self._so_far, here, self._known) if is_known else None
         if numbers is not None:
-            self._known.update(zip(own.outputs, numbers, strict=True))
+            self._known.update(zip(here.outputs, numbers, strict=True))
         if numbers is None or graph is None:
-            self._append(own)
+            self._append(here)
         else:
-            self._hold(own.outputs, numbers)
+            self._hold(here.outputs, numbers)
 
     def _append(self, operator: FileOperator) -> None:
         if len(self._operators) >= MAX_OPERATORS:
@@ -173,7 +175,7 @@ class _Inliner:
         self._operators.append(operator)
 
     def _look_up(self, index: int) -> bool:
-        """Whether a tensor's few numbers are known, as those of constants are."""
+        """Look up a tensor's few numbers, as those of constants are; False if they are not known."""
         if index in self._known:
             return True
         buffer = self._tensors[index].buffer if 0 <= index < len(self._tensors) else 0
@@ -209,7 +211,7 @@ class _Inliner:
         """Run subgraph `number` on tensors; the tensors of its results."""
         if depth >= _MAX_DEPTH:
             raise Refused("E305", f"calls subgraphs {_MAX_DEPTH} deep")
-        if any(not 0 <= given < len(self._tensors) for given in arguments):
+        if any(not 0 <= tensor < len(self._tensors) for tensor in arguments):
             raise Refused("E303", "passes a tensor that the file does not have")
         if number not in self._graphs:
             self._graphs[number] = self._subgraph(number)
@@ -217,8 +219,8 @@ class _Inliner:
         if len(graph.inputs) != len(arguments):
             text = f"passes {len(arguments)} values to subgraph {number}, which takes {len(graph.inputs)}"
             raise Refused("E303", text)
-        for inner, given in zip(graph.inputs, arguments, strict=True):
-            _need_alike(self._tensor(graph, inner), self._tensors[given])
+        for inner, outer in zip(graph.inputs, arguments, strict=True):
+            _need_alike(self._tensor(graph, inner), self._tensors[outer])
         mapping = dict(zip(graph.inputs, arguments, strict=True))
         computed = {index for operator in graph.operators for index in operator.outputs}
         for index in _read(graph):
@@ -236,7 +238,7 @@ class _Inliner:
         return self._constants[number, index]
 
     def _value(self, index: int) -> bool | None:
-        """What a condition is, None where that shows only while the model runs."""
+        """The truth of a condition, None where that shows only while the model runs."""
         self._look_up(index)
         data = self._known.get(index)
         return None if data is None or data.size != 1 else bool(data.reshape(-1)[0])
@@ -249,21 +251,23 @@ class _Inliner:
         chosen = self._value(inputs[0])
         if chosen is not None:
             return self._call(branches[0] if chosen else branches[1], inputs[1:], depth)
-        if depth == 0 and self._most == FEW_VISITS and any(self._multiplies(each) for each in branches):
+        if depth == 0 and self._most == FEW_VISITS and any(self._multiplies(branch) for branch in branches):
             raise _NotUnrolled("E301", "runs one of two branches")
         mark = len(self._operators)
-        found = [self._call(branch, inputs[1:], depth) for branch in branches]
-        for each in self._operators[mark:]:
-            if each.name in (*STATE_OPS, *HOLDERS):
-                text = f"a branch runs {each.name}, and both branches run here"
+        results = [self._call(branch, inputs[1:], depth) for branch in branches]
+        for operator_ in self._operators[mark:]:
+            if operator_.name in (*STATE_OPS, *HOLDERS):
+                text = f"a branch runs {operator_.name}, and both branches run here"
                 raise Refused("E301", text, _NO_STATE)
-        if len(found[0]) != len(found[1]):
-            raise Refused("E303", f"one branch gives {len(found[0])} values, the other {len(found[1])}")
-        pairs = zip(*found, strict=True)
+        if len(results[0]) != len(results[1]):
+            raise Refused("E303", f"one branch gives {len(results[0])} values, the other {len(results[1])}")
+        pairs = zip(*results, strict=True)
         return tuple(one if one == other else self._selected(inputs[0], one, other) for one, other in pairs)
 
     def _multiplies(self, number: int) -> bool:
-        """Whether a subgraph has layers with weights, so that it is worth a step of its own not to run it."""
+        """True if a subgraph has layers with weights, so that a step of its own that may not run is worth
+        it.
+        """
         return any(operator.name in _WEIGHTED for operator in self._subgraph(number).operators)
 
     def _selected(self, condition: int, one: int, other: int) -> int:
@@ -289,23 +293,23 @@ class _Inliner:
         self._next_operator += 1
 
     def _follows(self, operator: FileOperator) -> bool:
-        """Whether an operator of a loop only says which rows of lists come where."""
+        """Follow an operator of a loop that only says which rows of lists come where; False for any other."""
         if len(operator.outputs) != 1:
             return False
         [result] = operator.outputs
-        found: Filled | None = None
+        filled: Filled | None = None
         if operator.name == "SLICE" and len(operator.inputs) == 3:
-            found = self._cut(operator, self._tensors[result])
+            filled = self._cut(operator, self._tensors[result])
         elif any(index in self._filled for index in operator.inputs) and joins_rows(
             operator, self._tensors[result].rank
         ):
             pieces = [piece for index in operator.inputs for piece in self._rows(index)]
-            found = Filled(pieces=joined(pieces), joint=operator)
-        if found is None:
+            filled = Filled(pieces=joined(pieces), joint=operator)
+        if filled is None:
             return False
-        self._filled[result] = found
+        self._filled[result] = filled
         rest = self._tensors[operator.inputs[0]].shape[1:]
-        shape = (found.count, *rest)
+        shape = (filled.count, *rest)
         self._tensors[result] = replace(self._tensors[result], shape=shape, signature=(), rank=len(shape))
         return True
 
@@ -320,22 +324,22 @@ class _Inliner:
         return Filled(pieces=cut(self._rows(source), *rows), joint=joint)
 
     def _rows(self, index: int) -> tuple[Rows, ...]:
-        """What a tensor's rows are."""
+        """Rows that make up a tensor."""
         if index in self._filled:
             return self._filled[index].pieces
         return (Rows(tensor=index, start=0, count=self._tensors[index].shape[0]),)
 
     def _whole(self, index: int) -> int:
         """The tensor of a value that an operator reads: a list is joined now."""
-        found = self._filled.get(index)
-        if found is None or index in self._joined:
+        filled = self._filled.get(index)
+        if filled is None or index in self._joined:
             return index
-        parts = tuple(self._part(piece) for piece in found.pieces)
+        parts = tuple(self._part(piece) for piece in filled.pieces)
         if len(parts) == 1:
             return parts[0]
-        if found.joint is None:
+        if filled.joint is None:
             raise Refused("E303", "takes no row of a list")
-        self._append(replace(found.joint, index=self._next_operator, inputs=parts, outputs=(index,)))
+        self._append(replace(filled.joint, index=self._next_operator, inputs=parts, outputs=(index,)))
         self._next_operator += 1
         self._joined.add(index)
         return index

@@ -43,12 +43,12 @@ def results(model: FileModel, operator: FileOperator, known: Known) -> list[np.n
         if max(kind.elements for kind in kinds) > MAX_KNOWN:
             return None
         site = Site(operator, Values(tensors, {}), report, kinds)
-        found = _numbers(site, tensors)
+        numbers = _numbers(site, tensors)
         fits = all(
             (data.shape, data.dtype) == (kind.shape, kind.dtype.numpy)
-            for data, kind in zip(found, kinds, strict=True)
+            for data, kind in zip(numbers, kinds, strict=True)
         )
-        return found if fits and not site.complained else None
+        return numbers if fits and not site.complained else None
     except (Refused, AlreadyReported, CodegenError, ValueError):
         return None
 
@@ -63,10 +63,10 @@ def _numbers(site: Site, tensors: Tensors) -> list[np.ndarray]:
         return [FOLDED[operator.kind](site)]
     else:
         raise AlreadyReported
-    found: list[np.ndarray] = []
+    numbers: list[np.ndarray] = []
     for position, (part, kind) in enumerate(zip(parts, site.results, strict=True)):
         steps = chain(part, kind, source(operator, tensors, position), "")
         for let in steps:
             let.call.op.check(let.call.attrs, let.call.types, let.var.type)
-        found.append(evaluated(tensors.used_constants, steps))
-    return found
+        numbers.append(evaluated(tensors.used_constants, steps))
+    return numbers

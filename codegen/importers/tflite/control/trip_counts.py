@@ -29,9 +29,9 @@ class Counters:
 
     function: Function
     nexts: Mapping[str, Arg]
-    """What each carried value becomes, by parameter."""
+    """Parameter -> the value that it carries to the next iteration."""
     firsts: Mapping[str, int]
-    """What counters begin with: those for which the file says so."""
+    """First values of the counters for which the file says them."""
     constants: Mapping[str, np.ndarray]
     """By id."""
 
@@ -41,8 +41,10 @@ class Counters:
         if let is None:
             return None
         if let.call.op.name == "MINIMUM":  # of truth: both hold
-            found = [each for each in (self._argument(let, 0), self._argument(let, 1)) if each is not None]
-            return TripCount(trips=min(each.trips for each in found), is_exact=False) if found else None
+            counts = [
+                count for count in (self._argument(let, 0), self._argument(let, 1)) if count is not None
+            ]
+            return TripCount(trips=min(count.trips for count in counts), is_exact=False) if counts else None
         if let.call.op.name not in ("LESS", "LESS_EQUAL"):
             return None
         low, high = let.call.args[:2]
@@ -64,7 +66,7 @@ class Counters:
         return TripCount(trips=max(0, distance // (step * sign) + 1), is_exact=True)
 
     def _step(self, counter: Var) -> int | None:
-        """What is added to a counter in each iteration."""
+        """Number that is added to a counter in each iteration, None where it is not known."""
         let = self._maker(self.nexts.get(counter.name))
         if let is None or let.call.op.name not in ("ADD", "SUB"):
             return None

@@ -251,7 +251,7 @@ class _Verifier:
             self._choice(field, position, name, table)
 
     def _target(self, position: int, name: str) -> int:
-        """Where the offset stored at `position` points."""
+        """The position that the offset stored at `position` points to."""
         self._need(position, 4, name)
         return position + self._u32(position)
 

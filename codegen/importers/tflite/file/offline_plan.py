@@ -24,7 +24,7 @@ ARENA = "arena"
 """Name of the one pool."""
 
 ALIGNMENT = 16
-"""Of every buffer in TFLite Micro's arena, its size rounded up to it too (`MicroArenaBufferAlignment`)."""
+"""Alignment of every buffer in TFLite Micro's arena, and of its size (`MicroArenaBufferAlignment`)."""
 
 ONLINE = -1
 """Offset of a tensor that TFLite Micro plans itself."""
@@ -85,7 +85,7 @@ def tensor_problem(data: bytes, file_name: str, *, limit_bytes: int, limits: Lim
 
 
 def with_offline_plan(data: bytes, file_name: str, plan: MemoryPlan) -> bytes:
-    """The same file with `plan` (of its `tensor_problem`) as metadata; a plan it had before is replaced.
+    """Return the file with `plan` (of its `tensor_problem`) as metadata; a plan it had before is replaced.
 
     A new root table, with a longer list of buffers, goes in front; all else stays byte for byte as it is.
     Raises CodegenError as `tensor_problem` does.

@@ -31,7 +31,7 @@ class FileTensor:
 
     index: int
     name: str
-    """As in the file, so that other programs know it by that."""
+    """Name as in the file, by which other programs know the tensor."""
     rank: int
     shape: tuple[int, ...]
     signature: tuple[int, ...]
@@ -65,7 +65,7 @@ class FileOperator:
     options_kind: int
     options: flatbuffers.table.Table | None
     custom_options: bytes = b""
-    """What the file holds for a custom operator, as it is; nothing of more than `MAX_OPTION_BYTES`."""
+    """Bytes of a custom operator's options, as they are; none if there are more than `MAX_OPTION_BYTES`."""
     custom_option_bytes: int = 0
 
     @property
@@ -91,9 +91,9 @@ class FileModel:
 _SCHEMA_VERSION = 3
 _CUSTOM = "CUSTOM"
 _TFLM = ("Signal", "CIRCULAR_BUFFER", "TFLite_Detection_PostProcess")
-"""What the names of custom operators that tflite-micro has begin with."""
+"""Beginnings of the names of custom operators that tflite-micro has."""
 _BUILTIN_CODE_SLOT = 4 + 2 * 3
-"""Where a field list keeps `OperatorCode.builtin_code`, field 3."""
+"""Slot of a field list that keeps `OperatorCode.builtin_code`, field 3."""
 
 _OPERATOR_NAMES: dict[int, str] = {
     code: name for name, code in vars(BuiltinOperator).items() if isinstance(code, int) and name.isupper()
@@ -215,11 +215,11 @@ class _SchemaReader:
         """Number and values of the bytes of a custom operator's options, in the flatbuffer or behind it."""
         start, length = int(operator.LargeCustomOptionsOffset()), int(operator.LargeCustomOptionsSize())
         if start > 1:
-            found = self._behind("a custom operator's options", start, length)
+            options = self._behind("a custom operator's options", start, length)
         else:
             length = int(operator.CustomOptionsLength())
-            found = operator.CustomOptionsAsNumpy() if length else _NO_BYTES
-        return length, found.tobytes() if length <= limits.MAX_OPTION_BYTES else b""
+            options = operator.CustomOptionsAsNumpy() if length else _NO_BYTES
+        return length, options.tobytes() if length <= limits.MAX_OPTION_BYTES else b""
 
     def _tensor(self, tensor: Any, index: int) -> FileTensor:
         name = _decode(tensor.Name())

@@ -109,11 +109,11 @@ def cast(site: Site) -> Translated:
 
 def _cast_unsigned(site: Site, value: Arg) -> Translated:
     """CAST of the numbers that the file has: what is held as int8 becomes uint8 before, or int8 after."""
-    given: Arg | InnerStep = value
+    number: Arg | InnerStep = value
     if site.is_unsigned(0):
         turned = Translated(op="QUANTIZE", args=(value,), attrs=RoundedAttrs())
-        given = turned.giving(as_in_file(value.type))
-    converted = Translated(op="PLAIN_CONVERT", args=(given,), attrs=ConvertAttrs())
+        number = turned.giving(as_in_file(value.type))
+    converted = Translated(op="PLAIN_CONVERT", args=(number,), attrs=ConvertAttrs())
     if not site.gives_unsigned:
         return converted
     return Translated(op="QUANTIZE", args=(converted.giving(as_in_file(site.result)),), attrs=RoundedAttrs())

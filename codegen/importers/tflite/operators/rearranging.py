@@ -81,7 +81,7 @@ def unpack(site: Site) -> tuple[Translated, ...]:
     if shape[axis] != count:
         raise Refused("E303", f"axis {axis} has {shape[axis]} elements, not to be unpacked into {count}")
     counts = (*shape[:axis], 1, *shape[axis + 1 :])
-    parts = (tuple(part if each == axis else 0 for each in range(len(shape))) for part in range(count))
+    parts = (tuple(part if index == axis else 0 for index in range(len(shape))) for part in range(count))
     return tuple(sliced(value, begins, counts, (*shape[:axis], *shape[axis + 1 :])) for begins in parts)
 
 
@@ -135,8 +135,8 @@ def space_to_depth(site: Site) -> Translated:
     if rows % block or columns % block:
         raise Refused("E303", f"blocks of {block} do not fill {rows} x {columns} pixels")
     split = reshaped(value, (batch, rows // block, block, columns // block, block, channels))
-    wanted = (batch, rows // block, columns // block, block * block * channels)
-    return reshaped(transposed(split, (0, 1, 3, 2, 4, 5)), wanted)
+    shape = (batch, rows // block, columns // block, block * block * channels)
+    return reshaped(transposed(split, (0, 1, 3, 2, 4, 5)), shape)
 
 
 def depth_to_space(site: Site) -> Translated:
@@ -147,8 +147,8 @@ def depth_to_space(site: Site) -> Translated:
     if channels % (block * block):
         raise Refused("E303", f"{channels} channels do not make blocks of {block} x {block} pixels")
     split = reshaped(value, (batch, rows, columns, block, block, channels // (block * block)))
-    wanted = (batch, rows * block, columns * block, channels // (block * block))
-    return reshaped(transposed(split, (0, 1, 3, 2, 4, 5)), wanted)
+    shape = (batch, rows * block, columns * block, channels // (block * block))
+    return reshaped(transposed(split, (0, 1, 3, 2, 4, 5)), shape)
 
 
 def _blocks(site: Site, what: str) -> tuple[Arg, Shape, tuple[tuple[int, int], ...]]:
@@ -181,8 +181,8 @@ def space_to_batch(site: Site) -> Translated:
     count = len(blocks)
     inner, outer = range(2, 2 * count + 1, 2), range(1, 2 * count + 1, 2)
     moved = transposed(split, (*inner, 0, *outer, *range(2 * count + 1, 2 * count + 1 + len(rest))))
-    wanted = tuple(extent // block for extent, block in zip(padded, blocks, strict=True))
-    return reshaped(moved, (batch * math.prod(blocks), *wanted, *rest))
+    block_counts = tuple(extent // block for extent, block in zip(padded, blocks, strict=True))
+    return reshaped(moved, (batch * math.prod(blocks), *block_counts, *rest))
 
 
 def batch_to_space(site: Site) -> Translated:
@@ -244,8 +244,8 @@ def _backwards(value: _Value, axis: int, first: int, count: int) -> InnerStep:
     shape = value.type.shape
     counts = (*shape[:axis], count, *shape[axis + 1 :])
     attrs = StridedSliceAttrs(
-        begins=tuple(first if each == axis else 0 for each in range(len(shape))),
-        strides=tuple(-1 if each == axis else 1 for each in range(len(shape))),
+        begins=tuple(first if index == axis else 0 for index in range(len(shape))),
+        strides=tuple(-1 if index == axis else 1 for index in range(len(shape))),
         counts=counts,
         shape=counts,
     )

@@ -36,8 +36,8 @@ def state_type(hidden: TensorType, cell: TensorType) -> TensorType:
     """Cell states, then hidden states, in elements of the latter; raises Refused for other types."""
     if _CELLS.get(hidden.dtype) is not cell.dtype or hidden.elements != cell.elements:
         text = f"the hidden state is {hidden}, the cell state {cell}"
-        wanted = "int8 and int16, int16 and int16, or float32, of the same number of elements"
-        raise Refused("E301", text, f"supported are {wanted}")
+        supported = "int8 and int16, int16 and int16, or float32, of the same number of elements"
+        raise Refused("E301", text, f"supported are {supported}")
     if hidden.dtype is not DType.FLOAT32 and None in (hidden.quantization, cell.quantization):
         raise Refused("E304", "a state has no quantisation")
     count = state_elements(hidden.dtype, hidden.elements)
@@ -70,12 +70,12 @@ def lstm(site: Site, cell: TensorType) -> Translated:
     recurrent = [_constant(site, position) for position in _RECURRENT_WEIGHTS]
     biases = [_constant(site, position) for position in _BIASES]
     types = LSTM_TYPES.get(state.type.dtype, (None, None))
-    wanted = [(sequence.type, state.type.dtype), (site.result, state.type.dtype)]
-    wanted += [(each.type, types[0]) for each in (*weights, *recurrent)]
-    wanted += [(each.type, types[1]) for each in biases]
+    dtypes = [(sequence.type, state.type.dtype), (site.result, state.type.dtype)]
+    dtypes += [(weight.type, types[0]) for weight in (*weights, *recurrent)]
+    dtypes += [(bias.type, types[1]) for bias in biases]
     is_float = state.type.dtype is DType.FLOAT32
     fits = _alike(weights, recurrent, biases) and (is_float or _symmetric(*weights, *recurrent))
-    if any(type_.dtype is not dtype for type_, dtype in wanted) or not fits:
+    if any(type_.dtype is not dtype for type_, dtype in dtypes) or not fits:
         raise Refused("E301", "has other types or shapes than are supported", _TYPES)
     if site.complained:
         raise AlreadyReported
@@ -83,8 +83,8 @@ def lstm(site: Site, cell: TensorType) -> Translated:
         text = "the result has another scale or zero point than the hidden state"
         raise Refused("E301", text, "convert the model so that both have one quantisation")
     attrs = LstmAttrs(
-        input_scales=() if is_float else tuple(each.type.scale for each in weights),
-        recurrent_scales=() if is_float else tuple(each.type.scale for each in recurrent),
+        input_scales=() if is_float else tuple(weight.type.scale for weight in weights),
+        recurrent_scales=() if is_float else tuple(weight.type.scale for weight in recurrent),
         cell_scale=1.0 if is_float else cell.scale,
         cell_clip=options.real("cell_clip"),
         time_major=options.flag("time_major"),
@@ -106,28 +106,31 @@ def lstm(site: Site, cell: TensorType) -> Translated:
 
 
 def new_state(result: Var, state: TensorType) -> Translated:
-    """What the state is behind the step that gave `result`."""
+    """The new state, taken out of the result of its step."""
     return sliced(result, (0,), state.shape, state.shape)
 
 
 def _constant(site: Site, position: int) -> ConstRef:
-    found = site.arg(position)
-    if not isinstance(found, ConstRef):
+    constant = site.arg(position)
+    if not isinstance(constant, ConstRef):
         raise Refused(
             "E301", f"input {position} is computed from the model's inputs, supported are constants"
         )
-    return found
+    return constant
 
 
 def _alike(*groups: Sequence[ConstRef]) -> bool:
-    """Whether each group has one shape."""
-    return all(len({each.type.shape for each in group}) == 1 for group in groups)
+    """True if each group has one shape."""
+    return all(len({ref.type.shape for ref in group}) == 1 for group in groups)
 
 
 def _symmetric(*weights: ConstRef) -> bool:
-    """Whether all have one scale each."""
-    scales = [each.type.quantization for each in weights]
-    return all(each is not None and len(each.scales) == 1 and each.zero_points == (0,) for each in scales)
+    """True if all have one scale each."""
+    scales = [ref.type.quantization for ref in weights]
+    return all(
+        quantization is not None and len(quantization.scales) == 1 and quantization.zero_points == (0,)
+        for quantization in scales
+    )
 
 
 def _stacked(site: Site, positions: range) -> ConstRef:

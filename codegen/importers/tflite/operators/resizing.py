@@ -62,8 +62,8 @@ def resize_nearest(site: Site) -> Translated:
     chosen = [_nearest(attrs, axis, extent) for axis, extent in enumerate((height, width))]
     times = [size // extent for size, extent in zip(attrs.size, (height, width), strict=True)]
     repeats = [
-        indices == [index // each for index in range(each * extent)] if each else False
-        for indices, each, extent in zip(chosen, times, (height, width), strict=True)
+        indices == [index // times_ for index in range(times_ * extent)] if times_ else False
+        for indices, times_, extent in zip(chosen, times, (height, width), strict=True)
     ]
     if all(repeats):
         spread = reshaped(value, (batch, height, 1, width, 1, channels))
@@ -107,8 +107,8 @@ def _taken(site: Site, value: _Value, axis: int, indices: Sequence[int]) -> _Val
     step = indices[1] - indices[0] if len(indices) > 1 else 1
     if step > 0 and list(indices) == [indices[0] + step * index for index in range(len(indices))]:
         attrs = StridedSliceAttrs(
-            begins=tuple(indices[0] if each == axis else 0 for each in range(len(shape))),
-            strides=tuple(step if each == axis else 1 for each in range(len(shape))),
+            begins=tuple(indices[0] if index == axis else 0 for index in range(len(shape))),
+            strides=tuple(step if index == axis else 1 for index in range(len(shape))),
             counts=counts,
             shape=counts,
         )
@@ -153,6 +153,7 @@ class _TransposedAxis:
         return max(-(-self.result // self.stride), self.extent - self.pad // self.stride)
 
     def phase(self, place: int) -> _Phase:
+        """The phase of result `place`."""
         later, rest = divmod(place + self.pad, self.stride)
         taps = max(-(-(self.window - rest) // self.stride), later + 1)
         return _Phase(first=rest + (taps - 1) * self.stride, taps=taps, before=taps - 1 - later)

@@ -45,24 +45,24 @@ def concatenation(site: Site) -> Translated:
 
 
 def _rescaled(site: Site, value: Arg) -> Arg | InnerStep:
-    """What a CONCATENATION of uint8 makes of an argument of another quantisation: 256 results in float32.
+    """Bring an argument of another quantisation to that of a CONCATENATION of uint8: 256 results in float32.
 
     Source: reference_ops::ConcatenationWithScaling. Zero points are those of the file, 128 more.
     """
-    was, wanted = value.type.quantization, site.result.quantization
-    if was == wanted or was is None or wanted is None:
+    was, becomes = value.type.quantization, site.result.quantization
+    if was == becomes or was is None or becomes is None:
         return value
-    scale = np.float32(was.scale) * (np.float32(1) / np.float32(wanted.scale))
+    scale = np.float32(was.scale) * (np.float32(1) / np.float32(becomes.scale))
     bias = np.float32(-(was.zero_point + 128)) * scale
     with np.errstate(all="ignore"):
         reals = np.arange(256).astype(np.float32) * scale + bias
-    held = np.clip(round_half_away_array(reals).astype(np.float64) + wanted.zero_point, -128, 127)
+    held = np.clip(round_half_away_array(reals).astype(np.float64) + becomes.zero_point, -128, 127)
     table = held.astype(np.int8)[np.arange(256) ^ 0x80]
     return InnerStep(
         op="LOOKUP",
         args=(value, site.made(table)),
         attrs=Attrs(),
-        type=replace(value.type, quantization=wanted),
+        type=replace(value.type, quantization=becomes),
     )
 
 
@@ -85,11 +85,11 @@ def arg(site: Site) -> Translated:
     if len(listed) != 1:
         raise Refused("E303", f"has {len(listed)} axes, needs one")
     axis = axis_of(listed[0], len(value.type.shape))
-    found = Translated(op=site.operator.name, args=(value,), attrs=ArgAttrs(axis=axis))
+    index = Translated(op=site.operator.name, args=(value,), attrs=ArgAttrs(axis=axis))
     if site.result.dtype is not DType.INT64:
-        return found
-    shape = OPS[found.op].result_shape(found.attrs, (value.type,))
-    places = found.giving(TensorType(shape=shape, dtype=DType.INT32))
+        return index
+    shape = OPS[index.op].result_shape(index.attrs, (value.type,))
+    places = index.giving(TensorType(shape=shape, dtype=DType.INT32))
     return Translated(op="PLAIN_CONVERT", args=(places,), attrs=ConvertAttrs())
 
 
@@ -158,25 +158,25 @@ def reshape(site: Site) -> Translated:
     site.need_inputs(1, 2)
     value = site.arg(0)
     if site.has(1):
-        wanted = site.numbers(1, "the new shape")
+        extents = site.numbers(1, "the new shape")
     else:
-        wanted = site.options().integers("new_shape")
-        if len(wanted) > MAX_RANK:
-            raise Refused("E303", f"the new shape has {len(wanted)} dimensions")
-        wanted = () if wanted == (0,) else wanted  # how old files say scalar
-    shape = _resolved(wanted, value.type.elements)
+        extents = site.options().integers("new_shape")
+        if len(extents) > MAX_RANK:
+            raise Refused("E303", f"the new shape has {len(extents)} dimensions")
+        extents = () if extents == (0,) else extents  # how old files say scalar
+    shape = _resolved(extents, value.type.elements)
     return Translated(op="RESHAPE", args=(value,), attrs=ReshapeAttrs(shape=shape))
 
 
-def _resolved(wanted: tuple[int, ...], elements: int) -> tuple[int, ...]:
-    known = math.prod(extent for extent in wanted if extent != -1)
-    if wanted.count(-1) > 1 or any(extent < -1 for extent in wanted) or (-1 in wanted and known == 0):
-        raise Refused("E303", f"{list(wanted)} is not a shape")
-    if -1 not in wanted:
-        return wanted
+def _resolved(extents: tuple[int, ...], elements: int) -> tuple[int, ...]:
+    known = math.prod(extent for extent in extents if extent != -1)
+    if extents.count(-1) > 1 or any(extent < -1 for extent in extents) or (-1 in extents and known == 0):
+        raise Refused("E303", f"{list(extents)} is not a shape")
+    if -1 not in extents:
+        return extents
     if elements % known:
-        raise Refused("E303", f"{elements} elements do not fill shape {list(wanted)}")
-    return tuple(elements // known if extent == -1 else extent for extent in wanted)
+        raise Refused("E303", f"{elements} elements do not fill shape {list(extents)}")
+    return tuple(elements // known if extent == -1 else extent for extent in extents)
 
 
 def squeeze(site: Site) -> Translated:
@@ -344,7 +344,7 @@ def _parts(value: Arg, axis: int, sizes: Sequence[int]) -> tuple[Translated, ...
     """One slice a part along `axis`, the other axes whole."""
     shape = value.type.shape
     ones, zeros = (1,) * len(shape), (0,) * len(shape)
-    found: list[Translated] = []
+    slices: list[Translated] = []
     begin = 0
     for size in sizes:
         if size == 0:
@@ -352,6 +352,6 @@ def _parts(value: Arg, axis: int, sizes: Sequence[int]) -> tuple[Translated, ...
         counts = (*shape[:axis], size, *shape[axis + 1 :])
         begins = (*zeros[:axis], begin, *zeros[axis + 1 :])
         attrs = StridedSliceAttrs(begins=begins, strides=ones, counts=counts, shape=counts)
-        found.append(Translated(op="STRIDED_SLICE", args=(value,), attrs=attrs))
+        slices.append(Translated(op="STRIDED_SLICE", args=(value,), attrs=attrs))
         begin += size
-    return tuple(found)
+    return tuple(slices)

@@ -40,7 +40,7 @@ _Activated = TypeVar("_Activated", bound=ActivatedAttrs)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Translated:
-    """What an operator of the file becomes: an operator of the IR, its arguments, its attributes.
+    """A translated operator of the file: an operator of the IR, its arguments, its attributes.
 
     An argument may be what another step computes: then several steps make up the operator.
     """
@@ -77,16 +77,16 @@ class Values:
             self._from_inputs.add(index)
 
     def is_computed(self, index: int) -> bool:
-        """Whether an earlier operator or a graph input defines the tensor."""
+        """True if an earlier operator or a graph input defines the tensor."""
         return index in self._computed
 
     def variables(self, indices: Iterable[int]) -> list[str]:
         """The names of what is computed of some tensors."""
-        found = (self._computed.get(index) for index in indices)
-        return [var.name for var in found if var is not None]
+        computed = (self._computed.get(index) for index in indices)
+        return [var.name for var in computed if var is not None]
 
     def depends_on_inputs(self, index: int) -> bool:
-        """Whether the tensor's value depends on a graph input."""
+        """True if the tensor's value depends on a graph input."""
         return index in self._from_inputs
 
     def read(self, index: int) -> Arg:
@@ -135,14 +135,14 @@ class Site:
     @property
     def results(self) -> tuple[TensorType, ...]:
         """Types of all results as the file declares them; AlreadyReported if one cannot be imported."""
-        found = tuple(result for result in self._results if result is not None)
-        if len(found) != len(self._results):
+        results = tuple(result for result in self._results if result is not None)
+        if len(results) != len(self._results):
             raise AlreadyReported
-        return found
+        return results
 
     @property
     def complained(self) -> bool:
-        """Whether something about this operator was reported."""
+        """True if something about this operator was reported."""
         return self._complaints > 0
 
     def complain(self, code: str, text: str, advice: str | None = None) -> None:
@@ -162,11 +162,11 @@ class Site:
         """Refuse the operator unless it has `low` to `high` inputs."""
         count = len(self.operator.inputs)
         if not low <= count <= high:
-            wanted = str(low) if low == high else f"{low} to {high}"
-            raise Refused("E303", f"has {count} inputs, needs {wanted}")
+            count_text = str(low) if low == high else f"{low} to {high}"
+            raise Refused("E303", f"has {count} inputs, needs {count_text}")
 
     def has(self, position: int) -> bool:
-        """Whether input `position` is given."""
+        """True if input `position` is not left out."""
         return position < len(self.operator.inputs) and self.operator.inputs[position] != -1
 
     def arg(self, position: int) -> Arg:
@@ -177,7 +177,7 @@ class Site:
 
     @property
     def gives_unsigned(self) -> bool:
-        """Whether the file has uint8 as the first result, which is held as int8."""
+        """True if the file has uint8 as the first result, which is held as int8."""
         return self._values.tensors.is_unsigned(self.operator.outputs[0])
 
     def args(self, count: int) -> tuple[Arg, ...]:
@@ -191,23 +191,23 @@ class Site:
 
     @property
     def depends_on_inputs(self) -> bool:
-        """Whether an input of the graph decides any of this operator's."""
+        """True if an input of the graph decides any of this operator's."""
         return any(map(self.is_from_inputs, range(len(self.operator.inputs))))
 
     def is_from_inputs(self, position: int) -> bool:
-        """Whether inputs of the graph decide input `position`."""
+        """True if inputs of the graph decide input `position`."""
         return self.has(position) and self._values.depends_on_inputs(self.operator.inputs[position])
 
     def _read(self, positions: Iterable[int | None]) -> list[Arg | None]:
-        found: list[Arg | None] = []
+        args: list[Arg | None] = []
         failures: list[Refused | AlreadyReported] = []
         for position in positions:
             try:
-                found.append(None if position is None else self.arg(position))
+                args.append(None if position is None else self.arg(position))
             except (Refused, AlreadyReported) as failure:
                 failures.append(failure)
         self._raise_last(failures)
-        return found
+        return args
 
     def _raise_last(self, failures: Sequence[Refused | AlreadyReported]) -> None:
         for failure in failures:
@@ -220,8 +220,8 @@ class Site:
         """Image, weights, the optional bias at `places`; the graph's inputs must not decide the last two."""
         self.need_inputs(places[2], places[2] + 1)
         has_bias = self.has(places[2])
-        found = [arg for arg in self._read(places if has_bias else places[:2]) if arg is not None]
-        image, weights, bias = (*found, None) if not has_bias else found
+        args = [arg for arg in self._read(places if has_bias else places[:2]) if arg is not None]
+        image, weights, bias = (*args, None) if not has_bias else args
         assert image is not None and weights is not None
         is_unsigned = self.is_unsigned(places[1])
         self._need_hybrid_int8(image.type, weights.type, is_unsigned=is_unsigned)
@@ -234,7 +234,7 @@ class Site:
         return image, weights, bias
 
     def is_unsigned(self, position: int) -> bool:
-        """Whether the file has uint8 at input `position`, which is held as int8."""
+        """True if the file has uint8 at input `position`, which is held as int8."""
         return self._values.tensors.is_unsigned(self.operator.inputs[position])
 
     def _need_hybrid_int8(self, image: TensorType, weights: TensorType, *, is_unsigned: bool) -> None:
@@ -265,7 +265,7 @@ class Site:
         return self._values.tensors.numbers(index, limit)
 
     def is_computed(self, position: int) -> bool:
-        """Whether input `position` is known only while the model runs."""
+        """True if input `position` is known only while the model runs."""
         return self.has(position) and self._values.is_computed(self.operator.inputs[position])
 
     def constant_data(self, position: int) -> np.ndarray:
@@ -312,7 +312,7 @@ def where(operator: FileOperator, tensors: Tensors) -> str:
 
 
 def source(operator: FileOperator, tensors: Tensors, output: int = 0) -> Source:
-    """Where an operator is in the file, named by one of its outputs."""
+    """The operator's place in the file, named by one of its outputs."""
     try:
         name = tensors.tensor(operator.outputs[output]).name if operator.outputs else ""
     except Refused:
@@ -367,11 +367,11 @@ FOLDED: Mapping[str, Callable[[Site], np.ndarray]] = MappingProxyType(
     {"BROADCAST_ARGS": _broadcast_args, "PACK": _pack, "SHAPE": _shape, "ZEROS_LIKE": _zeros_like}
 )
 _ALWAYS_FOLDED = frozenset({"SHAPE", "ZEROS_LIKE"})
-"""Those that need only the shape of their argument. The others are folded where the numbers are known."""
+"""Operators that need only the shape of their argument. Others are folded where the numbers are known."""
 
 
 def is_folded(operator: FileOperator, tensors: Tensors) -> bool:
-    """Whether the results are few numbers that follow from shapes and constants of the file.
+    """True if the results are few numbers that follow from shapes and constants of the file.
 
     That is every SHAPE and ZEROS_LIKE, a PACK of known numbers, and whatever else reads known numbers, folded
     ones among them. Raises Refused for an operand that the file does not have.

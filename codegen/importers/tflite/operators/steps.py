@@ -1,4 +1,4 @@
-"""What an operator of the file became, as steps of the IR: one, or several of which the last is its own."""
+"""Translated operators of the file as steps of the IR: one, or several of which the last is its own."""
 
 from collections.abc import Mapping, Sequence
 
@@ -25,13 +25,13 @@ Parts = dict[InnerStep, Var]
 
 
 def chain(
-    found: Translated,
+    translated: Translated,
     result: TensorType,
     origin: Source,
     ending: str,
     done: Parts | None = None,
 ) -> Chain:
-    """The steps that `found` needs for a result of type `result`.
+    """The steps that `translated` needs for a result of type `result`.
 
     Names are the operator's in the IR and its number in the file, then `ending`; of values between steps also
     which argument they are. A value that several of them take is computed once; `done`: of other chains too.
@@ -55,33 +55,35 @@ def chain(
         lets.append(Let(var=var, call=Call(op=op, args=args, attrs=step.attrs), source=origin))
         return var
 
-    let(found, result, origin.tensor_name, ending)
+    let(translated, result, origin.tensor_name, ending)
     return tuple(lets)
 
 
-def result_shape(found: Translated, result: TensorType) -> tuple[int, ...]:
+def result_shape(translated: Translated, result: TensorType) -> tuple[int, ...]:
     """The shape that an operator gives its result; that of `result` where the arguments break its rule, which
     whoever checks the step tells."""
-    op = find_op(found.op)
-    assert op is not None, found.op
+    op = find_op(translated.op)
+    assert op is not None, translated.op
     try:
-        return op.result_shape(found.attrs, [None if arg is None else arg.type for arg in found.args])
+        return op.result_shape(
+            translated.attrs, [None if arg is None else arg.type for arg in translated.args]
+        )
     except ValueError:
         return result.shape
 
 
 def evaluated(constants: Mapping[str, Constant], steps: Chain) -> np.ndarray:
     """The last result of steps on constants."""
-    found: dict[str, np.ndarray] = {}
+    data: dict[str, np.ndarray] = {}
 
     def known(arg: Arg | None) -> np.ndarray | None:
         if isinstance(arg, ConstRef):
             return constants[arg.id].data.reshape(arg.type.shape)
-        return None if arg is None else found[arg.name]
+        return None if arg is None else data[arg.name]
 
     for let in steps:
-        found[let.var.name] = evaluate_let(let, [known(arg) for arg in let.call.args])
-    return found[steps[-1].var.name]
+        data[let.var.name] = evaluate_let(let, [known(arg) for arg in let.call.args])
+    return data[steps[-1].var.name]
 
 
 def check_types(site: Site, chains: Sequence[Chain]) -> None:

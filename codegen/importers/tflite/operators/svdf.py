@@ -43,7 +43,7 @@ class _Operands:
 
     @property
     def units(self) -> int:
-        """Of the result."""
+        """Channels of the result."""
         return self.features.type.shape[0] // self.rank
 
 
@@ -132,8 +132,8 @@ def _layer(site: Site) -> _Operands:
     value, features, time, bias, window = site.args(_INPUTS)
     if not (isinstance(features, ConstRef) and isinstance(time, ConstRef) and isinstance(bias, ConstRef)):
         raise Refused("E301", "weights or bias are computed from the model's inputs, supported are constants")
-    found = tuple(each.type.dtype for each in (value, features, time, bias)), site.result.dtype
-    if (*found[0], found[1]) != _TYPES.get(window.type.dtype):
+    types = tuple(operand.type.dtype for operand in (value, features, time, bias)), site.result.dtype
+    if (*types[0], types[1]) != _TYPES.get(window.type.dtype):
         text = "has other types than are supported"
         raise Refused("E301", text, "supported are float32, and int8 with a state of int8 or int16")
     rank, is_float = options.integer("rank"), window.type.dtype is DType.FLOAT32
@@ -141,18 +141,18 @@ def _layer(site: Site) -> _Operands:
     batches = value.type.shape[0] if len(value.type.shape) == 2 else 0
     if rank < 1 or not filters or not batches or filters % rank:
         raise Refused("E303", f"has {filters} filters of rank {rank} for an input {value.type}")
-    wanted = (
+    shapes = (
         (features, (filters, value.type.shape[1])),
         (bias, (filters // rank,)),
         (window, (1, memory, batches, filters)),
     )
-    for each, shape in wanted:
-        if each.type.shape != shape:
-            raise Refused("E303", f"an operand is {each.type}, its shape has to be {list(shape)}")
+    for operand, shape in shapes:
+        if operand.type.shape != shape:
+            raise Refused("E303", f"an operand is {operand.type}, its shape has to be {list(shape)}")
     scaled = (value.type, features.type, time.type, window.type, site.result)
     if not is_float and any(type_.quantization is None for type_ in scaled):
         raise Refused("E304", "an operand or the result has no scale", "quantise it anew")
-    if not is_float and not all(_is_symmetric(each.type) for each in (features, time)):
+    if not is_float and not all(_is_symmetric(weights.type) for weights in (features, time)):
         raise Refused("E301", "the weights have several scales, or zero points that are not zero")
     if window.type.dtype is DType.INT16 and window.type.zero_point:
         site.unsupported(
@@ -172,5 +172,5 @@ def _layer(site: Site) -> _Operands:
 
 
 def _is_symmetric(type_: TensorType) -> bool:
-    found = type_.quantization
-    return found is not None and found.zero_points == (0,)
+    quantization = type_.quantization
+    return quantization is not None and quantization.zero_points == (0,)

@@ -113,7 +113,7 @@ TRANSLATORS: Mapping[str, Callable[[Site], Translated]] = MappingProxyType(
         "TRANSPOSE_CONV": resizing.transpose_conv,
     }
 )
-"""Those with one output."""
+"""Operators with one output."""
 
 SPLITTERS: Mapping[str, Callable[[Site], tuple[Translated, ...]]] = MappingProxyType(
     {
@@ -124,7 +124,7 @@ SPLITTERS: Mapping[str, Callable[[Site], tuple[Translated, ...]]] = MappingProxy
         "UNPACK": rearranging.unpack,
     }
 )
-"""Those with several outputs: one step each."""
+"""Operators with several outputs: one step each."""
 
 _IMPORTED_AS: Mapping[str, str] = MappingProxyType(
     {
@@ -194,7 +194,7 @@ CONTROL_OPS = ("IF", "WHILE")
 
 
 def is_imported(name: str) -> bool:
-    """Whether files may have operator `name` without a kernel of the user's."""
+    """True if files may have operator `name` without a kernel of the user's."""
     return name in TRANSLATORS or name in SPLITTERS or name in (*STATE_OPS, *HOLDERS) or name in FOLDED
 
 

@@ -115,13 +115,13 @@ def _of_computed_weights(site: Site) -> Translated:
         raise Refused("E303", f"{rows} rows of {channels} do not fit result {list(site.result.shape)}")
     result = replace(site.result, shape=(rows, channels))
     operands = (reshaped(image, (rows, depth)), weights)
-    found = Translated(op="BATCH_MATMUL", args=operands, attrs=BatchMatMulAttrs(adj_y=True)).giving(result)
+    product = Translated(op="BATCH_MATMUL", args=operands, attrs=BatchMatMulAttrs(adj_y=True)).giving(result)
     if bias is not None:
-        found = Translated(op="ADD", args=(found, bias), attrs=BinaryAttrs()).giving(result)
+        product = Translated(op="ADD", args=(product, bias), attrs=BinaryAttrs()).giving(result)
     activation = site.activated(FullyConnectedAttrs()).activation
     if activation is not Activation.NONE:
-        found = Translated(op=activation.name, args=(found,), attrs=Attrs()).giving(result)
-    return reshaped(found, site.result.shape)
+        product = Translated(op=activation.name, args=(product,), attrs=Attrs()).giving(result)
+    return reshaped(product, site.result.shape)
 
 
 def _added(site: Site, image: TensorType) -> Arg | None:
@@ -136,7 +136,7 @@ def _added(site: Site, image: TensorType) -> Arg | None:
 
 
 def _is_hybrid(image: Arg, weights: Arg) -> bool:
-    """Whether the image is quantised while the model runs."""
+    """True if the image is quantised while the model runs."""
     return image.type.dtype is DType.FLOAT32 and weights.type.dtype is DType.INT8
 
 
@@ -164,12 +164,12 @@ def l2_pool_2d(site: Site) -> Translated:
     if image.type.dtype is not DType.FLOAT32:
         raise Refused("E301", f"the image is {image.type.dtype.value}, supported is float32")
     squares = Translated(op="MUL", args=(image, image), attrs=BinaryAttrs()).giving(image.type)
-    wanted = averaged.attrs.activation  # no root is negative, and that of 1 is 1
-    within = Activation.RELU_N1_TO_1 if wanted is Activation.RELU_N1_TO_1 else Activation.NONE
+    activation = averaged.attrs.activation  # no root is negative, and that of 1 is 1
+    within = Activation.RELU_N1_TO_1 if activation is Activation.RELU_N1_TO_1 else Activation.NONE
     pool = replace(averaged.attrs, activation=within)
     mean = Translated(op="AVERAGE_POOL_2D", args=(squares,), attrs=pool).giving(site.result)
     root = Translated(op="SQRT", args=(mean,), attrs=Attrs())
-    if wanted is not Activation.RELU6:
+    if activation is not Activation.RELU6:
         return root
     return Translated(op="RELU6", args=(root.giving(site.result),), attrs=Attrs())
 

@@ -165,7 +165,7 @@ class ModelBuilder:
         buffers = write_offsets(fb, [write_buffer(fb, data) for data in self._buffers])
         metadata = write_offsets(fb, [write_metadata(fb, name, at) for name, at in self._metadata.items()])
         codes = write_offsets(fb, [write_code(fb, *code) for code in self._codes])
-        subgraphs = write_offsets(fb, [each._write_subgraph(fb) for each in (self, *self._others)])
+        subgraphs = write_offsets(fb, [builder._write_subgraph(fb) for builder in (self, *self._others)])
         description = fb.CreateString(self._description)
         fb.StartObject(8)
         fb.PrependUint32Slot(0, 3, 0)
@@ -239,5 +239,5 @@ def _with_ones(
     known: Mapping[str, OptionField], options: Mapping[str, OptionValue]
 ) -> dict[str, OptionValue]:
     ones = ("stride_w", "stride_h", "filter_width", "filter_height", "depth_multiplier")
-    given: dict[str, OptionValue] = {name: 1 for name in ones if name in known}
-    return given | dict(options)
+    defaults: dict[str, OptionValue] = {name: 1 for name in ones if name in known}
+    return defaults | dict(options)

@@ -28,19 +28,21 @@ def conv(site: Site) -> Value:
         raise Refused("E303", f"attribute kernel_shape is not that of the weights {list(weights.shape)}")
     steps, shape = site.steps, geometry(site, image.shape[2:], window)
     if len(window) == 1:
-        rows, taps = (steps.reshape(each, (*each.shape[:2], 1, each.shape[2])) for each in (image, weights))
+        rows, taps = (
+            steps.reshape(tensor, (*tensor.shape[:2], 1, tensor.shape[2])) for tensor in (image, weights)
+        )
         attributes = {**shape.attributes((-1, 0)), "group": site.integer("group", 1)}
-        found = _of_images(part(site, [rows, taps], attributes))
-        found = steps.reshape(found, (*found.shape[:2], found.shape[3]))
+        convolved = _of_images(part(site, [rows, taps], attributes))
+        convolved = steps.reshape(convolved, (*convolved.shape[:2], convolved.shape[3]))
     else:
-        found = _of_images(site)
+        convolved = _of_images(site)
     if not site.has(2):
-        return found
+        return convolved
     bias = site.value(2)
     site.need_float(bias)
     if bias.shape != weights.shape[:1]:
         raise Refused("E303", f"a bias {list(bias.shape)} does not fit weights {list(weights.shape)}")
-    return pair(site, "ADD", [found, steps.reshape(bias, (1, bias.shape[0], *[1] * len(window)))])
+    return pair(site, "ADD", [convolved, steps.reshape(bias, (1, bias.shape[0], *[1] * len(window)))])
 
 
 def _of_images(site: Site) -> Value:
@@ -66,21 +68,21 @@ def _of_images(site: Site) -> Value:
     for tap in itertools.product(*map(range, window)):
         met = [slice(None), slice(None), *_met(shape, tap, (rows, columns))]
         pixels = steps.reshape(arranging.part(site, image, met), (image.shape[0], channels, rows * columns))
-        own = [*(slice(place, place + 1) for place in tap), slice(None), slice(None)]
-        numbers = steps.reshape(arranging.part(site, taps, own), (outputs, inputs))
-        found = pair(site, "MUL", [pixels, numbers]) if is_depthwise else multiplied(site, numbers, pixels)
-        total = found if total is None else pair(site, "ADD", [total, found])
+        tap_slices = [*(slice(place, place + 1) for place in tap), slice(None), slice(None)]
+        numbers = steps.reshape(arranging.part(site, taps, tap_slices), (outputs, inputs))
+        term = pair(site, "MUL", [pixels, numbers]) if is_depthwise else multiplied(site, numbers, pixels)
+        total = term if total is None else pair(site, "ADD", [total, term])
     assert total is not None, "a window has a tap"
     return steps.reshape(total, (image.shape[0], outputs, rows, columns))
 
 
 def _met(shape: windows.Geometry, tap: tuple[int, ...], counts: tuple[int, int]) -> list[slice]:
     """Rows and columns of the padded image that a tap meets."""
-    found: list[slice] = []
+    slices: list[slice] = []
     for axis in (0, 1):
         first, stride = tap[axis] * shape.dilations[axis], shape.strides[axis]
-        found.append(slice(first, first + (counts[axis] - 1) * stride + 1, stride))
-    return found
+        slices.append(slice(first, first + (counts[axis] - 1) * stride + 1, stride))
+    return slices
 
 
 NODES: Mapping[str, Callable[[Site], Value]] = MappingProxyType({"Conv": conv})

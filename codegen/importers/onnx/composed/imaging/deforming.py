@@ -39,7 +39,7 @@ def _deform_conv(site: Site) -> Value:
     flat = site.steps.reshape(
         turned(site, apart, (0, 2, 3, 1)), (rows[0] * height * width, channels // groups)
     )
-    parts = [pixels(site, flat, (height, width), rows[0], each) for each in itertools.product(*lines)]
+    parts = [pixels(site, flat, (height, width), rows[0], corner) for corner in itertools.product(*lines)]
     read = parts[0] + parts[1] + parts[2] + parts[3]
     if site.has(4):
         mask = site.value(4)
@@ -63,11 +63,11 @@ def _line(
     """The two pixels along an axis around each place: where the tap is, and its offset."""
     groups, taps, *results = rows
     both = site.steps.reshape(offsets, (groups, taps, 2, *results))
-    own = site.steps.reshape(taken(site, both, np.array([axis]), 2), rows)
+    axis_offsets = site.steps.reshape(taken(site, both, np.array([axis]), 2), rows)
     tap = np.indices(shape.window)[axis].reshape(1, taps, 1, 1) * shape.dilations[axis]
     start = np.arange(results[axis]) * shape.strides[axis] - shape.before[axis]
     start = start.reshape(1, 1, *((-1, 1) if axis == 0 else (1, -1)))
-    places = Real(site, own) + Real(site, Known(data=(tap + start).astype(np.float32)))
+    places = Real(site, axis_offsets) + Real(site, Known(data=(tap + start).astype(np.float32)))
     line = Line(extent=extent, corners=True, padding="zeros")
     return line.neighbours(Real(site, site.steps.reshape(places.value, (math.prod(rows), 1))))
 

@@ -38,16 +38,16 @@ def _with_indices(site: Site, value: Value, *, by_columns: bool) -> tuple[Value,
     shape = geometry(site, image, site.integers("kernel_shape"))
     ceil = bool(site.integer("ceil_mode", 0))
     places = [_places(site, shape, axis, extent, ceil=ceil) for axis, extent in enumerate(image)]
-    counts, taps = tuple(each.shape[0] for each in places), math.prod(shape.window)
-    for axis, each in enumerate(places):
-        value = taken(site, value, each.reshape(-1), 2 + axis)
-    own = value.shape[:2]
+    counts, taps = tuple(table.shape[0] for table in places), math.prod(shape.window)
+    for axis, table in enumerate(places):
+        value = taken(site, value, table.reshape(-1), 2 + axis)
+    outer = value.shape[:2]
     apart = site.steps.reshape(
-        value, (*own, *(n for pair_ in zip(counts, shape.window, strict=True) for n in pair_))
+        value, (*outer, *(n for pair_ in zip(counts, shape.window, strict=True) for n in pair_))
     )
     rank = len(image)
     order = (0, 1, *range(2, 2 + 2 * rank, 2), *range(3, 3 + 2 * rank, 2))
-    windows = site.steps.reshape(turned(site, apart, order), (*own, *counts, taps))
+    windows = site.steps.reshape(turned(site, apart, order), (*outer, *counts, taps))
     last = len(windows.shape) - 1
     tap = best(site, "ARG_MAX", windows, last)
     largest = reduced(site, "REDUCE_MAX", windows, (last,), keep=False)
@@ -60,13 +60,13 @@ def _places(site: Site, shape: Geometry, axis: int, extent: int, *, ceil: bool) 
     count = count_of(shape, axis, extent, ceil=ceil)
     site.steps.count_known((count, shape.window[axis]))
     starts = np.arange(count) * step - shape.before[axis]
-    found = starts[:, None] + dilation * np.arange(shape.window[axis])
-    is_in = (found >= 0) & (found < extent)
+    places = starts[:, None] + dilation * np.arange(shape.window[axis])
+    is_in = (places >= 0) & (places < extent)
     if not is_in.any(axis=1).all():
         raise Refused("E303", f"a window of axis {axis} lies in the padding as a whole")
-    first = found[np.arange(len(found)), is_in.argmax(axis=1)]
-    end = found[np.arange(len(found)), is_in.shape[1] - 1 - is_in[:, ::-1].argmax(axis=1)]
-    return np.clip(found, first[:, None], end[:, None])
+    first = places[np.arange(len(places)), is_in.argmax(axis=1)]
+    end = places[np.arange(len(places)), is_in.shape[1] - 1 - is_in[:, ::-1].argmax(axis=1)]
+    return np.clip(places, first[:, None], end[:, None])
 
 
 def _flat(
@@ -81,15 +81,15 @@ def _flat(
     """Places in a row of all elements, of the number of a tap in each window."""
     rank, taps = len(image), math.prod(shape.window)
     plane, channels = math.prod(image), tap.shape[1]
-    site.steps.count_known((rank + max(len(each) for each in places), taps))
+    site.steps.count_known((rank + max(len(table) for table in places), taps))
     numbers = np.indices(shape.window).reshape(rank, taps)
     total: Value = Known(
         data=(np.arange(math.prod(tap.shape[:2]), dtype=np.int32) * plane).reshape(-1, channels, *(1,) * rank)
     )
-    for axis, each in enumerate(places):
+    for axis, line_places in enumerate(places):
         step = math.prod(image[:axis] if by_columns else image[axis + 1 :])
-        table = (each[:, numbers[axis]] * step).astype(np.int32).reshape(-1)
-        row = Known(data=line(len(each), 2 + axis, 2 + rank).data * np.int32(taps))
+        table = (line_places[:, numbers[axis]] * step).astype(np.int32).reshape(-1)
+        row = Known(data=line(len(line_places), 2 + axis, 2 + rank).data * np.int32(taps))
         args = [site.steps.constant(table), site.steps.dense(pair(site, "ADD", [tap, row]))]
         total = pair(site, "ADD", [site.steps.step("GATHER", args, GatherAttrs(axis=0)), total])
     return total

@@ -56,12 +56,12 @@ def resize(site: Site) -> Value:
         raise Refused("E301", f"mode {mode} with {where} and {nearest} is not supported")
     inside = np.ones((1,) * len(lines), np.bool_)
     for axis, line in enumerate(lines):
-        if line.extent == line.wanted and line.scale == 1 and (line.begin, line.end) == (0, 1):
+        if line.extent == line.result_extent and line.scale == 1 and (line.begin, line.end) == (0, 1):
             continue
-        places = WHERE[where](line, np.arange(line.wanted, dtype=np.float64))
+        places = WHERE[where](line, np.arange(line.result_extent, dtype=np.float64))
         if where == "tf_crop_and_resize":
-            own = (places >= 0) & (places <= line.extent - 1)
-            inside = inside & own.reshape([-1 if each == axis else 1 for each in range(len(lines))])
+            is_in = (places >= 0) & (places <= line.extent - 1)
+            inside = inside & is_in.reshape([-1 if index == axis else 1 for index in range(len(lines))])
         if mode == "nearest":
             chosen = np.clip(_NEAREST[nearest](places), 0, line.extent - 1).astype(np.int64)
             value = taken(site, value, chosen, axis)
@@ -84,19 +84,19 @@ def _matrix(
     """Weights [result, image]; `smooth`: wider where it shrinks; `outside`: nothing beyond its ends."""
     narrow = min(line.scale, 1.0) if smooth else 1.0
     reach = math.ceil(2 / narrow) + 1
-    if line.wanted * max(2 * reach + 1, line.extent) > _MAX_WEIGHTS:
+    if line.result_extent * max(2 * reach + 1, line.extent) > _MAX_WEIGHTS:
         raise Refused(
-            "E305", f"{line.wanted} elements of {line.extent} have more than {_MAX_WEIGHTS} weights"
+            "E305", f"{line.result_extent} elements of {line.extent} have more than {_MAX_WEIGHTS} weights"
         )
     taps = np.floor(places)[:, None] + np.arange(-reach, reach + 1)
     weights = curve((taps - places[:, None]) * narrow, slope)
     if outside:
         weights = np.where((taps < 0) | (taps >= line.extent), 0.0, weights)
     weights = weights / weights.sum(axis=1, keepdims=True)
-    found = np.zeros((line.wanted, line.extent))
+    matrix = np.zeros((line.result_extent, line.extent))
     columns = np.clip(taps, 0, line.extent - 1).astype(np.int64)
-    np.add.at(found, (np.arange(line.wanted)[:, None], columns), weights)
-    return found
+    np.add.at(matrix, (np.arange(line.result_extent)[:, None], columns), weights)
+    return matrix
 
 
 def _upsample(site: Site) -> Value:

@@ -148,14 +148,14 @@ def _grid_sample(site: Site) -> Value:
         part = pixels(site, flat, extents, count, taps)
         total = part if total is None else total + part
     assert total is not None, "there is one tap at least"
-    found = site.steps.reshape(total.value, (*grid.shape[:-1], channels))
-    return turned(site, found, (0, len(extents) + 1, *range(1, len(extents) + 1)))
+    sampled = site.steps.reshape(total.value, (*grid.shape[:-1], channels))
+    return turned(site, sampled, (0, len(extents) + 1, *range(1, len(extents) + 1)))
 
 
 def pixels(site: Site, flat: Value, extents: Sequence[int], count: int, taps: tuple[Tap, ...]) -> Real:
     """One pixel a place, times its weight: [places, channels]."""
     rows = taps[0].index.shape[0]
-    each = math.prod(extents)
+    image_pixels = math.prod(extents)
     index: Value | None = None
     weight: Real | None = None
     for axis, tap in enumerate(taps):
@@ -166,12 +166,12 @@ def pixels(site: Site, flat: Value, extents: Sequence[int], count: int, taps: tu
             weight = tap.weight if weight is None else weight * tap.weight
     assert index is not None, "an image has axes"
     if count > 1:
-        start = np.repeat(np.arange(count, dtype=np.int32) * each, rows // count).reshape(rows, 1)
+        start = np.repeat(np.arange(count, dtype=np.int32) * image_pixels, rows // count).reshape(rows, 1)
         index = pair(site, "ADD", [index, Known(data=start)])
     index = site.steps.reshape(index, (rows,))
     args = [site.steps.dense(flat), site.steps.dense(index)]
-    found = Real(site, site.steps.step("GATHER", args, GatherAttrs(axis=0)))
-    return found if weight is None else found * weight
+    read = Real(site, site.steps.step("GATHER", args, GatherAttrs(axis=0)))
+    return read if weight is None else read * weight
 
 
 def _roi_align(site: Site) -> Value:
@@ -207,9 +207,9 @@ def _weighted(site: Site, image: Value, places: np.ndarray, weights: np.ndarray,
     count, channels, height, width = image.shape
     taps = weights.shape[-1]
     flat = site.steps.reshape(turned(site, image, (0, 2, 3, 1)), (count * height * width, channels))
-    found = Real(site, taken(site, flat, places.reshape(-1), 0))
-    found = found * Real(site, Known(data=weights.reshape(-1, 1).astype(np.float32)))
-    apart = site.steps.reshape(found.value, (weights.size // taps, taps, channels))
+    read = Real(site, taken(site, flat, places.reshape(-1), 0))
+    read = read * Real(site, Known(data=weights.reshape(-1, 1).astype(np.float32)))
+    apart = site.steps.reshape(read.value, (weights.size // taps, taps, channels))
     total = reduced(site, "REDUCE_MAX" if mode == "max" else "SUM", apart, (1,), keep=True)
     if mode == "avg":
         total = (Real(site, total) / (taps / 4)).value
@@ -235,8 +235,8 @@ def _samples(
 
 def _crossed(rows: np.ndarray, columns: np.ndarray, both: Callable[..., np.ndarray]) -> np.ndarray:
     """Combine each row with each column: [region, row, column, taps]."""
-    found = both(rows[:, :, None, :, None, :, None], columns[:, None, :, None, :, None, :])
-    return found.reshape(*found.shape[:3], -1)
+    crossed = both(rows[:, :, None, :, None, :, None], columns[:, None, :, None, :, None, :])
+    return crossed.reshape(*crossed.shape[:3], -1)
 
 
 MAX_DETERMINANT = 4

@@ -15,29 +15,29 @@ from codegen.importers.tflite.operators.site import Site
 _MAX_OPTIONS = 32
 """More than any operator of TFLM has."""
 _DAMAGES = (ArithmeticError, LookupError, NotImplementedError, TypeError, ValueError, struct.error)
-"""What the reader of flexbuffers raises for bytes that are none."""
+"""Errors that the reader of flexbuffers raises for bytes that are none."""
 
 
 def need_outputs(site: Site, count: int) -> None:
     """Refuse the operator unless it has `count` outputs."""
-    found = len(site.operator.outputs)
-    if found != count:
-        raise Refused("E303", f"has {found} outputs, needs {count}")
+    outputs = len(site.operator.outputs)
+    if outputs != count:
+        raise Refused("E303", f"has {outputs} outputs, needs {count}")
 
 
 def option(options: Mapping[str, int], name: str) -> int:
     """A whole number among the options; raises Refused if it is not there."""
     if name not in options:
-        found = ", ".join(sorted(options)) or "none"
-        raise Refused("E303", f'has no option "{name}" that is a whole number; found: {found}')
+        known = ", ".join(sorted(options)) or "none"
+        raise Refused("E303", f'has no option "{name}" that is a whole number; found: {known}')
     return options[name]
 
 
 def real_option(options: Mapping[str, float], name: str) -> float:
     """A number among the options, as float32; raises Refused if it is not there."""
     if name not in options:
-        found = ", ".join(sorted(options)) or "none"
-        raise Refused("E303", f'has no option "{name}" that is a number; found: {found}')
+        known = ", ".join(sorted(options)) or "none"
+        raise Refused("E303", f'has no option "{name}" that is a number; found: {known}')
     return float(np.float32(options[name]))
 
 
@@ -48,7 +48,7 @@ def integer_options(operator: FileOperator) -> Mapping[str, int]:
 
 
 def number_options(operator: FileOperator) -> Mapping[str, int | float]:
-    """Those that are any number, likewise."""
+    """Options that are whole or real numbers, by name. Raises Refused for bytes that are no such map."""
     if operator.custom_option_bytes > MAX_OPTION_BYTES:
         text = f"has {operator.custom_option_bytes} bytes of options, supported are {MAX_OPTION_BYTES}"
         raise Refused("E305", text)

@@ -17,7 +17,7 @@ from codegen.ir.ops.detection import COORDINATES
 
 DETECTION = "TFLite_Detection_PostProcess"
 _MOST_OF_CLASS = 100
-"""Where the file does not say it."""
+"""Most detections of one class where the file does not say it."""
 
 
 def post_process(site: Site) -> tuple[Translated, ...]:
@@ -48,8 +48,8 @@ def post_process(site: Site) -> tuple[Translated, ...]:
     )
     sizes = (COORDINATES * rows, rows, rows, 1)
     if [result.elements for result in site.results] != list(sizes) and any(stated):
-        found = ", ".join(str(list(shape)) for shape in stated)
-        raise Refused("E303", f"results of shapes {found} are no boxes, classes, scores and their number")
+        shown = ", ".join(str(list(shape)) for shape in stated)
+        raise Refused("E303", f"results of shapes {shown} are no boxes, classes, scores and their number")
     whole = InnerStep(
         op="DETECTION_POST_PROCESS",
         args=site.args(3),
@@ -64,8 +64,8 @@ def post_process(site: Site) -> tuple[Translated, ...]:
 
 
 def _scales(options: Mapping[str, float]) -> tuple[float, float, float, float]:
-    found = tuple(real_option(options, f"{each}_scale") for each in "yxhw")
-    if 0 in found:
+    scales = tuple(real_option(options, f"{axis}_scale") for axis in "yxhw")
+    if 0 in scales:
         raise Refused("E303", "has a scale of 0, by which coordinates would be divided")
-    y, x, height, width = found
+    y, x, height, width = scales
     return y, x, height, width

@@ -21,7 +21,7 @@ from codegen.ir.ops import ConcatAttrs, GatherAttrs, NoiseAttrs, OverlapAttrs
 Hold = Callable[[TensorType], Var]
 """Gives a state of the operator, of zeros (int8: zero points) before the first inference."""
 MAX_STATES = 2
-"""Of one operator."""
+"""Most states of one operator."""
 _MAX_FRAMES = 256
 """That one inference gives."""
 _PERIOD_1 = (5, 13, 25)
@@ -32,7 +32,7 @@ _MAX_COUNT = 1 << 12
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Remembered:
-    """What an operator gives, and what each of its states becomes, in the order in which they were held."""
+    """Results of an operator, and the new values of its states, in the order in which they were held."""
 
     parts: tuple[Translated, ...]
     states: tuple[Translated, ...]
@@ -84,7 +84,7 @@ def _rows(site: Site) -> tuple[Arg, InnerStep, int, int]:
 
 
 def _looked_up(site: Site, table: np.ndarray, place: Var) -> InnerStep:
-    """What `table` has for a count."""
+    """The entry of `table` for a count."""
     constant = site.made(table)
     type_ = TensorType(shape=table.shape[1:], dtype=constant.type.dtype)
     return InnerStep(op="GATHER", args=(constant, place), attrs=GatherAttrs(axis=0), type=type_)
@@ -105,29 +105,29 @@ def framer(site: Site, hold: Hold) -> Remembered:
     need_outputs(site, 2)
     options = integer_options(site.operator)
     size, step = option(options, "frame_size"), option(options, "frame_step")
-    value, given, rows, samples = _rows(site)
+    value, samples_in, rows, samples = _rows(site)
     if not 1 <= step <= size or samples % step or samples // step > _MAX_FRAMES:
         text = f"makes frames of {size} samples every {step} of {samples}"
         raise Refused("E301", text, f"supported are steps up to the frame, and up to {_MAX_FRAMES} frames")
     frames, is_filled = samples // step, bool(option(options, "prefill"))
     steps = -(-size // step)
     kept = (size if is_filled else steps * step) - step
-    whole = given
+    whole = samples_in
     states: list[Translated] = []
     if kept:
         window = hold(replace(value.type, shape=(rows, kept)))
-        whole = _joined((window, given), 1)
+        whole = _joined((window, samples_in), 1)
         states.append(_columns(whole, samples, kept))
     parts = [reshaped(_columns(whole, frame * step, size), (rows, 1, size)) for frame in range(frames)]
     shape = (*value.type.shape[:-1], frames, size)
-    found = reshaped(parts[0] if frames == 1 else _joined(parts, 1), shape)
+    frames_out = reshaped(parts[0] if frames == 1 else _joined(parts, 1), shape)
     if is_filled or steps == 1:
-        return Remembered(parts=(found, reshaped(site.made(np.array(True)), ())), states=tuple(states))
+        return Remembered(parts=(frames_out, reshaped(site.made(np.array(True)), ())), states=tuple(states))
     place = _count(hold, steps)
     following = np.minimum(np.arange(steps) + frames, steps - 1).astype(np.int32)
     states.append(_looked_up(site, following, place))
     return Remembered(
-        parts=(found, _looked_up(site, np.arange(steps) == steps - 1, place)), states=tuple(states)
+        parts=(frames_out, _looked_up(site, np.arange(steps) == steps - 1, place)), states=tuple(states)
     )
 
 
@@ -136,12 +136,12 @@ def delay(site: Site, hold: Hold) -> Remembered:
     site.need_inputs(1, 1)
     need_outputs(site, 1)
     length = option(integer_options(site.operator), "delay_length")
-    value, given, rows, samples = _rows(site)
+    value, samples_in, rows, samples = _rows(site)
     if length < 1:
         raise Refused("E301", f"delays by {length} samples, supported is one and more")
-    whole = _joined((hold(replace(value.type, shape=(rows, length))), given), 1)
-    found = reshaped(_columns(whole, 0, samples), value.type.shape)
-    return Remembered(parts=(found,), states=(_columns(whole, samples, length),))
+    whole = _joined((hold(replace(value.type, shape=(rows, length))), samples_in), 1)
+    delayed = reshaped(_columns(whole, 0, samples), value.type.shape)
+    return Remembered(parts=(delayed,), states=(_columns(whole, samples, length),))
 
 
 def stacker(site: Site, hold: Hold) -> Remembered:
@@ -155,7 +155,7 @@ def stacker(site: Site, hold: Hold) -> Remembered:
     options = integer_options(site.operator)
     channels, step = option(options, "num_channels"), option(options, "stacker_step")
     left, right = option(options, "stacker_left_context"), option(options, "stacker_right_context")
-    value, given, rows, samples = _rows(site)
+    value, frame, rows, samples = _rows(site)
     count = left + right + 1
     if (rows, samples) != (1, channels) or min(left, right) < 0 or not 1 <= step <= count:
         text = f"stacks {left} + 1 + {right} frames of {channels} channels every {step}, its argument is"
@@ -164,10 +164,10 @@ def stacker(site: Site, hold: Hold) -> Remembered:
     if inferences * count > _MAX_COUNT:
         raise Refused("E305", f"stacks {count:,} frames every {step:,}, which are too many")
     states: list[Translated] = []
-    whole = given
+    whole = frame
     if count > 1:
         window = hold(replace(value.type, shape=(count - 1, channels)))
-        whole = _joined((window, given), 0)
+        whole = _joined((window, frame), 0)
     place = _count(hold, inferences)
     if count > 1:
         places = np.tile(np.arange(count, dtype=np.int32), (inferences, 1))
@@ -204,8 +204,8 @@ def overlap_add(site: Site, hold: Hold) -> Remembered:
     type_ = replace(value.type, shape=(rows, (frames - 1) * step + size))
     args = (reshaped(value, (rows, frames, size)), rest)
     stream = InnerStep(op="SIGNAL_OVERLAP_ADD", args=args, attrs=OverlapAttrs(step=step), type=type_)
-    found = reshaped(_columns(stream, 0, frames * step), shape)
-    return Remembered(parts=(found,), states=(_columns(stream, frames * step, size - step),))
+    added = reshaped(_columns(stream, 0, frames * step), shape)
+    return Remembered(parts=(added,), states=(_columns(stream, frames * step, size - step),))
 
 
 def circular_buffer(site: Site, hold: Hold) -> Remembered:
