@@ -136,10 +136,10 @@ class Messages:
     @property
     def all(self) -> tuple[Message, ...]:
         """Messages in the order of recording. One message more says how many were only counted."""
-        found = tuple(self._items)
+        messages = tuple(self._items)
         if not self._dropped:
-            return found
-        return (*found, Message(code=found[-1].code, text=f"and {self._dropped:,} more problems"))
+            return messages
+        return (*messages, Message(code=messages[-1].code, text=f"and {self._dropped:,} more problems"))
 
     def raise_if_any(self) -> None:
         """Raise `CodegenError` with everything recorded so far, if anything was."""

@@ -32,13 +32,13 @@ def together(programs: Sequence[Program]) -> Bundle:
     model keeps state in a pool, models follow each other. Raises CodegenError as `constants.link` does,
     ValueError as `Bundle` does.
     """
-    lasting = {pool for each in programs for pool in state_pools(each)}
+    lasting = {pool for program in programs for pool in state_pools(program)}
     bases: dict[tuple[str, str], int] = {}
     ends = dict.fromkeys(lasting, 0)
-    for each in programs:
-        for pool in own_pools(each):
+    for program in programs:
+        for pool in own_pools(program):
             base = -(-ends.get(pool.name, 0) // pool.alignment) * pool.alignment
-            bases[each.name, pool.name] = base
+            bases[program.name, pool.name] = base
             if pool.name in lasting:
                 ends[pool.name] = base + pool.size_bytes
     return based(programs, bases)
@@ -61,12 +61,12 @@ def based(
     `together` does."""
     shared: dict[str, BundlePool] = {}
     for program in programs:
-        for own in own_pools(program):
-            other = shared.get(own.name, own)
-            end = bases[program.name, own.name] + own.size_bytes
-            shared[own.name] = replace(
-                own,
-                alignment=max(own.alignment, other.alignment),
+        for pool_need in own_pools(program):
+            other = shared.get(pool_need.name, pool_need)
+            end = bases[program.name, pool_need.name] + pool_need.size_bytes
+            shared[pool_need.name] = replace(
+                pool_need,
+                alignment=max(pool_need.alignment, other.alignment),
                 size_bytes=max(end, other.size_bytes),
             )
     order = [pool.name for program in programs for pool in program.memory.problem.pools]
@@ -99,14 +99,14 @@ def _user_names(programs: Sequence[Program]) -> Mapping[tuple[str, str], str]:
             (program.name, prim.name): prim.name for program in programs for prim in program.steps.prim_funcs
         }
     taken: set[str] = set()
-    found: dict[tuple[str, str], str] = {}
+    user_names: dict[tuple[str, str], str] = {}
     for program in programs:
         for prim in program.steps.prim_funcs:
             plain = f"{program.name}_{prim.name}"
             names = (plain if number == 1 else f"{plain}_{number}" for number in count(1))
-            found[program.name, prim.name] = name = next(name for name in names if name not in taken)
+            user_names[program.name, prim.name] = name = next(name for name in names if name not in taken)
             taken.add(name)
-    return found
+    return user_names
 
 
 def _constants(programs: Sequence[Program], users: Mapping[tuple[str, str], str]) -> tuple[ConstantPool, ...]:
@@ -145,12 +145,12 @@ def join(
         return _checked(together(programs))
     problem = joint_problem(programs, concurrent, pools=pools, limits=limits)
     plan = planner(problem)
-    if found := violations(problem, plan):
-        raise ValueError(f"planner {plan.planner} made a wrong joint plan:\n" + "\n".join(found))
+    if mistakes := violations(problem, plan):
+        raise ValueError(f"planner {plan.planner} made a wrong joint plan:\n" + "\n".join(mistakes))
     bases = {
-        (each.name, pool.name): plan.placements[_buffer_id(each.name, pool.name)].offset
-        for each in programs
-        for pool in own_pools(each)
+        (program.name, pool.name): plan.placements[_buffer_id(program.name, pool.name)].offset
+        for program in programs
+        for pool in own_pools(program)
     }
     return _checked(based(programs, bases, concurrent=concurrent, plan=plan))
 
@@ -162,9 +162,9 @@ def joint_problem(
     state all are; others are not."""
     times = _times([program.name for program in programs], concurrent)
     sizes = {
-        (each.name, pool.name): (each.memory.peak_bytes(pool.name), pool.alignment)
-        for each in programs
-        for pool in own_pools(each)
+        (program.name, pool.name): (program.memory.peak_bytes(pool.name), pool.alignment)
+        for program in programs
+        for pool in own_pools(program)
     }
     buffers = {
         key: Buffer(
@@ -178,7 +178,7 @@ def joint_problem(
         for key, (size, alignment) in sizes.items()
     }
     beside = pairs(concurrent)
-    lasting = {pool for each in programs for pool in state_pools(each)}
+    lasting = {pool for program in programs for pool in state_pools(program)}
     conflicts = [
         plain(buffers[one], buffers[other])
         for one, other in combinations(buffers, 2)
@@ -212,23 +212,23 @@ def heaviest_group(needs: Mapping[str, int], concurrent: Groups) -> tuple[str, .
             fitting = [n for n in left[index + 1 :] if tuple(sorted((n, name))) in beside]
             yield from grown((*chosen, name), fitting)
 
-    found = max(grown((), sorted(needs)), key=lambda names: sum(needs[name] for name in names))
-    return tuple(sorted(found, key=lambda name: (-needs[name], name)))
+    heaviest = max(grown((), sorted(needs)), key=lambda names: sum(needs[name] for name in names))
+    return tuple(sorted(heaviest, key=lambda name: (-needs[name], name)))
 
 
 def faults(bundle: Bundle) -> list[str]:
-    """What is wrong with the bases of a bundle, in sentences; empty if nothing is.
+    """Faults of a bundle's bases, in sentences; empty if there are none.
 
     Starts from the placements of every buffer of every model: uses neither the joint problem nor its plan.
     """
     sizes = {pool.name: pool.size_bytes for pool in bundle.pools}
     taken = {program.name: list(_taken(bundle, program)) for program in bundle.programs}
-    found: list[str] = []
+    texts: list[str] = []
     for model, ranges in taken.items():
         for pool, start, stop in ranges:
             if start < 0 or stop > sizes[pool]:
-                found.append(f"{model} has bytes {start} to {stop} of pool {pool}, which has {sizes[pool]}")
-    lasting = {pool for each in bundle.programs for pool in state_pools(each)}
+                texts.append(f"{model} has bytes {start} to {stop} of pool {pool}, which has {sizes[pool]}")
+    lasting = {pool for program in bundle.programs for pool in state_pools(program)}
     for first, second in combinations(sorted(taken), 2):
         beside = (first, second) in pairs(bundle.concurrent)
         for pool, start, stop in taken[first]:
@@ -236,13 +236,13 @@ def faults(bundle: Bundle) -> list[str]:
                 if pool == other and max(start, begin) < min(stop, end) and (beside or pool in lasting):
                     why = "are concurrent" if beside else "keep state"
                     text = f"{first} and {second} {why} and share bytes of pool {pool}"
-                    found.append(f"{text} from {max(start, begin)} on")
-    return found
+                    texts.append(f"{text} from {max(start, begin)} on")
+    return texts
 
 
 def _checked(bundle: Bundle) -> Bundle:
-    if found := faults(bundle):
-        raise ValueError("models lie wrong in the pools:\n" + "\n".join(found))
+    if mistakes := faults(bundle):
+        raise ValueError("models lie wrong in the pools:\n" + "\n".join(mistakes))
     return bundle
 
 
@@ -264,10 +264,10 @@ def _times(models: Sequence[str], concurrent: Groups) -> Mapping[str, tuple[int,
     others, meet; planners then have their bounds. Else, and for models in no set, a moment of their own:
     conflicts alone say what is apart."""
     sets = {name: [i for i, group in enumerate(concurrent) if name in group] for name in models}
-    if any(found and found[-1] - found[0] >= len(found) for found in sets.values()):
+    if any(places and places[-1] - places[0] >= len(places) for places in sets.values()):
         return {name: (index, index + 1) for index, name in enumerate(models)}
     alone = {name: len(concurrent) + index for index, name in enumerate(models)}
     return {
-        name: (found[0], found[-1] + 1) if found else (alone[name], alone[name] + 1)
-        for name, found in sets.items()
+        name: (places[0], places[-1] + 1) if places else (alone[name], alone[name] + 1)
+        for name, places in sets.items()
     }

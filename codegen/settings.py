@@ -63,16 +63,16 @@ class Flag:
     its default. False too for `optimize` and `planner`, which are always spelled out."""
 
 
-def flag_name(each: "Field[object]", flag: Flag) -> str:
+def flag_name(option: "Field[object]", flag: Flag) -> str:
     """The flag of a field, `--keep-inputs`, `--reduce/--no-reduce`."""
-    word = each.name.replace("_", "-")
-    return flag.flag or (f"--{word}/--no-{word}" if each.default is True else f"--{word}")
+    word = option.name.replace("_", "-")
+    return flag.flag or (f"--{word}/--no-{word}" if option.default is True else f"--{word}")
 
 
 def flags_of(cls: type) -> "Mapping[Field[object], Flag]":
     """The fields of a dataclass that are rows of the table, in order."""
-    every = ((each, each.metadata.get("flag")) for each in fields(cls))
-    return {each: flag for each, flag in every if isinstance(flag, Flag)}
+    every = ((option, option.metadata.get("flag")) for option in fields(cls))
+    return {option: flag for option, flag in every if isinstance(flag, Flag)}
 
 
 def flagged(group: str, help: str, **words: Any) -> Mapping[str, Flag]:

@@ -149,7 +149,7 @@ def _nested(hint: Any) -> type[Any] | None:
 
 def _words(hint: Any) -> str:
     """Describe the values of a type for people."""
-    meta = [each for each in getattr(hint, "__metadata__", ()) if isinstance(each, msgspec.Meta)]
+    meta = [mark for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, msgspec.Meta)]
     if meta and meta[0].description:
         return meta[0].description
     choices: tuple[Any, ...] = _parts(hint)
@@ -157,7 +157,7 @@ def _words(hint: Any) -> str:
     parts = [_words(part) for part in choices if part not in (type(None), Ellipsis, hint)]
     plain = _WORDS.get(origin or hint, str(hint))
     if isinstance(hint, type) and issubclass(hint, enum.Enum):
-        return f"one of {', '.join(repr(each.value) for each in hint)}"
+        return f"one of {', '.join(repr(member.value) for member in hint)}"
     if origin in (tuple, frozenset):
         return f"a list, each element {parts[0]}"
     return " or ".join(parts) if parts else plain

@@ -51,23 +51,23 @@ def checked_options(options: object) -> Options:
     """`options`, or the defaults. Raises CodegenError with a message a field that is not what it may be: E203
     for limits of pools, E255 for an empty name in `concurrent`, E201 for others."""
     messages = Messages()
-    found = Options() if options is None else options
-    if not isinstance(found, Options):
-        text = f"options are a codegen.Options, not {_shown(found)}"
+    chosen = Options() if options is None else options
+    if not isinstance(chosen, Options):
+        text = f"options are a codegen.Options, not {_shown(chosen)}"
         raise CodegenError(Message(code="E201", text=text, help=_HELP))
     hints = get_type_hints(Options, localns={**vars(rules), "UserKernel": UserKernel})
     sound: set[str] = set()
     for field in fields(Options):
-        value, hint = getattr(found, field.name), hints[field.name]
+        value, hint = getattr(chosen, field.name), hints[field.name]
         if _fits(value, hint):
             sound.add(field.name)
             continue
         code = "E203" if field.name == "pool_limits" else "E201"
         _refuse(f"{field.name} is {_said(hint)}, not {_shown(value)}", messages, code)
-    for name, text, code in _out_of_bounds(found, sound):
+    for name, text, code in _out_of_bounds(chosen, sound):
         _refuse(f"{name} {text}", messages, code)
     messages.raise_if_any()
-    return found
+    return chosen
 
 
 def _out_of_bounds(options: Options, sound: set[str]) -> Iterator[tuple[str, str, str]]:
@@ -96,18 +96,18 @@ def checked_models(models: object) -> list[Path]:
     messages = Messages()
     if not names:
         _refuse("there is no model: models are a path, or a list of paths", messages)
-    found: list[Path] = []
+    files: list[Path] = []
     for name in names:
         if not isinstance(name, str | PathLike):
             _refuse(f"a model is a path, not {_shown(name)}", messages)
             continue
         try:
-            found.append(existing(Path(cast("PathName", name))))
+            files.append(existing(Path(cast("PathName", name))))
         except CodegenError as error:
-            for each in error.messages:
-                messages.take(each)
+            for message in error.messages:
+                messages.take(message)
     messages.raise_if_any()
-    return found
+    return files
 
 
 def checked_folder(folder: object) -> Path:
@@ -142,26 +142,26 @@ def checked_choice(reference: object, python: object, tolerance: object) -> Refe
     return ReferenceChoice(mode=mode, python=path, tolerance=float(tolerance))
 
 
-def checked_cases(given: object, names: Sequence[str]) -> Mapping[str, Sequence[Case]]:
+def checked_cases(stated: object, names: Sequence[str]) -> Mapping[str, Sequence[Case]]:
     """Cases by model of a build of `names`.
 
     Raises CodegenError E257 for a model that the build has not, E201 for what is no case, E222 for inputs or
     outputs that are no arrays. Whether arrays fit the model, only the build can tell (`fitting`).
     """
     messages = Messages()
-    if given is not None and not isinstance(given, Mapping):
-        _refuse(f"cases are a mapping, model name to list of codegen.Case, not {_shown(given)}", messages)
+    if stated is not None and not isinstance(stated, Mapping):
+        _refuse(f"cases are a mapping, model name to list of codegen.Case, not {_shown(stated)}", messages)
         messages.raise_if_any()
-    cases = cast("Mapping[object, object]", given or {})
-    for name, own in cases.items():
+    cases = cast("Mapping[object, object]", stated or {})
+    for name, model_cases in cases.items():
         where = f"cases of {name}"
         if name not in names:
             text, help_ = "the build has no such model", f"its models are {', '.join(names)}"
             messages.add("E257", text, where=where, help=help_)
-        if not isinstance(own, Sequence) or isinstance(own, str):
-            _refuse(f"are a list of codegen.Case, not {_shown(own)}", messages, where=where)
+        if not isinstance(model_cases, Sequence) or isinstance(model_cases, str):
+            _refuse(f"are a list of codegen.Case, not {_shown(model_cases)}", messages, where=where)
             continue
-        for number, case in enumerate(cast("Sequence[object]", own)):
+        for number, case in enumerate(cast("Sequence[object]", model_cases)):
             _check_case(case, f"{where}, {number}", messages)
     messages.raise_if_any()
     return cast("Mapping[str, Sequence[Case]]", cases)
@@ -277,12 +277,12 @@ def run(
     check_sizes(chosen, "codegen.run")
     kept = None if folder is None else checked_folder(folder)
     paths = checked_models(models)
-    given = checked_cases(cases, [each.name for each in model_names(paths, chosen.names)])
+    stated_cases = checked_cases(cases, [model.name for model in model_names(paths, chosen.names)])
     chosen, _ = within_application(chosen, emulated=port is None)
     catalogue.check_can_run(catalogue.load_board(chosen.board), port)
     with build_folder(kept) as target:
         built = build_models(paths, chosen, target, emulated=port is None)
-        all_cases = _cases(built, given, chosen.seed, sequence=sequence)
+        all_cases = _cases(built, stated_cases, chosen.seed, sequence=sequence)
         measured = execute_all(
             built,
             all_cases,
@@ -293,13 +293,13 @@ def run(
             patience=patience_of(chosen),
             choice=choice,
         )
-        found = document(built, chosen, measured)
+        content = document(built, chosen, measured)
         if kept is not None:
-            write_file(target / "report.json", to_json(found).encode())
+            write_file(target / "report.json", to_json(content).encode())
     problems = all_complaints(built, all_cases, measured)
     if problems:
         raise CodegenError(problems)
-    return typed(found)
+    return typed(content)
 
 
 def plan(model: PathName, options: Options | None = None) -> Report:
@@ -307,24 +307,24 @@ def plan(model: PathName, options: Options | None = None) -> Report:
     chosen = checked_options(options)
     [path] = checked_models([model])
     chosen, _ = within_application(chosen)
-    found = plan_only(path, chosen)
-    return typed(report(found.program, chosen.board, found.macs, reduction=found.reduction))
+    planned = plan_only(path, chosen)
+    return typed(report(planned.program, chosen.board, planned.macs, reduction=planned.reduction))
 
 
 def _cases(
-    built: Built, given: Mapping[str, Sequence[Case]], seed: int, *, sequence: bool
+    built: Built, stated: Mapping[str, Sequence[Case]], seed: int, *, sequence: bool
 ) -> list[Sequence[Case]]:
     """The cases of every model, in order. Raises CodegenError E221, E222 for all arrays that do not fit."""
     messages = Messages()
-    found: list[Sequence[Case]] = []
+    all_cases: list[Sequence[Case]] = []
     for program in (model.program for model in built.models):
         inputs, outputs = (
-            [each.type for each in part] for part in (program.signature.inputs, program.signature.outputs)
+            [tensor.type for tensor in part] for part in (program.signature.inputs, program.signature.outputs)
         )
-        own = given.get(program.name)
-        if not own:
-            own = sequence_cases(program, None, None, seed) if sequence else [made_up_case(program, seed)]
-        whole = [with_variables(program, case) for case in own]
-        found.append([fitting(case, inputs, outputs, messages) for case in whole])
+        cases = stated.get(program.name)
+        if not cases:
+            cases = sequence_cases(program, None, None, seed) if sequence else [made_up_case(program, seed)]
+        whole = [with_variables(program, case) for case in cases]
+        all_cases.append([fitting(case, inputs, outputs, messages) for case in whole])
     messages.raise_if_any()
-    return found
+    return all_cases

@@ -47,8 +47,8 @@ def check_flashed(
     none.
     """
     try:
-        found = answering(board, port, baud, seconds=seconds)
-        check_build(found, board, build_sha256)
+        identity = answering(board, port, baud, seconds=seconds)
+        check_build(identity, board, build_sha256)
     except CodegenError as error:
         [message] = error.messages
         if message.code not in _OTHERS:
@@ -59,4 +59,4 @@ def check_flashed(
         )
         text = f"the flash tool reported success, but {message.text}"
         raise CodegenError(Message(code="E635", where=port, text=text, help=help_)) from error
-    return found
+    return identity

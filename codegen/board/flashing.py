@@ -36,8 +36,8 @@ def flash(
     return commands
 
 
-def baud_of(board: Board, given: int | None) -> int:
+def baud_of(board: Board, baud: int | None) -> int:
     """The rate to open a port with."""
-    if given is not None:
-        return given
+    if baud is not None:
+        return baud
     return board.uart.baud if board.uart is not None else 115_200

@@ -71,9 +71,9 @@ def _mismatch(uart: Uart, port: str) -> tuple[str, str] | None:
 
 def _not_emulated(board: Board) -> Message:
     core = board.target.cpu
-    wanted = architecture_of(core).emulated_as.get(core, core)
-    alike = [one.name for one in boards() if one.runner is Runner.QEMU and one.target.cpu == wanted]
-    kind = "with this core" if wanted == core else f"whose core ({wanted}) runs this code"
+    emulated_core = architecture_of(core).emulated_as.get(core, core)
+    alike = [one.name for one in boards() if one.runner is Runner.QEMU and one.target.cpu == emulated_core]
+    kind = "with this core" if emulated_core == core else f"whose core ({emulated_core}) runs this code"
     advice = [f"boards on QEMU {kind}: {', '.join(alike)}"] if alike else []
     if board.uart is not None:
         advice.append("--port PORT runs it on the real board")

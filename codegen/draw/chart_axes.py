@@ -13,7 +13,7 @@ class ChartAxis:
     stop: float
 
     def at(self, value: float) -> float:
-        """Where a value lies."""
+        """The pixel of a value."""
         share = (value - self.low) / (self.high - self.low)
         return self.start + share * (self.stop - self.start)
 

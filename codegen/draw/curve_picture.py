@@ -61,24 +61,24 @@ def curve_picture(title: str, points: Sequence[CurvePoint]) -> str:
 
 def _axes(x: ChartAxis, y: ChartAxis, x_ticks: Sequence[float], y_ticks: Sequence[float]) -> list[str]:
     bottom, right = _TOP + _HEIGHT, _LEFT + _WIDTH
-    found: list[str] = []
+    elements: list[str] = []
     for tick in y_ticks:
         at = y.at(tick)
-        found.append(f'<path d="M{_LEFT} {at:.1f}H{right}" stroke="#dddddd"/>')
-        found.append(f'<text x="{_LEFT - 6}" y="{at + 4:.1f}" text-anchor="end">{tick:,.0f}</text>')
+        elements.append(f'<path d="M{_LEFT} {at:.1f}H{right}" stroke="#dddddd"/>')
+        elements.append(f'<text x="{_LEFT - 6}" y="{at + 4:.1f}" text-anchor="end">{tick:,.0f}</text>')
     for tick in x_ticks:
         at = x.at(tick)
-        found.append(f'<path d="M{at:.1f} {bottom}v4" stroke="#333333"/>')
-        found.append(f'<text x="{at:.1f}" y="{bottom + 17}" text-anchor="middle">+{tick:g} %</text>')
+        elements.append(f'<path d="M{at:.1f} {bottom}v4" stroke="#333333"/>')
+        elements.append(f'<text x="{at:.1f}" y="{bottom + 17}" text-anchor="middle">+{tick:g} %</text>')
     middle = _TOP + _HEIGHT / 2
-    found += [
+    elements += [
         f'<path d="M{_LEFT} {_TOP}V{bottom}H{right}" fill="none" stroke="#333333"/>',
         f'<text x="{_LEFT + _WIDTH / 2:.1f}" y="{bottom + 42}" text-anchor="middle">instructions '
         "beyond the fewest, in percent of these</text>",
         f'<text transform="translate(20 {middle:.1f}) rotate(-90)" text-anchor="middle">'
         "RAM of all pools, in bytes</text>",
     ]
-    return found
+    return elements
 
 
 def _steps(x: ChartAxis, y: ChartAxis, points: Sequence[CurvePoint]) -> str:
@@ -121,9 +121,9 @@ def _over_each_other(dots: Sequence[_Dot]) -> list[list[_Dot]]:
     groups: list[list[_Dot]] = []
     for dot in dots:
         near = [g for g in groups if any(hypot(dot.x - d.x, dot.y - d.y) < 2 * _RADIUS for d in g)]
-        joined = [*(each for group in near for each in group), dot]
+        joined = [*(near_dot for group in near for near_dot in group), dot]
         groups = [group for group in groups if group not in near]
-        groups.append(sorted(joined, key=lambda each: (each.y, each.x)))
+        groups.append(sorted(joined, key=lambda dot_: (dot_.y, dot_.x)))
     return sorted(groups, key=lambda group: (group[0].y, group[0].x))
 
 
@@ -132,7 +132,7 @@ def _labels(groups: Sequence[Sequence[_Dot]]) -> list[str]:
     below that, with a thin line to its dot, so that labels are in the order of their dots."""
     taken: list[tuple[float, float, float]] = []
     """(left, right, base line) of labels above."""
-    found: list[str] = []
+    elements: list[str] = []
     for group in groups:
         dot, text = group[0], _figures(group)
         width = len(text) * _FONT * _LETTER
@@ -144,12 +144,12 @@ def _labels(groups: Sequence[Sequence[_Dot]]) -> list[str]:
             name_y = max(dot.y + _BELOW, max(over) + _ROW)
         taken.append((left, left + width, name_y))
         side = -1 if is_left else 1
-        found.append(
+        elements.append(
             f'<path d="M{dot.x + 3 * side:.1f} {dot.y - 3:.1f}L{dot.x + 8 * side:.1f} {name_y:.1f}" '
             'stroke="#999999" stroke-width="0.6"/>'
         )
-        found.append(f'<text x="{left:.1f}" y="{name_y + 4:.1f}">{text}</text>')
-    return found
+        elements.append(f'<text x="{left:.1f}" y="{name_y + 4:.1f}">{text}</text>')
+    return elements
 
 
 def _figures(group: Sequence[_Dot]) -> str:

@@ -24,7 +24,7 @@ _CORE_1 = "#8e44ad"
 """Colour in which steps of core 1 are named."""
 _LEFT, _RIGHT, _TOP = 76, 150, 58
 _HEIGHT = 340
-"""Of one pool's chart, in pixels."""
+"""Height of one pool's chart, in pixels."""
 _STEP_LABELS = 116
 _BETWEEN = 44
 _FONT = 11
@@ -35,7 +35,7 @@ _NARROWEST, _WIDEST = 560, 1400
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _PoolFrame:
-    """Where a pool's chart lies, and its scales."""
+    """Place of a pool's chart, and its scales."""
 
     top: float
     width: float
@@ -125,18 +125,18 @@ def _legend(buffers: Sequence[Buffer], right: float) -> list[str]:
     """Coloured squares for the kinds that occur, right-aligned above the charts."""
     kinds = [kind for kind in BufferKind if any(b.kind is kind for b in buffers)]
     x = right
-    found: list[str] = []
+    elements: list[str] = []
     for kind in reversed(kinds):
         x -= 22 + len(_NAMES[kind]) * _FONT * _LETTER
-        found.append(
+        elements.append(
             f'<rect x="{x:.1f}" y="14" width="11" height="11" fill="{_FILLS[kind]}" stroke="#333333"/>'
             f'<text x="{x + 15:.1f}" y="24">{_NAMES[kind]}</text>'
         )
-    return found
+    return elements
 
 
 def _core1_legend(core1: Collection[int], right: float) -> list[str]:
-    """What the colour of a step's name says, where any has it."""
+    """Legend for the colour of a step's name, where any has it."""
     if not core1:
         return []
     return [
@@ -149,7 +149,7 @@ def _chart(
 ) -> list[str]:
     bottom, right = frame.y(0), _LEFT + frame.width
     bound = plan.lower_bounds.get(pool, 0)
-    found = [
+    elements = [
         f'<text x="{_LEFT}" y="{frame.top - 10:.1f}" font-weight="bold">pool {escape(pool)}: '
         f"{frame.extent:,} bytes</text>",
         f'<rect x="{_LEFT}" y="{frame.top:.1f}" width="{frame.width:.1f}" height="{_HEIGHT}" '
@@ -157,23 +157,23 @@ def _chart(
     ]
     for offset in _ticks(frame.extent):
         y = frame.y(offset)
-        found.append(f'<path d="M{_LEFT} {y:.1f}H{right:.1f}" stroke="#dddddd"/>')
-        found.append(f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{offset:,}</text>')
+        elements.append(f'<path d="M{_LEFT} {y:.1f}H{right:.1f}" stroke="#dddddd"/>')
+        elements.append(f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{offset:,}</text>')
     # The late born are drawn over the early ones: they overwrite them. Names lie over all of them. Of those
     # born at once the smaller are drawn last, so that they stay visible.
     ordered = sorted(buffers, key=lambda b: (b.start, -b.size_bytes))
     born = birth_order(buffers)
     for buffer in ordered:
         over = [names.get(b.id, b.id) for b in under(buffer, born, plan.placements)]
-        found.append(_rectangle(frame, buffer, plan, names.get(buffer.id, buffer.id), over))
+        elements.append(_rectangle(frame, buffer, plan, names.get(buffer.id, buffer.id), over))
     for buffer in ordered:
-        found += _name(frame, buffer, _covered_from(buffer, ordered, plan), plan, names)
-    found.append(f'<path d="M{_LEFT} {bottom:.1f}H{right:.1f}" stroke="#333333"/>')
-    found += _line(frame, frame.extent, f"peak {frame.extent:,}", "#c0392b", 0)
+        elements += _name(frame, buffer, _covered_from(buffer, ordered, plan), plan, names)
+    elements.append(f'<path d="M{_LEFT} {bottom:.1f}H{right:.1f}" stroke="#333333"/>')
+    elements += _line(frame, frame.extent, f"peak {frame.extent:,}", "#c0392b", 0)
     if bound:
         text = f"bound {bound:,}" + (" (met)" if bound == frame.extent else "")
-        found += _line(frame, bound, text, "#2c3e50", 1)
-    return found
+        elements += _line(frame, bound, text, "#2c3e50", 1)
+    return elements
 
 
 def _ticks(extent: int) -> range:
@@ -259,21 +259,21 @@ def _step_axis(
 ) -> list[str]:
     """Step names under the chart, turned; as many as there is room for."""
     bottom = frame.y(0)
-    found: list[str] = []
+    elements: list[str] = []
     free = float("-inf")
     for index, ((start, stop), name) in enumerate(zip(times, steps, strict=True)):
         edge, middle = frame.x(start), frame.x(start) / 2 + frame.x(stop) / 2
-        found.append(f'<path d="M{edge:.1f} {bottom:.1f}v4" stroke="#333333"/>')
+        elements.append(f'<path d="M{edge:.1f} {bottom:.1f}v4" stroke="#333333"/>')
         if middle - free < _FONT + 1:
             continue
         free = middle
         text = escape(f"{index} {name}"[:16])
         colour = f' fill="{_CORE_1}"' if index in core1 else ""
-        found.append(
+        elements.append(
             f'<text transform="translate({middle + 4:.1f} {bottom + 8:.1f}) rotate(-90)" '
             f'text-anchor="end"{colour}>{text}</text>'
         )
-    return found
+    return elements
 
 
 def _number_axis(frame: _PoolFrame) -> list[str]:

@@ -13,13 +13,13 @@ from codegen.ir.formulas import Symbol, evaluate
 from codegen.program.size_ranges import Ranges, breakpoints, named_values
 
 _WIDTH, _HEIGHT = 720, 340
-"""Of one pool's chart, in pixels."""
+"""Size of one pool's chart, in pixels."""
 _LEFT, _TOP, _BELOW = 84, 92, 96
 _FONT = 11
 _LETTER = 0.6
 """Width of a letter as a part of its size."""
 _COLOURS = ("#1f77b4", "#d9660a", "#159470", "#c2569a", "#9a7d0a", "#7a63d1")
-"""Of lines: apart for the colour-blind too, and readable on white and on black."""
+"""Colours of lines: apart for the colour-blind too, and readable on white and on black."""
 _POINTS = 1000
 """A line has about so many points at most."""
 _APART = 34
@@ -46,7 +46,7 @@ class _Line:
     axis: int
     """The symbol that goes along."""
     sizes: Sizes
-    """Of the others; at `axis` the largest."""
+    """Values of the other symbols; at `axis` the largest."""
 
     def at(self, value: int) -> Sizes:
         return (*self.sizes[: self.axis], value, *self.sizes[self.axis + 1 :])
@@ -73,18 +73,18 @@ class _Chart:
         }
         bytes_ = evaluate(self.ranges.pools[self.pool], named_values(self.ranges, rows))
         return [
-            (int(size), int(own))
-            for size, own in zip(along, np.broadcast_to(bytes_, along.shape), strict=True)
+            (int(size), int(size_bytes))
+            for size, size_bytes in zip(along, np.broadcast_to(bytes_, along.shape), strict=True)
         ]
 
     def bounds(self, line: _Line) -> list[tuple[int, int]]:
         """(size, bytes) that no plan goes below, at sizes of the line that were looked at."""
         every = self.ranges.peaks[self.pool]
-        own = [peak for peak in every if line.at(peak.values[line.axis]) == peak.values]
-        return [(peak.values[line.axis], peak.lower_bound_bytes) for peak in own]
+        peaks = [peak for peak in every if line.at(peak.values[line.axis]) == peak.values]
+        return [(peak.values[line.axis], peak.lower_bound_bytes) for peak in peaks]
 
     def path(self, points: Sequence[tuple[int, int]]) -> str:
-        return "M" + "L".join(f"{self.x.at(size):.1f} {self.y.at(own):.1f}" for size, own in points)
+        return "M" + "L".join(f"{self.x.at(size):.1f} {self.y.at(y):.1f}" for size, y in points)
 
 
 def sizes_picture(
@@ -99,7 +99,7 @@ def sizes_picture(
     and a line is drawn for each of up to six values of the others, from the lowest to the highest.
     `measured`: pool -> bytes at sizes at which it ran; `notes`: pool -> a remark under its name.
     """
-    axis = next((i for i, each in enumerate(ranges.symbols) if each.count > 1), 0)
+    axis = next((i for i, symbol_ in enumerate(ranges.symbols) if symbol_.count > 1), 0)
     symbol, lines = ranges.symbols[axis], _lines(ranges.symbols, axis)
     body: list[str] = []
     top, longest = float(_TOP), 0
@@ -107,8 +107,8 @@ def sizes_picture(
         most = max(peak.planned_bytes for peak in peaks)
         if not most:
             continue
-        own = dict((measured or {}).get(pool, {}))
-        y_ticks = ticks(max([most, *own.values()]))
+        pool_measured = dict((measured or {}).get(pool, {}))
+        y_ticks = ticks(max([most, *pool_measured.values()]))
         chart = _Chart(
             pool=pool,
             ranges=ranges,
@@ -117,7 +117,7 @@ def sizes_picture(
             ),
             y=ChartAxis(low=0, high=y_ticks[-1], start=top + _HEIGHT, stop=top),
             symbol=symbol,
-            measured=own,
+            measured=pool_measured,
         )
         body += _name(chart, (notes or {}).get(pool, ""), top)
         body += _axes(chart, y_ticks, top)
@@ -131,7 +131,7 @@ def sizes_picture(
         longest = max([longest, *(len(_label(chart, line)) for line in lines)])
         top += _HEIGHT + _BELOW
     total, height = round(_LEFT + _WIDTH + 24 + longest * _FONT * _LETTER), top - 48
-    said = " and ".join(each.name for each in ranges.symbols)
+    said = " and ".join(symbol_.name for symbol_ in ranges.symbols)
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{total}" height="{height:.0f}" '
@@ -152,14 +152,14 @@ def sizes_picture(
 
 def _lines(symbols: Sequence[Symbol], axis: int) -> list[_Line]:
     """Up to six lines, evenly from the lowest to the highest of the other sizes, the highest first."""
-    others = [each.count for index, each in enumerate(symbols) if index != axis]
+    others = [symbol.count for index, symbol in enumerate(symbols) if index != axis]
     count = min(max(others, default=1), len(_COLOURS))
-    found: list[_Line] = []
+    lines: list[_Line] = []
     for number in reversed(range(count)):
         part = number / (count - 1) if count > 1 else 1.0
-        sizes = tuple(each.low + round(part * (each.high - each.low)) for each in symbols)
-        found.append(_Line(axis=axis, sizes=(*sizes[:axis], symbols[axis].high, *sizes[axis + 1 :])))
-    return found
+        sizes = tuple(symbol.low + round(part * (symbol.high - symbol.low)) for symbol in symbols)
+        lines.append(_Line(axis=axis, sizes=(*sizes[:axis], symbols[axis].high, *sizes[axis + 1 :])))
+    return lines
 
 
 def _name(chart: _Chart, note: str, top: float) -> list[str]:
@@ -171,7 +171,7 @@ def _name(chart: _Chart, note: str, top: float) -> list[str]:
 
 
 def _legend(is_measured: bool, has_turns: bool) -> Iterator[str]:
-    """What the marks say, under the title."""
+    """Legend of the marks, under the title."""
     marks = [
         (f'<path d="M0 0h22" stroke="{_COLOURS[0]}" stroke-width="1.8"/>', "planned"),
         ('<path class="bound" d="M0 0h22"/>', "lower bound: no plan goes below"),
@@ -212,8 +212,8 @@ def _axes(chart: _Chart, y_ticks: Sequence[float], top: float) -> Iterator[str]:
 
 
 def _turns(chart: _Chart, axis: int, top: float) -> Iterator[str]:
-    """Where another arm of a formula takes over: between the two sizes at its sides."""
-    values = sorted({tuple(each.values())[axis] for each in breakpoints(chart.ranges)})
+    """Marks between two sizes where another arm of a formula takes over."""
+    values = sorted({tuple(point.values())[axis] for point in breakpoints(chart.ranges)})
     free = float("-inf")
     for low, high in pairwise(values):
         if high != low + 1:  # the two sides of no turn
@@ -228,22 +228,22 @@ def _turns(chart: _Chart, axis: int, top: float) -> Iterator[str]:
 
 def _drawn(chart: _Chart, line: _Line, colour: str) -> Iterator[str]:
     """One line: what was measured as wide pale dots, over them the plan, over it the bound."""
-    for sizes, own in chart.measured.items():
+    for sizes, measured_bytes in chart.measured.items():
         if line.at(sizes[line.axis]) == sizes:
-            x, y = chart.x.at(sizes[line.axis]), chart.y.at(own)
+            x, y = chart.x.at(sizes[line.axis]), chart.y.at(measured_bytes)
             said = ", ".join(
                 f"{symbol.name}={value}" for symbol, value in zip(chart.ranges.symbols, sizes, strict=True)
             )
             yield (
                 f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{colour}" fill-opacity="0.45">'
-                f"<title>{escape(said)}: {own:,} bytes measured</title></circle>"
+                f"<title>{escape(said)}: {measured_bytes:,} bytes measured</title></circle>"
             )
     yield f'<path d="{chart.path(chart.planned(line))}" fill="none" stroke="{colour}" stroke-width="2"/>'
     bounds = chart.bounds(line)
     if bounds and chart.ranges.proved:
         yield f'<path class="bound" d="{chart.path(bounds)}"/>'
     else:  # Nothing is known of what lies between two of them.
-        dots = "".join(f"M{chart.x.at(size) - 2:.1f} {chart.y.at(own):.1f}h4" for size, own in bounds)
+        dots = "".join(f"M{chart.x.at(size) - 2:.1f} {chart.y.at(bound):.1f}h4" for size, bound in bounds)
         yield f'<path class="bound" d="{dots}"/>'
 
 

@@ -42,10 +42,13 @@ def within_application(
     _check_pools(options.pools, taken, bare, options.app_elf.name)
     board = with_pools(bare, options.pools)
     left_out = {region.pool_name for region in board.regions if emulated and not region.emulated}
-    ranges = tuple(each for each in left_by(taken, board) if each.pool not in left_out)
-    given = options.pool_limits
-    limits = {each.pool: min(each.size_bytes, given.get(each.pool, each.size_bytes)) for each in ranges}
-    return replace(options, pool_limits=MappingProxyType({**given, **limits})), ranges
+    ranges = tuple(free_range for free_range in left_by(taken, board) if free_range.pool not in left_out)
+    limits_asked = options.pool_limits
+    limits = {
+        free_range.pool: min(free_range.size_bytes, limits_asked.get(free_range.pool, free_range.size_bytes))
+        for free_range in ranges
+    }
+    return replace(options, pool_limits=MappingProxyType({**limits_asked, **limits})), ranges
 
 
 def _check_pools(
@@ -56,12 +59,16 @@ def _check_pools(
 
     messages = Messages()
     for pool in pools:
-        over = [str(each) for each in taken if each.start < pool.end and pool.address < each.stop]
+        over = [
+            str(taken_range)
+            for taken_range in taken
+            if taken_range.start < pool.end and pool.address < taken_range.stop
+        ]
         if over:
             others = [
-                TakenRange(what=f"pool {each.name}", start=each.address, stop=each.end)
-                for each in pools
-                if each.name != pool.name
+                TakenRange(what=f"pool {other_pool.name}", start=other_pool.address, stop=other_pool.end)
+                for other_pool in pools
+                if other_pool.name != pool.name
             ]
             messages.add(
                 "E275",
@@ -87,11 +94,15 @@ def _offer(pool: DeclaredPool, taken: "Sequence[TakenRange]", board: Board) -> s
     firmware = TakenRange(what="the test firmware", start=home.start, stop=home.start + reserved)
     everything = [*taken, *([firmware] if reserved else [])]
     there = sorted(
-        (each for each in everything if each.start < home.end and home.start < each.stop),
-        key=lambda each: (each.start, each.stop),
+        (
+            taken_range
+            for taken_range in everything
+            if taken_range.start < home.end and home.start < taken_range.stop
+        ),
+        key=lambda taken_range: (taken_range.start, taken_range.stop),
     )
     takes = f"in {home.name} lie {', '.join(map(str, there))}"
-    free = {each.pool: each for each in left_by(everything, board)}[home.pool_name]
+    free = {free_range.pool: free_range for free_range in left_by(everything, board)}[home.pool_name]
     if not free.size_bytes:
         return f"nothing of {home.name} is left: another memory, or a smaller application; {takes}"
     step = board.pool_alignment_bytes

@@ -151,7 +151,7 @@ def _spelled(options: Options, board: Board) -> str:
 def declared_kernels(module: Module) -> tuple[str, ...]:
     """`operator=symbol` of every kernel of the user's that a module calls, sorted."""
     attrs = [let.call.attrs for let in module.main.body if isinstance(let.call.attrs, UserAttrs)]
-    return tuple(sorted({f"{each.kernel.op}={each.kernel.symbol}" for each in attrs}))
+    return tuple(sorted({f"{user.kernel.op}={user.kernel.symbol}" for user in attrs}))
 
 
 def _closed(
@@ -199,7 +199,7 @@ def build(
         board = sandbox_board(board)
     if len(paths) == 1:
         options = replace(options, concurrent=())  # of a project with more models
-    files = {each.name: each.path for each in model_names(paths, options.names)}
+    files = {model.name: model.path for model in model_names(paths, options.names)}
     if len(files) > 1 and any(dim.is_open for dim in options.dims):
         check_sizes(options, "an open end in a build of several models")
     check_place(options.lock)
@@ -243,7 +243,7 @@ def build(
                 raise LinkedTooLarge(missed, bundle) from None
             check_image(image, board, bundle)
             check_stack_budget(image, board, options.stack_bytes)
-            found = Built(
+            built_ = Built(
                 models=models,
                 bundle=bundle,
                 board=board,
@@ -254,24 +254,27 @@ def build(
             )
             figures = figures_of(bundle, image.sizes, sources.build_sha256, _spelled(options, board))
             check_lock(options.lock, figures)
-            if found.left_out:
+            if built_.left_out:
                 image.path.unlink()
             elif board.flash is not None and board.flash.uf2_family is not None:
                 toolchain.write_uf2(image.path, board.flash.uf2_family)
             for name, text in emit.figures(bundle, sources.files, sources.build_sha256, image.sizes).items():
                 (staging / name).write_text(text, encoding="utf-8", newline="\n")
-            readme = emit.folder_readme(bundle, found.product, sources.files)
+            readme = emit.folder_readme(bundle, built_.product, sources.files)
             (staging / "README.md").write_text(readme, encoding="utf-8", newline="\n")
             emit.write_bill(
                 staging,
                 (bundle.prefix, sources.build_sha256),
-                {each.name: (each.metadata["format"], each.metadata["sha256"]) for each in bundle.programs},
+                {
+                    program.name: (program.metadata["format"], program.metadata["sha256"])
+                    for program in bundle.programs
+                },
                 {"compiled-by": tools},
             )
-            (staging / "report.json").write_text(to_json(document(found, options)), encoding="utf-8")
+            (staging / "report.json").write_text(to_json(document(built_, options)), encoding="utf-8")
         write_lock(options.lock, figures)
         image = replace(image, path=folder / image.path.relative_to(staging))
-        return replace(found, image=image, changed=tuple(changed))
+        return replace(built_, image=image, changed=tuple(changed))
 
     # Constants that are handed over take no room from code; those of several models are linked together.
     return built({}) if ready or options.interface.external else beside_code(built, board)
@@ -280,11 +283,11 @@ def build(
 def _state_bytes(ready: Mapping[str, Prepared], board: Board, options: Options) -> int:
     """Bytes of all state of several models for which no `[[state]]` rule names a pool."""
     alignment = max(board.buffer_alignment_bytes, board.pool_alignment_bytes)
-    found = 0
-    for name, each in ready.items():
+    total = 0
+    for name, model in ready.items():
         rules = [rule for rule in options.states if rule.model in (None, name)]
-        found += state_bytes(each.module.main, rules, alignment)
-    return found
+        total += state_bytes(model.module.main, rules, alignment)
+    return total
 
 
 def _all_prepared(
@@ -302,7 +305,7 @@ def _all_prepared(
         progress("import", index, len(files))
         with of_model(name):
             ready[name] = prepared(path, options, pools, name=name, among_others=True)
-    check_missed({name: each.missed for name, each in ready.items()})
+    check_missed({name: model.missed for name, model in ready.items()})
     return ready
 
 
@@ -313,16 +316,16 @@ def document(built: Built, options: Options, measured: Sequence[Measured] = ()) 
     sizes = built.image.sizes
     documents = [
         report(
-            each.program,
+            model.program,
             options.board,
-            each.macs,
+            model.macs,
             sizes,
             run,
-            reduction=each.reduction,
-            sliding=each.sliding,
+            reduction=model.reduction,
+            sliding=model.sliding,
             called=prims,
         )
-        for each, run, prims in zip(built.models, runs, called, strict=True)
+        for model, run, prims in zip(built.models, runs, called, strict=True)
     ]
     whole = documents[0] if built.bundle.is_single else joint_report(built.bundle, documents)
     warnings = [message.document for message in built.warnings]
@@ -332,7 +335,7 @@ def document(built: Built, options: Options, measured: Sequence[Measured] = ()) 
 
 def search_choices(options: Options, *, emulated: bool) -> Choices:
     """Everything in `options` that fixes a choice of the search."""
-    asked: dict[str, Any] = {each.name: getattr(options, each.name) for each in fields(SearchOptions)}
+    asked: dict[str, Any] = {option.name: getattr(options, option.name) for option in fields(SearchOptions)}
     asked["stage"] = stage_mode(options)
     limits = Limits(seed=options.seed, deadline_seconds=options.deadline_seconds)
     return Choices(**asked, limits=limits, emulated=emulated, memory=memory_of(options))

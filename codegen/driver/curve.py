@@ -54,21 +54,21 @@ def plan_curve(path: Path, options: Options, name: str, progress: Progress) -> C
     return Curve(programs=programs, macs=macs_of(ready.module))
 
 
-def curve_report(found: Curve, requested: str) -> dict[str, object]:
+def curve_report(plans: Curve, requested: str) -> dict[str, object]:
     """The document of `plan --pareto --json`."""
-    first = found.programs[0]
+    first = plans.programs[0]
     return {
         "schema": 1,
         "model": {
             "name": first.name,
             "sha256": first.metadata["sha256"],
             "format": first.metadata["format"],
-            "macs": found.macs,
+            "macs": plans.macs,
         },
         "board": {"name": first.board.name, "requested": requested, "cpu": first.board.target.cpu},
         "pareto": [
-            _point(program, point, found.macs)
-            for program, point in zip(found.programs, found.points, strict=True)
+            _point(program, point, plans.macs)
+            for program, point in zip(plans.programs, plans.points, strict=True)
         ],
     }
 

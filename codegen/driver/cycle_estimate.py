@@ -50,11 +50,11 @@ def estimate_cycles(
     counts = _count(built, case, model, (base, size), memory)
     listing = tuple(callgraph.disassemble(built.image.path, family))
     spans = [(code.address, code.address + code.size_bytes) for code in codes]
-    found = [cycles.executed(listing, step, base, spans) for step in counts]
-    costs = tuple(round(counter(run)) for run in found)
+    runs = [cycles.executed(listing, step, base, spans) for step in counts]
+    costs = tuple(round(counter(run)) for run in runs)
     if memory is None:
         return cycles.CycleEstimate(cycles=costs)
-    waits = tuple(cycles.total_waits(each.waits for each in run) for run in found)
+    waits = tuple(cycles.total_waits(line.waits for line in run) for run in runs)
     return cycles.CycleEstimate(cycles=costs, memory=memory, waits=waits)
 
 
@@ -107,7 +107,7 @@ def _count(
             f"steps={len(coded)}",
             *(_flash_words(built, memory) if memory else ()),
         )
-        wanted = request(program, [case], model=model)
-        boards.run(built.image, built.board, wanted, plugin=",".join(words))
+        run_request = request(program, [case], model=model)
+        boards.run(built.image, built.board, run_request, plugin=",".join(words))
         counts[coded] = np.fromfile(table, np.uint64).reshape(len(coded), *counts.shape[1:])
     return counts

@@ -46,8 +46,8 @@ def show_accuracy(planned: Planned, measured: Measured, say: Callable[[str], Non
     reference = [
         int(np.argmax(evaluate(planned.reference, function, [image.reshape(shape)])[0])) for image in images
     ]
-    for name, found in (("target", on_target), ("reference", reference)):
-        right = sum(int(one == label) for one, label in zip(found, labels, strict=True))
+    for name, answers in (("target", on_target), ("reference", reference)):
+        right = sum(int(one == label) for one, label in zip(answers, labels, strict=True))
         say(
             f"accuracy  {name:<9}  {right} of {len(labels)} held-out images "
             f"({100 * right / len(labels):.1f} %)"

@@ -113,11 +113,11 @@ class _Joiner:
             if other != name or not isinstance(answer, DoesNotFit) or len(answer.shortages) != 1:
                 continue
             short = answer.shortages[0]
-            given, beside = limits.get(short.pool.name), {**dict(at), short.pool.name: 0}
-            if given is None or short.budget_bytes is None or {**limits, short.pool.name: 0} != beside:
+            limit, beside = limits.get(short.pool.name), {**dict(at), short.pool.name: 0}
+            if limit is None or short.budget_bytes is None or {**limits, short.pool.name: 0} != beside:
                 continue
-            if given < short.budget_bytes:
-                return DoesNotFit([replace(short, pool=replace(short.pool, limit_bytes=given))])
+            if limit < short.budget_bytes:
+                return DoesNotFit([replace(short, pool=replace(short.pool, limit_bytes=limit))])
         return None
 
     def _smallest(self, name: str, limits: Budgets, pools: Iterable[str]) -> Planned | None:
@@ -126,28 +126,30 @@ class _Joiner:
         if not isinstance(answer, DoesNotFit):
             return answer
         short = answer.shortages
-        found = {each.pool.name: each.budget_bytes for each in short if each.budget_bytes is not None}
+        budgets = {
+            missing.pool.name: missing.budget_bytes for missing in short if missing.budget_bytes is not None
+        }
         try:
-            return self._within(name, {**limits, **found}) if found else None
+            return self._within(name, {**limits, **budgets}) if budgets else None
         except DoesNotFit:
             return None
 
     def _without(self, name: str, limits: Budgets, pools: Iterable[str]) -> Planned | DoesNotFit:
         """A plan without `pools`, or what it lacks of them. The smallest budgets do not hang on the limits
         that were missed, so that an answer that is known already will do."""
-        wanted = set(pools)
+        asked = set(pools)
         known = self._answers.get(_key(name, limits))
-        if isinstance(known, DoesNotFit) and wanted <= {each.pool.name for each in known.shortages}:
+        if isinstance(known, DoesNotFit) and asked <= {missing.pool.name for missing in known.shortages}:
             return known
         try:
-            return self._within(name, {**limits, **dict.fromkeys(wanted, 0)})
+            return self._within(name, {**limits, **dict.fromkeys(asked, 0)})
         except DoesNotFit as missed:
             return missed
 
     def fit(self, limits: Budgets) -> tuple[tuple[Planned, ...], Bundle]:
         """All models within limits, beside what the options say. Raises DoesNotFit."""
-        found = {name: self._within(name, limits) for name in self._names}
-        pools = found[self._names[0]].program.memory.problem.pools
+        models = {name: self._within(name, limits) for name in self._names}
+        pools = models[self._names[0]].program.memory.problem.pools
         replans: tuple[_Replan, ...] = (
             lambda name, short, needed: self._within_the_rest(name, limits, short, needed),
             lambda name, short, _: self._smallest(name, limits, [short.pool.name]),
@@ -155,15 +157,15 @@ class _Joiner:
         asked: set[tuple[int, str, str]] = set()
         while True:
             try:
-                return tuple(found.values()), self._join(found, pools)
+                return tuple(models.values()), self._join(models, pools)
             except DoesNotFit as missed:
-                if not self._squeeze(found, missed.shortages[0], asked, replans):
+                if not self._squeeze(models, missed.shortages[0], asked, replans):
                     raise
 
-    def _join(self, found: Mapping[str, Planned], pools: Sequence[Pool]) -> Bundle:
+    def _join(self, models: Mapping[str, Planned], pools: Sequence[Pool]) -> Bundle:
         options = self._options
         return join(
-            [model.program for model in found.values()],
+            [model.program for model in models.values()],
             options.concurrent,
             planner=planners.find(options.planner),
             pools=pools,
@@ -179,14 +181,14 @@ class _Joiner:
 
     def _squeeze(
         self,
-        found: dict[str, Planned],
+        models: dict[str, Planned],
         short: Shortage,
         asked: set[tuple[int, str, str]],
         replans: Sequence[_Replan],
     ) -> bool:
-        """Replace one model of `found` by a plan of it that needs less of the pool that is short; False if
+        """Replace one model of `models` by a plan of it that needs less of the pool that is short; False if
         none of the set that needs most has one. Each is asked for once of each model."""
-        needs = _needs(found, short.pool.name)
+        needs = _needs(models, short.pool.name)
         for index, replan in enumerate(replans):
             for name in heaviest_group(needs, self._options.concurrent):
                 if (index, name, short.pool.name) in asked or not needs[name]:
@@ -194,16 +196,16 @@ class _Joiner:
                 asked.add((index, name, short.pool.name))
                 smaller = replan(name, short, needs[name])
                 if smaller is not None and smaller.program.memory.peak_bytes(short.pool.name) < needs[name]:
-                    found[name] = smaller
+                    models[name] = smaller
                     return True
         return False
 
     def explained(self, missed: DoesNotFit) -> DoesNotFit:
         """The error for models that do not fit: which set it is, and limits that were tried and suffice."""
         short = self._missed_pools(missed)
-        found = {name: self._smallest(name, {}, short) for name in self._names}
-        small = {name: model for name, model in found.items() if model is not None}
-        if len(small) < len(found):
+        models = {name: self._smallest(name, {}, short) for name in self._names}
+        small = {name: model for name, model in models.items() if model is not None}
+        if len(small) < len(models):
             return missed
         problem = small[self._names[0]].program.memory.problem
         try:
@@ -215,20 +217,20 @@ class _Joiner:
         for pool in (pool for name, pool in short.items() if pool.missing_bytes(needed[name]) > 0):
             needs = _needs(small, pool.name)
             group = [name for name in heaviest_group(needs, self._options.concurrent) if needs[name]]
-            own = replace(
+            joint = replace(
                 _facts(small[group[0]], pool.name),
                 models=tuple((name, needs[name]) for name in group),
                 is_budget_for_all=True,
                 pool=pool,
                 needed_bytes=needed[pool.name],
             )
-            shortages.append(own)
+            shortages.append(joint)
         told = DoesNotFit(shortages) if shortages else missed
         return told.with_budgets(needed if self._suffices(needed) else dict.fromkeys(short, None))
 
     def _missed_pools(self, missed: DoesNotFit) -> Mapping[str, Pool]:
         """The pools whose limits some model misses, or all together, by name."""
-        pools = {each.pool.name: each.pool for each in missed.shortages}
+        pools = {missing.pool.name: missing.pool for missing in missed.shortages}
         for name in self._names:
             answer = self._without(name, {}, tuple(pools))
             for short in answer.shortages if isinstance(answer, DoesNotFit) else ():
@@ -252,10 +254,10 @@ def _facts(model: Planned, pool: str) -> Shortage:
     """Report the bytes that a plan needs in `pool` as the shortage of a pool without any."""
     steps, memory = model.program.steps, model.program.memory
     problem = memory.problem
-    bare = limited(problem.pools, {**{each.name: NO_LIMIT_BYTES for each in problem.pools}, pool: 0})
+    bare = limited(problem.pools, {**{other.name: NO_LIMIT_BYTES for other in problem.pools}, pool: 0})
     told = shortage(replace(problem, pools=bare), memory.plan)
-    [found] = told.with_steps(steps.times, [prim.let.where for prim in steps.prim_funcs]).shortages
-    return found
+    [facts] = told.with_steps(steps.times, [prim.let.where for prim in steps.prim_funcs]).shortages
+    return facts
 
 
 def _needs(models: Mapping[str, Planned], pool: str) -> dict[str, int]:

@@ -133,23 +133,23 @@ class Options(SearchOptions):
         parts += [fix.spelled for fix in self.fixes]
         parts += [f"--concurrent {','.join(group)}" for group in self.concurrent]
         parts += [f"constants: {rule} in {rule.memory}" for rule in self.constant_rules]
-        for each in fields(self):
-            parts += self._words(each)
+        for option in fields(self):
+            parts += self._words(option)
         parts += [place.spelled for place in self.places]
         parts += [state.spelled for state in self.states]
         return " ".join(parts)
 
-    def _words(self, each: "Field[object]") -> Iterator[str]:
+    def _words(self, option: "Field[object]") -> Iterator[str]:
         """The flags of one field, where they are not at their defaults."""
-        if each.name == "interface":
+        if option.name == "interface":
             for part in fields(self.interface):
                 yield from _word(
                     f"--{part.name.replace('_', '-')}", getattr(self.interface, part.name), part.default
                 )
-        elif each.name == "sandbox":
+        elif option.name == "sandbox":
             yield from _word("--sandbox", self.sandbox, False)
-        elif (flag := each.metadata.get("flag")) is not None and flag.decides:
-            yield from _word(flag_name(each, flag), getattr(self, each.name), each.default)
+        elif (flag := option.metadata.get("flag")) is not None and flag.decides:
+            yield from _word(flag_name(option, flag), getattr(self, option.name), option.default)
 
 
 def _word(flag: str, value: object, default: object) -> Iterator[str]:

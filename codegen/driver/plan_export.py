@@ -49,8 +49,8 @@ def write_tflm(path: Path, target: Path, options: Options) -> int:
         limits=Limits(seed=options.seed, deadline_seconds=options.deadline_seconds),
     )
     plan = planners.find(options.planner)(problem)
-    if found := validate.violations(problem, plan):
-        raise ValueError(f"planner {options.planner} made a wrong plan:\n" + "\n".join(found))
+    if faults := validate.violations(problem, plan):
+        raise ValueError(f"planner {options.planner} made a wrong plan:\n" + "\n".join(faults))
     write_file(target, offline_plan.with_offline_plan(data, path.name, plan))
     return peak_bytes(problem, plan, offline_plan.ARENA)
 

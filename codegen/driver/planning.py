@@ -94,9 +94,9 @@ def plan_problem(path: Path, options: Options) -> tuple[Problem, MemoryPlan]:
         plan = planner(problem)
     except DoesNotFit as error:
         plan = _smallest(problem, planner, error)
-    found = validate.violations(problem, plan)
-    if found:
-        raise ValueError(f"planner {options.planner} made a wrong plan:\n" + "\n".join(found))
+    faults = validate.violations(problem, plan)
+    if faults:
+        raise ValueError(f"planner {options.planner} made a wrong plan:\n" + "\n".join(faults))
     return problem, plan
 
 
@@ -115,12 +115,12 @@ def _smallest(problem: Problem, planner: Planner, missed: DoesNotFit) -> MemoryP
         return {pool.name: peak_bytes(problem, plan, pool.name) for pool in short}
 
     first = ask({pool.name: NO_LIMIT_BYTES for pool in short})
-    found = (
+    smallest = (
         None if first is None else smallest_budgets(ask, taken, first, short, bisect=len(problem.pools) > 1)
     )
-    if found is None:
+    if smallest is None:
         raise missed
-    plan, budgets = found
+    plan, budgets = smallest
     if not overfull(problem, plan):
         return plan
     raise shortage(problem, plan).with_budgets(budgets)

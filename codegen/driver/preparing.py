@@ -99,10 +99,10 @@ def prepared(
     def stages(values: Mapping[str, int]) -> Iterator[Stage]:
         """The model at certain sizes, after import and after every pass."""
         assert sizes is not None
-        found: list[Stage] = [("import", sizes.reference(values))]
-        at = passes.place_values(found[0][1], places, pools, among_others=among_others)
-        passes.run_passes(at.module, pipeline(options), lambda name, module: found.append((name, module)))
-        return iter(found)
+        stages_: list[Stage] = [("import", sizes.reference(values))]
+        at = passes.place_values(stages_[0][1], places, pools, among_others=among_others)
+        passes.run_passes(at.module, pipeline(options), lambda name, module: stages_.append((name, module)))
+        return iter(stages_)
 
     observe = None
     if options.dump_ir is not None and sizes is None:
@@ -117,7 +117,7 @@ def prepared(
         if observe is not None:
             observe("slide_window", module)
     placed = passes.place_edges(placed, module, places, among_others=among_others)
-    if sizes is not None and all(each.is_nothing for each in reductions):
+    if sizes is not None and all(reduction.is_nothing for reduction in reductions):
         sizes = replace(sizes, rewritten=_rewriting(options, reduces=False))
     return Prepared(
         module=passes.note_not_finite(placed.module),
@@ -144,7 +144,7 @@ def _at_largest(sizes: Sizes) -> tuple[Sizes, Module]:
     except CodegenError as error:
         codes = {message.code for message in error.messages}
         if "E305" in codes:
-            raise CodegenError([_of_upper_end(each, sizes) for each in error.messages]) from error
+            raise CodegenError([_of_upper_end(message, sizes) for message in error.messages]) from error
         if not codes <= _OF_SHAPES:
             raise
         sizes, _ = looked_at("", sizes, silent)
@@ -173,5 +173,5 @@ def sizes_of(path: Path, options: Options, dims: Dims) -> Sizes:
 
 def _rewriting(options: Options, *, reduces: bool) -> Callable[[Module], Module]:
     """The passes; not `reduces`: nothing is taken out of the model, as at the largest sizes."""
-    wanted = [each for each in pipeline(options) if reduces or not isinstance(each, passes.Reduce)]
-    return lambda module: passes.run_passes(module, wanted, None)
+    kept = [pass_ for pass_ in pipeline(options) if reduces or not isinstance(pass_, passes.Reduce)]
+    return lambda module: passes.run_passes(module, kept, None)

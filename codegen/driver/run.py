@@ -123,8 +123,12 @@ def execute(
     check_port(built.bundle, port)
     asked = ask(planned, cases, choice, is_sequence=sequence)
     check_reference(planned, cases, NOT_ASKED if is_validated else asked)
-    wanted = request(planned.program, cases, model=model, trace=trace, sandboxed=sandboxed, sequence=sequence)
-    result = boards.run(built.image, built.board, wanted, port=port, patience=patience, progress=progress)
+    run_request = request(
+        planned.program, cases, model=model, trace=trace, sandboxed=sandboxed, sequence=sequence
+    )
+    result = boards.run(
+        built.image, built.board, run_request, port=port, patience=patience, progress=progress
+    )
     return measure(planned, cases, result, progress, asked, choice, is_validated=is_validated)
 
 
@@ -150,15 +154,15 @@ def execute_all(
     ]
     for planned, one, asked in zip(built.models, cases, answers, strict=True):
         check_reference(planned, one, asked)
-    found: list[Measured] = []
+    measured: list[Measured] = []
     with boards.session(built.image, built.board, port=port, patience=patience, progress=progress) as target:
-        for index, (planned, own) in enumerate(zip(built.models, cases, strict=True)):
-            wanted = request(
-                planned.program, own, model=index, trace=trace, sandboxed=sandboxed, sequence=sequence
+        for index, (planned, model_cases) in enumerate(zip(built.models, cases, strict=True)):
+            run_request = request(
+                planned.program, model_cases, model=index, trace=trace, sandboxed=sandboxed, sequence=sequence
             )
-            result = target.run(wanted)
-            found.append(measure(planned, own, result, progress, answers[index], choice))
-    return found
+            result = target.run(run_request)
+            measured.append(measure(planned, model_cases, result, progress, answers[index], choice))
+    return measured
 
 
 def measure(
@@ -205,12 +209,12 @@ def complaints(
 ) -> list[Message]:
     """Everything that does not hold: outputs (E701, E702), peaks, guards, stacks (E80x)."""
     program = planned.program
-    found: list[Message] = list(measured.reference.faults)
+    messages: list[Message] = list(measured.reference.faults)
     for case, comparisons, got in zip(cases, measured.comparisons, measured.result.cases, strict=True):
         if not measured.reference.faults:
-            found += output_complaints(planned, case, comparisons, got.outputs)
+            messages += output_complaints(planned, case, comparisons, got.outputs)
         if not got.paints_agree:
-            found.append(
+            messages.append(
                 Message(
                     code="E702",
                     where=f"case {case.name}",
@@ -218,35 +222,35 @@ def complaints(
                     help="a kernel reads bytes that nothing wrote: please report this model",
                 )
             )
-        found += _peak_complaints(program, case, got)
+        messages += _peak_complaints(program, case, got)
         stacks = (
             ("stack", got.stack_peak_bytes, stack_bound),
             ("core 1: stack", got.core1_stack_peak_bytes, core1_stack_bound),
         )
-        found += (
+        messages += (
             Message(
                 code="E803", where=f"case {case.name}", text=f"{what} peak {peak} bytes, static bound {bound}"
             )
             for what, peak, bound in stacks
             if bound is not None and peak is not None and peak > bound
         )
-    return found
+    return messages
 
 
 def all_complaints(
     built: Built, cases: Sequence[Sequence[Case]], measured: Sequence[Measured]
 ) -> list[Message]:
     """`complaints` of every model, which are named where there are several."""
-    found: list[Message] = []
-    for planned, own, one in zip(built.models, cases, measured, strict=True):
+    messages_: list[Message] = []
+    for planned, model_cases, one in zip(built.models, cases, measured, strict=True):
         sizes = built.image.sizes
         from codegen.emit.model.header import stack_bytes
 
         bound = stack_bytes(planned.program, sizes)
-        messages = complaints(planned, own, one, bound, sizes.core1_stack_bound_bytes)
+        messages = complaints(planned, model_cases, one, bound, sizes.core1_stack_bound_bytes)
         name = "" if built.bundle.is_single else f"{planned.program.name}, "
-        found += [replace(message, where=f"{name}{message.where}") for message in messages]
-    return found
+        messages_ += [replace(message, where=f"{name}{message.where}") for message in messages]
+    return messages_
 
 
 def output_complaints(
@@ -332,7 +336,7 @@ def step_complaints(checks: Sequence[StepCheck], at: str = "") -> list[Message]:
 def _reference_value(program: Program, let: Let) -> str:
     """The value of the reference that a step computes: of a copy what it copies, of a step that runs again
     what the first one computes."""
-    sources = {each.var.name: each for each in program.steps.function.body}
+    sources = {let_.var.name: let_ for let_ in program.steps.function.body}
     name = let.var.name
     while name in sources and sources[name].call.op is DEVICE_COPY:
         [source] = sources[name].call.args
@@ -356,18 +360,18 @@ def check_steps(
         progress("evaluate the reference", done, len(reference.main.body))
         expected[let.var.name] = data
     surviving: Mapping[str, tuple[int, ...]] = planned.reduction.surviving if planned.reduction else {}
-    found: list[StepCheck] = []
+    checks: list[StepCheck] = []
     for trace in measured.result.trace:
         prim = planned.program.steps.prim_funcs[trace.step]
         comparison, channels = None, None
         if trace.result is not None:
             value = _reference_value(planned.program, prim.let)
-            left, wanted = surviving.get(value), expected[value]
-            kept = wanted if left is None else np.ascontiguousarray(wanted[..., left])
+            left, reference_data = surviving.get(value), expected[value]
+            kept = reference_data if left is None else np.ascontiguousarray(reference_data[..., left])
             there = replace(prim.let.var.type, shape=kept.shape)  # which may be at other sizes
             comparison = compare(array(trace.result, there), kept)
-            channels = None if left is None else (len(left), wanted.shape[-1])
-        found.append(
+            channels = None if left is None else (len(left), reference_data.shape[-1])
+        checks.append(
             StepCheck(
                 step=trace.step,
                 name=prim.name,
@@ -377,4 +381,4 @@ def check_steps(
                 channels=channels,
             )
         )
-    return found
+    return checks

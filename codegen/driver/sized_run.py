@@ -86,7 +86,7 @@ def run_at(
     """
     planned = built.models[model]
     check_linked(built)
-    found: list[AtSizes] = []
+    runs: list[AtSizes] = []
     with boards.session(built.image, built.board, port=port, patience=patience) as target:
         for index, values in enumerate(sizes):
             progress("run at its sizes", index, len(sizes))
@@ -97,8 +97,8 @@ def run_at(
             sent = request_at(planned.program, case, values, model=model, trace=trace, sandboxed=sandboxed)
             result = _cut(target.run(sent), here.program)
             measured = measure(here, [case], result, silent, asked, choice, is_validated=is_validated)
-            found.append(_at(here, planned.program, case, values, measured))
-    return found
+            runs.append(_at(here, planned.program, case, values, measured))
+    return runs
 
 
 def request_at(
@@ -123,8 +123,8 @@ def member_of(planned: Planned, values: Mapping[str, int]) -> Planned:
         raise ValueError(f"{program.name}: all its sizes are fixed")
     inputs, outputs = (
         tuple(
-            replace(each, type=replace(each.type, shape=shape_at(ranges, each.type.shape, values)))
-            for each in tensors
+            replace(tensor, type=replace(tensor.type, shape=shape_at(ranges, tensor.type.shape, values)))
+            for tensor in tensors
         )
         for tensors in (program.signature.inputs, program.signature.outputs)
     )
@@ -147,8 +147,8 @@ def _step_sizes(program: Program, values: Mapping[str, int]) -> tuple[int, ...]:
     assert ranges is not None
     types = (None if prim.view is not None else prim.let.var.type for prim in program.steps.prim_funcs)
     return tuple(
-        0 if each is None else each.dtype.size_bytes * prod(shape_at(ranges, each.shape, values))
-        for each in types
+        0 if type_ is None else type_.dtype.size_bytes * prod(shape_at(ranges, type_.shape, values))
+        for type_ in types
     )
 
 
@@ -157,8 +157,8 @@ def _sent(program: Program, case: Case, values: Mapping[str, int]) -> Case:
     inputs: list[np.ndarray] = []
     for data, tensor in zip(case.inputs, program.signature.inputs, strict=True):
         whole = np.zeros(tensor.type.size_bytes, np.uint8)
-        own = np.frombuffer(np.ascontiguousarray(data).tobytes(), np.uint8)
-        whole[: own.size] = own
+        data_bytes = np.frombuffer(np.ascontiguousarray(data).tobytes(), np.uint8)
+        whole[: data_bytes.size] = data_bytes
         inputs.append(whole)
     ranges = program.ranges
     assert ranges is not None
@@ -173,10 +173,10 @@ def _cut(result: RunResult, program: Program) -> RunResult:
         result,
         cases=tuple(
             replace(
-                each,
-                outputs=tuple(data[:size] for data, size in zip(each.outputs, sizes, strict=True)),
+                case,
+                outputs=tuple(data[:size] for data, size in zip(case.outputs, sizes, strict=True)),
             )
-            for each in result.cases
+            for case in result.cases
         ),
     )
 
@@ -191,12 +191,12 @@ def _at(
         for pool, formula in ranges.pools.items()
         if pool in measured.result.cases[0].pool_peaks
     }
-    wanted = tuple(values[symbol.name] for symbol in ranges.symbols)
+    here_values = tuple(values[symbol.name] for symbol in ranges.symbols)
     bounds = {
         pool: peak.lower_bound_bytes
         for pool in planned_bytes
         for peak in ranges.peaks[pool]
-        if peak.values == wanted
+        if peak.values == here_values
     }
     return AtSizes(
         values=values,
@@ -213,17 +213,17 @@ def _named(values: Mapping[str, int]) -> str:
     return ", ".join(f"{name}={value}" for name, value in values.items())
 
 
-def complaints_at(found: Sequence[AtSizes]) -> list[Message]:
+def complaints_at(runs: Sequence[AtSizes]) -> list[Message]:
     """Everything that does not hold, and at which sizes: outputs (E701, E702), peaks, guards (E80x)."""
     messages: list[Message] = []
-    for each in found:
-        at = _named(each.values)
-        [got] = each.measured.result.cases
-        faults = each.measured.reference.faults
+    for run in runs:
+        at = _named(run.values)
+        [got] = run.measured.result.cases
+        faults = run.measured.reference.faults
         messages += (replace(fault, where=f"{at}, {fault.where}") for fault in faults)
-        [compared] = each.measured.comparisons
-        wrong = () if faults else output_complaints(each.planned, each.case, compared, got.outputs)
-        messages += (replace(own, where=f"{at}, {own.where}") for own in wrong)
+        [compared] = run.measured.comparisons
+        wrong = () if faults else output_complaints(run.planned, run.case, compared, got.outputs)
+        messages += (replace(fault, where=f"{at}, {fault.where}") for fault in wrong)
         if not got.paints_agree:
             messages.append(
                 Message(
@@ -233,7 +233,7 @@ def complaints_at(found: Sequence[AtSizes]) -> list[Message]:
                     help="a kernel reads bytes that nothing wrote: please report this model",
                 )
             )
-        for pool, planned in each.planned_bytes.items():
+        for pool, planned in run.planned_bytes.items():
             if got.pool_peaks[pool] != planned:
                 text = f"pool {pool}: measured peak {got.pool_peaks[pool]} bytes, planned {planned}"
                 messages.append(Message(code="E801", where=at, text=text))
@@ -252,7 +252,7 @@ class ChecksAt:
     @property
     def wrong(self) -> list[StepCheck]:
         """Steps that differ."""
-        return [each for each in self.steps if each.is_wrong]
+        return [check for check in self.steps if check.is_wrong]
 
     @property
     def complaints(self) -> list[Message]:
@@ -260,14 +260,14 @@ class ChecksAt:
         return step_complaints(self.steps, f"{_named(self.values)}, ")
 
 
-def steps_at(found: Sequence[AtSizes], progress: Progress = silent) -> list[ChecksAt]:
+def steps_at(runs: Sequence[AtSizes], progress: Progress = silent) -> list[ChecksAt]:
     """Compare all steps of traced runs."""
     return [
         ChecksAt(
-            values=each.values,
-            steps=tuple(check_steps(each.planned, each.case, each.measured, progress=progress)),
+            values=run.values,
+            steps=tuple(check_steps(run.planned, run.case, run.measured, progress=progress)),
         )
-        for each in found
+        for run in runs
     ]
 
 
@@ -281,57 +281,59 @@ def check_at(
         check_sizes(options, *others, *([f"a picture of {models} models"] if drawn else []))
         return
     messages = Messages()
-    for flag, given in (("--at", at), ("--svg", svg)):
-        if given is not None:
+    for flag, value in (("--at", at), ("--svg", svg)):
+        if value is not None:
             help_ = "say them: --dim T=10..200"
-            messages.add("E284", "needs sizes that are ranges", where=f"{flag} {given}", help=help_)
+            messages.add("E284", "needs sizes that are ranges", where=f"{flag} {value}", help=help_)
     messages.raise_if_any()
 
 
-def run_picture(built: Built, found: Sequence[AtSizes]) -> str:
+def run_picture(built: Built, runs: Sequence[AtSizes]) -> str:
     """The peaks over all sizes, planned, least, and measured at those at which it ran."""
     [planned] = built.models
     measured = {
-        pool: {tuple(each.values.values()): each.measured.result.cases[0].pool_peaks[pool] for each in found}
-        for pool in (found[0].planned_bytes if found else ())
+        pool: {tuple(run.values.values()): run.measured.result.cases[0].pool_peaks[pool] for run in runs}
+        for pool in (runs[0].planned_bytes if runs else ())
     }
     return peak_picture(planned.program, measured)
 
 
 def sized_document(
-    built: Built, options: Options, found: Sequence[Sequence[AtSizes]], checks: Sequence[ChecksAt] = ()
+    built: Built, options: Options, model_runs: Sequence[Sequence[AtSizes]], checks: Sequence[ChecksAt] = ()
 ) -> str:
     """report.json of a build, with what the runs of each model gave at each of the sizes, and of one model
     `checks` of its steps."""
     whole = document(built, options)
-    runs = [_runs_report(each, checks) for each in found]
+    runs = [_runs_report(runs_of_model, checks) for runs_of_model in model_runs]
     if built.bundle.is_single:
         return to_json({**whole, "runs_at_sizes": runs[0]})
     models = zip(cast("list[dict[str, object]]", whole["models"]), runs, strict=True)
-    return to_json({**whole, "models": [{**each, "runs_at_sizes": own} for each, own in models]})
+    return to_json(
+        {**whole, "models": [{**model, "runs_at_sizes": model_runs_} for model, model_runs_ in models]}
+    )
 
 
-def _runs_report(found: Sequence[AtSizes], checks: Sequence[ChecksAt]) -> list[dict[str, object]]:
-    steps = {tuple(each.values.values()): each for each in checks}
+def _runs_report(runs: Sequence[AtSizes], checks: Sequence[ChecksAt]) -> list[dict[str, object]]:
+    steps = {tuple(check.values.values()): check for check in checks}
     return [
         {
-            "at": list(each.values.values()),
-            "outputs_equal": all(one.matches for one in each.measured.comparisons[0]),
-            "reference": each.measured.reference.document,
+            "at": list(run.values.values()),
+            "outputs_equal": all(one.matches for one in run.measured.comparisons[0]),
+            "reference": run.measured.reference.document,
             "pools": [
                 {
                     "name": pool,
                     "planned_bytes": planned,
-                    "measured_bytes": each.measured.result.cases[0].pool_peaks[pool],
-                    "lower_bound_bytes": each.bound_bytes.get(pool),
+                    "measured_bytes": run.measured.result.cases[0].pool_peaks[pool],
+                    "lower_bound_bytes": run.bound_bytes.get(pool),
                 }
-                for pool, planned in each.planned_bytes.items()
+                for pool, planned in run.planned_bytes.items()
             ],
-            "guards_intact": each.measured.result.cases[0].guards_intact,
-            "instructions": each.measured.result.cases[0].instructions,
-            **_steps_report(steps.get(tuple(each.values.values()))),
+            "guards_intact": run.measured.result.cases[0].guards_intact,
+            "instructions": run.measured.result.cases[0].instructions,
+            **_steps_report(steps.get(tuple(run.values.values()))),
         }
-        for each in found
+        for run in runs
     ]
 
 
@@ -339,5 +341,5 @@ def _steps_report(checks: ChecksAt | None) -> dict[str, object]:
     """Which steps differ; nothing where steps were not looked at."""
     if checks is None:
         return {}
-    compared = [each for each in checks.steps if each.comparison is not None]
-    return {"steps_compared": len(compared), "steps_that_differ": [each.step for each in checks.wrong]}
+    compared = [step for step in checks.steps if step.comparison is not None]
+    return {"steps_compared": len(compared), "steps_that_differ": [step.step for step in checks.wrong]}

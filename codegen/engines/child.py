@@ -120,15 +120,15 @@ def load_onnxruntime(model: bytes, keeps_all: bool) -> Loaded:
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 4
     session = module.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    ins, outs = session.get_inputs(), [each.name for each in session.get_outputs()]
-    own = int(session.get_modelmeta().custom_metadata_map.get("codegen.outputs", len(outs)))
+    ins, outs = session.get_inputs(), [output.name for output in session.get_outputs()]
+    output_count = int(session.get_modelmeta().custom_metadata_map.get("codegen.outputs", len(outs)))
     kept: Arrays = []
 
     def run(inputs: Sequence[np.ndarray]) -> Arrays:
-        types = [_FLOATS.get(each.type[7:-1], each.type[7:-1]) for each in ins]  # tensor(int64)
-        every = with_empty_inputs(inputs, [tuple(each.shape) for each in ins], types)
-        kept[:] = session.run(None, dict(zip((each.name for each in ins), every, strict=True)))
-        return kept[:own]
+        types = [_FLOATS.get(in_.type[7:-1], in_.type[7:-1]) for in_ in ins]  # tensor(int64)
+        every = with_empty_inputs(inputs, [tuple(in_.shape) for in_ in ins], types)
+        kept[:] = session.run(None, dict(zip((in_.name for in_ in ins), every, strict=True)))
+        return kept[:output_count]
 
     def tensors() -> Named:
         values: list[Any] = list(kept)  # some may be lists of arrays

@@ -10,7 +10,7 @@ def with_all_values(model: bytes) -> bytes:
     loaded = onnx.load_from_string(model)
     graph = loaded.graph
     count = len(graph.output)
-    taken = {each.name for each in graph.output}
+    taken = {output.name for output in graph.output}
     for node in graph.node:
         for name in node.output:
             if name and name not in taken:

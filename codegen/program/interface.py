@@ -156,16 +156,16 @@ class Signature:
         return tuple((inputs[state.input], outputs[state.output]) for state in self.states)
 
     @property
-    def given(self) -> tuple[IoTensor, ...]:
+    def written_inputs(self) -> tuple[IoTensor, ...]:
         """The inputs that the application writes: all but state."""
-        own = {state.input for state in self.states}
-        return tuple(tensor for tensor in self.inputs if tensor.field not in own)
+        state_inputs = {state.input for state in self.states}
+        return tuple(tensor for tensor in self.inputs if tensor.field not in state_inputs)
 
     @property
-    def wanted(self) -> tuple[IoTensor, ...]:
+    def read_outputs(self) -> tuple[IoTensor, ...]:
         """The outputs that the application reads: all but state."""
-        own = {state.output for state in self.states}
-        return tuple(tensor for tensor in self.outputs if tensor.field not in own)
+        state_outputs = {state.output for state in self.states}
+        return tuple(tensor for tensor in self.outputs if tensor.field not in state_outputs)
 
 
 def axes_of(tensors: Sequence[IoTensor], symbol: str) -> list[tuple[str, int]]:

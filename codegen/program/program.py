@@ -185,12 +185,12 @@ class Bundle:
         object.__setattr__(self, "users", MappingProxyType(dict(self.users)))
         sizes = {pool.name: pool for pool in self.pools}
         for program in self.programs:
-            for own in own_pools(program):
-                pool, base = sizes[own.name], self.base(program.name, own.name)
-                if base % own.alignment or pool.alignment % own.alignment:
-                    raise ValueError(f"{program.name} is not aligned in pool {own.name}")
-                if base < 0 or base + own.size_bytes > pool.size_bytes:
-                    raise ValueError(f"{program.name} does not lie in pool {own.name}")
+            for pool_need in own_pools(program):
+                pool, base = sizes[pool_need.name], self.base(program.name, pool_need.name)
+                if base % pool_need.alignment or pool.alignment % pool_need.alignment:
+                    raise ValueError(f"{program.name} is not aligned in pool {pool_need.name}")
+                if base < 0 or base + pool_need.size_bytes > pool.size_bytes:
+                    raise ValueError(f"{program.name} does not lie in pool {pool_need.name}")
 
     @property
     def is_single(self) -> bool:
@@ -204,16 +204,16 @@ class Bundle:
     def sharers(self, model: str) -> tuple[str, ...]:
         """The other models that never run while `model` does, so that they may use its bytes."""
         beside = {name for group in self.concurrent if model in group for name in group}
-        return tuple(each.name for each in self.programs if each.name not in {*beside, model})
+        return tuple(program.name for program in self.programs if program.name not in {*beside, model})
 
 
 def own_pools(program: Program) -> tuple[BundlePool, ...]:
     """The pools that a program needs by itself, each as large as its peak: limits hold for arrays too."""
-    found: list[BundlePool] = []
+    needs: list[BundlePool] = []
     for pool in program.memory.problem.pools:
         peak = program.memory.peak_bytes(pool.name)
         if peak:
-            found.append(
+            needs.append(
                 BundlePool(
                     name=pool.name,
                     region=pool.region,
@@ -222,7 +222,7 @@ def own_pools(program: Program) -> tuple[BundlePool, ...]:
                     size_bytes=peak,
                 )
             )
-    return tuple(found)
+    return tuple(needs)
 
 
 def bundle_peak(bundle: Bundle, pool: str) -> int:

@@ -121,33 +121,37 @@ def breakpoints(ranges: Ranges) -> list[dict[str, int]]:
     """The ends, and the sizes at both sides of where another arm of a maximum takes over: between them every
     offset follows one formula."""
     every = looked_at(ranges)
-    rows = {s.name: np.array([each[s.name] for each in every], np.int64) for s in ranges.symbols}
-    wanted = _turning(ranges, rows)
+    rows = {s.name: np.array([sizes[s.name] for sizes in every], np.int64) for s in ranges.symbols}
+    is_breakpoint = _turning(ranges, rows)
     for low_or_high in itertools.product(*((s.low, s.high) for s in ranges.symbols)):
         ends = zip(ranges.symbols, low_or_high, strict=True)
-        wanted |= np.logical_and.reduce([rows[symbol.name] == end for symbol, end in ends])
-    return [every[int(index)] for index in np.flatnonzero(wanted)]
+        is_breakpoint |= np.logical_and.reduce([rows[symbol.name] == end for symbol, end in ends])
+    return [every[int(index)] for index in np.flatnonzero(is_breakpoint)]
 
 
 def turns(ranges: Ranges) -> list[dict[str, int]]:
     """The sizes at both sides of where another arm of a maximum takes over, looked at or not: along every
     symbol, the others at all their values if that is few combinations, else at their ends."""
-    found: dict[tuple[int, ...], None] = {}
+    turning: dict[tuple[int, ...], None] = {}
     counts = [symbol.count for symbol in ranges.symbols]
     for along, symbol in enumerate(ranges.symbols):
         others = [
-            range(each.low, each.high + 1) if np.prod(counts) <= _GRID else sorted({each.low, each.high})
-            for each in ranges.symbols
+            range(symbol_.low, symbol_.high + 1)
+            if np.prod(counts) <= _GRID
+            else sorted({symbol_.low, symbol_.high})
+            for symbol_ in ranges.symbols
         ]
         others[along] = range(symbol.low, symbol.high + 1)
-        grid = np.meshgrid(*(np.array(each, np.int64) for each in others), indexing="ij")
+        grid = np.meshgrid(*(np.array(extent, np.int64) for extent in others), indexing="ij")
         rows = [np.moveaxis(axis, along, -1) for axis in grid]
         shape = rows[0].shape
-        names = [each.name for each in ranges.symbols]
+        names = [symbol_.name for symbol_ in ranges.symbols]
         flat = {name: axis.reshape(-1) for name, axis in zip(names, rows, strict=True)}
         for index in np.flatnonzero(_turning(ranges, flat, shape[-1])):
-            found[tuple(int(flat[name][index]) for name in names)] = None
-    return [dict(zip((each.name for each in ranges.symbols), values, strict=True)) for values in found]
+            turning[tuple(int(flat[name][index]) for name in names)] = None
+    return [
+        dict(zip((symbol_.name for symbol_ in ranges.symbols), values, strict=True)) for values in turning
+    ]
 
 
 def _turning(ranges: Ranges, rows: Mapping[str, Whole], length: int = 0) -> NDArray[np.bool_]:
@@ -155,12 +159,12 @@ def _turning(ranges: Ranges, rows: Mapping[str, Whole], length: int = 0) -> NDAr
     known = named_values(ranges, rows)
     formulas = [*(e.formula for e in ranges.extents), *ranges.values.values(), *ranges.pools.values()]
     formulas += ranges.workspaces.values()
-    found = np.zeros(next(iter(rows.values())).shape, bool)
-    for each in formulas:
-        for items in deciding(each, known):
-            own = np.broadcast_to(items, found.shape)
-            at = np.flatnonzero(own[1:] != own[:-1])
+    is_beside = np.zeros(next(iter(rows.values())).shape, bool)
+    for formula in formulas:
+        for items in deciding(formula, known):
+            deciding_items = np.broadcast_to(items, is_beside.shape)
+            at = np.flatnonzero(deciding_items[1:] != deciding_items[:-1])
             if length:
                 at = at[(at + 1) % length != 0]
-            found[at] = found[at + 1] = True
-    return found
+            is_beside[at] = is_beside[at + 1] = True
+    return is_beside

@@ -86,7 +86,7 @@ def _searched(
         ready = _Ready(module, board, choices, name, binder)
         return ready.program(wider_turns.faster(ready.planning, ready.planning.attempt(blocks)))
 
-    def found(binder: Binder) -> Found:
+    def searched(binder: Binder) -> Found:
         ready, best = _best(module, board, choices, name, binder)
         return Found(program=ready.unlinked(best), finish=ready.finished)
 
@@ -96,7 +96,7 @@ def _searched(
         rules=choices.constant_rules,
         alone=not choices.among_others,
     )
-    return within_flash(found(binder), lambda caps: found(binder.capped(caps)), binder, asked)
+    return within_flash(searched(binder), lambda caps: searched(binder.capped(caps)), binder, asked)
 
 
 def _best(
@@ -289,12 +289,12 @@ def _states(function: Function, choices: Choices, name: str) -> tuple[StatePair,
     """The states of model `name`; raises CodegenError as `of_file` and `paired` do."""
     rules = [rule for rule in choices.states if rule.model in (None, name)]
     inputs, outputs = io_tensors("input", function.params), io_tensors("output", _variables(function))
-    own = of_file(function, inputs, outputs, io=choices.io)
-    taken = {field for state in own for field in (("in", state.input), ("out", state.output))}
+    of_model = of_file(function, inputs, outputs, io=choices.io)
+    taken = {field for state in of_model for field in (("in", state.input), ("out", state.output))}
     inputs = tuple(tensor for tensor in inputs if ("in", tensor.field) not in taken)
     outputs = tuple(tensor for tensor in outputs if ("out", tensor.field) not in taken)
-    found = (*own, *paired(rules, inputs, outputs, io=choices.io))
-    return in_memories(rules, found, alone=not choices.among_others)
+    pairs = (*of_model, *paired(rules, inputs, outputs, io=choices.io))
+    return in_memories(rules, pairs, alone=not choices.among_others)
 
 
 def _lasting(function: Function, choices: Choices, states: tuple[StatePair, ...]) -> Choices:
@@ -305,44 +305,46 @@ def _lasting(function: Function, choices: Choices, states: tuple[StatePair, ...]
     shifts = (let.call.args[0] for let in function.body if let.call.op is SHIFT)
     shifted = names & {window.name for window in shifts if isinstance(window, Var)}
     values = {tensor.field: tensor.value for tensor in inputs}
-    memories = {values[each.input]: each.memory for each in states if each.memory is not None}
+    memories = {values[state.input]: state.memory for state in states if state.memory is not None}
     return replace(choices, state_inputs=names, state_memories=memories, shifted_inputs=shifted)
 
 
 def _owners(function: Function, choices: Choices) -> Owners:
-    """What of `function` is the caller's, and who gave values their devices."""
+    """Values of `function` that are the caller's, and who gave values their devices."""
     callers = choices.io is IoMode.CALLER
-    given = function.params if callers else function.params[:1] if choices.stream_input else ()
-    return Owners(given=frozenset(param.name for param in given), wanted=callers, placed=choices.placed)
+    callers_params = function.params if callers else function.params[:1] if choices.stream_input else ()
+    return Owners(
+        inputs=frozenset(param.name for param in callers_params), owns_results=callers, placed=choices.placed
+    )
 
 
 def _certificate(best: Attempt, choices: Choices) -> OrderCertificate:
     """The order is proved best if the plan needs no more than any order of these steps does."""
     searched = choices.schedule == "optimal"
     ordered = best.ordered
-    found = ordered.result
+    order = ordered.result
     whole = best.function == ordered.function and best.prim_funcs == ordered.prim_funcs
     return OrderCertificate(
         searched=searched,
-        reordered=found.reordered,
-        proved=searched and whole and best.peak_bytes <= found.lower_bound_bytes,
-        exhausted=searched and found.proved,
-        states=found.states,
-        peak_bytes=found.peak_bytes,
-        file_peak_bytes=found.file_peak_bytes,
-        lower_bound_bytes=found.lower_bound_bytes,
+        reordered=order.reordered,
+        proved=searched and whole and best.peak_bytes <= order.lower_bound_bytes,
+        exhausted=searched and order.proved,
+        states=order.states,
+        peak_bytes=order.peak_bytes,
+        file_peak_bytes=order.file_peak_bytes,
+        lower_bound_bytes=order.lower_bound_bytes,
     )
 
 
 def check(program: Program) -> None:
     """All independent checkers on a plan; raises ValueError listing what they found (a planner's bug)."""
-    found = [
+    faults = [
         *validate.violations(program.memory.problem, program.memory.plan),
         *replay.replay_program(program),
         *memories.misplaced_program(program),
     ]
-    if found:
-        raise ValueError(f"planner {program.memory.plan.planner} made a wrong plan:\n" + "\n".join(found))
+    if faults:
+        raise ValueError(f"planner {program.memory.plan.planner} made a wrong plan:\n" + "\n".join(faults))
 
 
 def _variables(function: Function) -> tuple[Var, ...]:

@@ -40,15 +40,15 @@ def read_file(
     except ValueError as error:  # TOML, UTF-8 or a limit
         raise _unreadable(path, f"is no TOML: {error}", help) from error
     messages = Messages()
-    found = decode(cls, table, teller(path.name, messages))
+    decoded = decode(cls, table, teller(path.name, messages))
     if check is not None:
-        check(found, table, messages)
+        check(decoded, table, messages)
     try:
         messages.raise_if_any()
     except CodegenError as error:
         raise CodegenError(_placed(error.messages, path.name, text)) from None
-    assert found is not None  # else there were messages
-    return found
+    assert decoded is not None  # else there were messages
+    return decoded
 
 
 def teller(name: str, messages: Messages) -> Tell:
@@ -89,7 +89,7 @@ def load_memory_model(name_or_path: str) -> MemoryModel:
     if name_or_path.endswith(".toml") or "/" in name_or_path:
         path = Path(name_or_path)
     elif not path.is_file():
-        names = ", ".join(sorted(each.stem for each in folder.glob("*.toml")))
+        names = ", ".join(sorted(file.stem for file in folder.glob("*.toml")))
         help_ = f"known models: {names}; or the path of a file (.toml, docs/cycles.md)"
         text = f"there is no memory model {name_or_path!r}"
         raise CodegenError(Message(code="E254", where="--memory-model", text=text, help=help_))

@@ -43,10 +43,10 @@ _Named = TypeVar("_Named", Board, BoardHead)
 @cache
 def heads() -> tuple[BoardHead, ...]:
     """Heads of all boards that ship, by file name. To read the files whole takes ten times as long."""
-    found: list[BoardHead] = []
+    heads_: list[BoardHead] = []
     for path in sorted(resources.folder("boards").glob("*.toml")):
         table = tomllib.loads(path.read_text(encoding="utf-8").partition("\n[")[0])
-        found.append(
+        heads_.append(
             BoardHead(
                 name=table["name"],
                 title=table["title"],
@@ -55,7 +55,7 @@ def heads() -> tuple[BoardHead, ...]:
                 runner=Runner(table["runner"]),
             )
         )
-    return tuple(found)
+    return tuple(heads_)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

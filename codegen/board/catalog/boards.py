@@ -41,7 +41,7 @@ def check(board: Board, where: str, messages: Messages) -> None:
 
 def _check_core(board: Board, where: str, messages: Messages) -> None:
     if not is_listed(board.target.cpu):
-        listed = [f"{each.name}: {', '.join(sorted(each.cpus))}" for each in architectures()]
+        listed = [f"{family.name}: {', '.join(sorted(family.cpus))}" for family in architectures()]
         reason = refusal(board.target.cpu) or "there are no kernels and no compiler for it"
         text = f"no core family has a core {board.target.cpu!r}: {reason}"
         help_ = f"cores by family: {'; '.join(listed)}"
@@ -75,11 +75,11 @@ def _check_regions(board: Board, where: str, messages: Messages) -> None:
 
 def _check_references(board: Board, names: list[str], where: str, messages: Messages) -> None:
     """The regions that code and data are in."""
-    for field, wanted in (("code_region", board.code_region), ("data_region", board.data_region)):
-        if wanted not in names:
+    for field, region_name in (("code_region", board.code_region), ("data_region", board.data_region)):
+        if region_name not in names:
             messages.add(
                 CODE,
-                f"there is no region {wanted}",
+                f"there is no region {region_name}",
                 where=f"{where}: {field}",
                 help=f"regions: {', '.join(names)}",
             )
@@ -267,11 +267,11 @@ def _look_again(table: Mapping[str, Any], where: str, messages: Messages) -> Non
     """Checks of what the mistakes found so far leave of a board."""
     faulty = [_path(message, where) for message in messages.all]
     whole, silent = repaired(table, faulty)
-    found = Messages()
-    board = decode(Board, whole, teller(where, found))
+    further = Messages()
+    board = decode(Board, whole, teller(where, further))
     if board is not None:
-        check(board, where, found)
-        for message in found.all:
+        check(board, where, further)
+        for message in further.all:
             if not is_silent(_path(message, where), silent):
                 messages.take(message)
 

@@ -121,7 +121,7 @@ def reset_commands(
     reset."""
     chosen = choose(board, tool, resetting=True, shown=shown)
     if not chosen.reset:
-        able = [each.name for each in tools_for(board) if each.reset]
+        able = [tool_.name for tool_ in tools_for(board) if tool_.reset]
         raise CodegenError(
             Message(
                 code="E630",
@@ -138,11 +138,11 @@ def reset_commands(
 def choose(board: Board, name: str | None, *, resetting: bool = False, shown: bool = False) -> Tool:
     """The tool to take; where its commands are only `shown`, one that is not installed too. Raises
     CodegenError E630."""
-    wanted = name or (board.flash_tool if board.flash_tool in TOOLS else None)
-    if wanted is not None:
-        if name_of(board, TOOLS[wanted]) is None:
-            raise CodegenError(_not_named(board, TOOLS[wanted]))
-        return TOOLS[wanted]
+    tool_name = name or (board.flash_tool if board.flash_tool in TOOLS else None)
+    if tool_name is not None:
+        if name_of(board, TOOLS[tool_name]) is None:
+            raise CodegenError(_not_named(board, TOOLS[tool_name]))
+        return TOOLS[tool_name]
     able = [tool for tool in tools_for(board) if tool.reset or not resetting]
     here = next((tool for tool in able if is_here(tool, board)), None)
     if here is None and shown and able:
@@ -175,12 +175,12 @@ def rendered(
     def filled(word: str) -> list[str]:
         if word == NAME:
             names = (name_of(board, tool) or "").split()
-            return [each.format(name=name) for name in names for each in tool.name_words]
+            return [part.format(name=name) for name in names for part in tool.name_words]
         if word == DRIVE:
             board_id = name_of(board, tool) or ""
             return [str(mounted_drive(board_id) or usual_place(board_id))]
         if word == PROBE:
-            return [each.format(**values) for each in tool.probe_words] if probe is not None else []
+            return [part.format(**values) for part in tool.probe_words] if probe is not None else []
         return [word.format(**values)]
 
     return Commands(
@@ -229,13 +229,13 @@ def _own_command(command: str, elf: Path) -> Commands:
             words[-1].append(word)
     return Commands(
         tool=words[-1][0] if words[-1] else "flash_tool",
-        words=tuple(tuple(each) for each in words if each),
+        words=tuple(tuple(command_words) for command_words in words if command_words),
         folder=elf.parent,
     )
 
 
 def _not_named(board: Board, tool: Tool) -> Message:
-    known = listed([each.name for each in tools_for(board)]) or "none"
+    known = listed([named_tool.name for named_tool in tools_for(board)]) or "none"
     return Message(
         code="E630",
         where=board.name,

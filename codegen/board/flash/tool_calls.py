@@ -118,7 +118,10 @@ def _tail(said: BinaryIO) -> str:
     size = said.seek(0, os.SEEK_END)
     said.seek(max(0, size - _SHOWN_BYTES))
     text = _COLOURS.sub("", said.read().decode(errors="replace")).replace("\r", "\n")
-    lines = ["".join(each if each.isprintable() else "." for each in line) for line in text.split("\n")]
+    lines = [
+        "".join(character if character.isprintable() else "." for character in line)
+        for line in text.split("\n")
+    ]
     shown = [line.rstrip() for line in lines if line.strip()][-_SHOWN_LINES:]
     return "\n".join(f"  {line}" for line in shown)
 

@@ -89,10 +89,10 @@ class LinkedTarget:
         return _told(self._board, self._image.symbols)
 
     def _check_identity(self) -> None:
-        found, board = self.identity, self._board
-        check_build(found, board, self._image.build_sha256)
+        identity, board = self.identity, self._board
+        check_build(identity, board, self._image.build_sha256)
         if self._runner == "qemu" and board.counter is not None:
-            measured = found.calibration_instructions / max(found.calibration_ticks, 1)
+            measured = identity.calibration_instructions / max(identity.calibration_ticks, 1)
             stated = board.counter.instructions_per_tick
             if abs(measured / stated - 1.0) > _COUNTER_TOLERANCE:
                 text = (
@@ -121,9 +121,9 @@ class LinkedTarget:
         return RunResult(runner=self._runner, cases=cases, trace=trace, sequence=request.sequence)
 
     def _cases(self, model: TargetModel) -> Iterator[CaseResult]:
-        given = model.request.cases
-        for index, inputs in enumerate(given):
-            self._progress("run", index, len(given))
+        cases = model.request.cases
+        for index, inputs in enumerate(cases):
+            self._progress("run", index, len(cases))
             yield self._case(model, inputs, first=index == 0)
 
     def _case(self, model: TargetModel, inputs: Sequence[bytes], *, first: bool) -> CaseResult:
@@ -157,14 +157,14 @@ class LinkedTarget:
         """Combine outputs and marks of the runs under each paint into one result."""
         sandboxed = model.request.sandboxed
         ticks = None if sandboxed else ticks
-        stacks = [each.stack_peak_bytes for run in marks for each in run]
-        core1 = max((each.core1_stack_peak_bytes for run in marks for each in run), default=0)
+        stacks = [mark.stack_peak_bytes for run in marks for mark in run]
+        core1 = max((mark.core1_stack_peak_bytes for run in marks for mark in run), default=0)
         counter, instructions = self._board.counter, self._instructions(ticks)
         return CaseResult(
             outputs=outputs[0],
-            paints_agree=all(each == outputs[0] for each in outputs),
+            paints_agree=all(run_outputs == outputs[0] for run_outputs in outputs),
             pool_peaks={name: max(run[i].peak_bytes for run in marks) for i, name in enumerate(model.pools)},
-            guards_intact=all(each.intact for run in marks for each in run),
+            guards_intact=all(mark.intact for run in marks for mark in run),
             stack_peak_bytes=None if sandboxed else max(stacks, default=None),
             instructions=instructions,
             counter_resolution=counter.instructions_per_tick
@@ -178,9 +178,9 @@ class LinkedTarget:
         # The inputs kept there are those of the last case.
         model.keep(inputs)
         seen: dict[int, tuple[bytes | None, int]] = {}
-        for step, found in model.traced(inputs):
+        for step, outcome in model.traced(inputs):
             self._progress("run step by step", step + 1, model.info.steps)
-            seen[step] = found
+            seen[step] = outcome
         for step in range(model.info.steps):
             result, ticks = seen.get(step, (None, None))
             ticks = None if model.request.sandboxed else ticks
@@ -209,15 +209,15 @@ def identify(link: Link, board: Board, symbols: Mapping[str, tuple[int, int]]) -
         return Identity.parse(payload)
 
 
-def check_build(found: Identity, board: Board, build_sha256: str) -> None:
+def check_build(identity: Identity, board: Board, build_sha256: str) -> None:
     """Raise CodegenError E607, E615 unless it is this build for this board that answers."""
-    if found.abi != RUNTIME_ABI:
-        raise _other_version(f"its runtime is of version {found.abi:,}, this program's {RUNTIME_ABI}")
-    if found.board != board.name:
-        raise _other_version(f"it was built for board {found.board}, not for {board.name}")
-    if found.build_sha256 != build_sha256:
-        theirs, ours = found.build_sha256[:12], build_sha256[:12]
-        text = f"another build is on the board: build {theirs}, this one is {ours}"
+    if identity.abi != RUNTIME_ABI:
+        raise _other_version(f"its runtime is of version {identity.abi:,}, this program's {RUNTIME_ABI}")
+    if identity.board != board.name:
+        raise _other_version(f"it was built for board {identity.board}, not for {board.name}")
+    if identity.build_sha256 != build_sha256:
+        answering, ours = identity.build_sha256[:12], build_sha256[:12]
+        text = f"another build is on the board: build {answering}, this one is {ours}"
         help_ = f"models, flags, codegen.toml, compiler and codegen itself make a build. {_FLASH}"
         raise CodegenError(Message(code="E615", where=board.name, text=text, help=help_))
 

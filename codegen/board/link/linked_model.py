@@ -71,12 +71,12 @@ class TargetModel:
         self._link, self._memory = link, memory
         self._image = image
         self.request = request
-        wanted = request.model
-        if wanted.number >= identity.models:
-            raise Malformed(f"IDENTIFY: it has {identity.models:,} models, no {wanted.number}")
+        asked = request.model
+        if asked.number >= identity.models:
+            raise Malformed(f"IDENTIFY: it has {identity.models:,} models, no {asked.number}")
         self.info = ModelInfo.parse(self._ask(Kind.MODEL))
-        if self.info.sha256 != wanted.sha256:
-            text = f"sha256 {self.info.sha256[:12]}, asked for {wanted.sha256[:12]}"
+        if self.info.sha256 != asked.sha256:
+            text = f"sha256 {self.info.sha256[:12]}, asked for {asked.sha256[:12]}"
             raise CodegenError(
                 Message(
                     code="E610", text=f"the firmware was built from another model file: {text}", help=_REBUILD
@@ -105,22 +105,22 @@ class TargetModel:
         """Before each row of the tables is asked for."""
         info, request = self.info, self.request
         inputs = len(request.cases[0]) if request.cases else info.inputs
-        for what, theirs, ours in (
+        for what, told, ours in (
             ("inputs", info.inputs, inputs),
             ("outputs", info.outputs, len(request.model.output_sizes)),
             ("pools", info.pools, len(request.model.pools)),
             ("steps", info.steps, len(request.model.step_sizes)),
         ):
-            if theirs != ours:
-                raise Malformed(f"MODEL: it has {theirs:,} {what}, not {ours:,}")
+            if told != ours:
+                raise Malformed(f"MODEL: it has {told:,} {what}, not {ours:,}")
 
     def _check_request(self) -> None:
-        wanted = self.request.model
+        asked = self.request.model
         sizes = tuple(entry.size_bytes for entry in self._outputs)
-        if sizes != tuple(wanted.output_sizes):
-            raise Malformed(f"ENTRY: outputs have {_listed(sizes)} bytes, not {_listed(wanted.output_sizes)}")
-        if set(self.pools) != set(wanted.pools):
-            raise Malformed(f"ENTRY: pools are {_listed(self.pools)}, not {_listed(wanted.pools)}")
+        if sizes != tuple(asked.output_sizes):
+            raise Malformed(f"ENTRY: outputs have {_listed(sizes)} bytes, not {_listed(asked.output_sizes)}")
+        if set(self.pools) != set(asked.pools):
+            raise Malformed(f"ENTRY: pools are {_listed(self.pools)}, not {_listed(asked.pools)}")
         sizes = tuple(entry.size_bytes for entry in self._inputs)
         for case in self.request.cases:
             ours = tuple(map(len, case))
@@ -163,7 +163,7 @@ class TargetModel:
         )
 
     def _read_outputs(self) -> tuple[bytes, ...]:
-        return tuple(self._read(Table.OUTPUTS, i, each.size_bytes) for i, each in enumerate(self._outputs))
+        return tuple(self._read(Table.OUTPUTS, i, entry.size_bytes) for i, entry in enumerate(self._outputs))
 
     def finish(self, inputs: Sequence[bytes], paint: int | None = None) -> int:
         """Paint if so asked, write the inputs and run to the end: ticks of the counter."""
@@ -218,8 +218,8 @@ class TargetModel:
 
     def _write(self, inputs: Sequence[bytes], but: Collection[int] = ()) -> None:
         """Write all inputs `but` some, by their indexes."""
-        given = ((index, data) for index, data in enumerate(inputs) if index not in but)
-        for index, data in given:
+        written = ((index, data) for index, data in enumerate(inputs) if index not in but)
+        for index, data in written:
             if self._memory:
                 self._memory.write(self._inputs[index].address, data)
                 self._ask(Kind.WRITE, index, 0)  # it has not seen them come

@@ -92,16 +92,16 @@ class Debugger:
         """Read memory of a machine that is stopped. Raises CodegenError E601."""
         data = b""
         while len(data) < count:
-            wanted = min(count - len(data), _PACKET_BYTES)
-            self._send(f"m{address + len(data):x},{wanted:x}".encode())
+            count_now = min(count - len(data), _PACKET_BYTES)
+            self._send(f"m{address + len(data):x},{count_now:x}".encode())
             answer = self._next()
             try:
                 part = bytes.fromhex(answer.decode("ascii"))
             except ValueError:
                 part = b""
-            if not 0 < len(part) <= wanted:
+            if not 0 < len(part) <= count_now:
                 where = f"0x{address + len(data):08x}"
-                raise self._gone(f"it cannot read {wanted:,} bytes at {where}: {answer[:40]!r}")
+                raise self._gone(f"it cannot read {count_now:,} bytes at {where}: {answer[:40]!r}")
             data += part
         return data
 

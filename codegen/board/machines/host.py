@@ -127,34 +127,34 @@ class _LoadedModel:
         self._check_sizes()
 
     def _check_sizes(self) -> None:
-        model, wanted = self._model, self._request.model
+        model, asked = self._model, self._request.model
         outputs = tuple(model.outputs[index].size_bytes for index in range(model.output_count))
-        if outputs != tuple(wanted.output_sizes):
-            raise ValueError(f"the image's outputs have {outputs} bytes, not {wanted.output_sizes}")
-        if set(wanted.pools) != set(self._pools):
-            raise ValueError(f"the image's pools are {self._pools}, not {wanted.pools}")
+        if outputs != tuple(asked.output_sizes):
+            raise ValueError(f"the image's outputs have {outputs} bytes, not {asked.output_sizes}")
+        if set(asked.pools) != set(self._pools):
+            raise ValueError(f"the image's pools are {self._pools}, not {asked.pools}")
         inputs = tuple(model.inputs[index].size_bytes for index in range(model.input_count))
         for case in self._request.cases:
             if tuple(map(len, case)) != inputs:
                 raise ValueError(f"the image's inputs have {inputs} bytes, not {tuple(map(len, case))}")
 
     def _run(self, inputs: Sequence[bytes], paint: int, trace: Any) -> "PaintResult":
-        ffi, wanted = self._ffi, self._request.model
-        sizes = wanted.output_sizes
+        ffi, asked = self._ffi, self._request.model
+        sizes = asked.output_sizes
         outputs = ffi.new("uint8_t[]", sum(sizes) + 1)
         peaks = ffi.new("uint32_t[]", len(self._pools) + 1)
         intact = ffi.new("uint8_t *")
         joined = ffi.from_buffer("uint8_t[]", b"".join(inputs) + b"\0")
-        status = self._library.cg_host_run(wanted.number, paint, joined, outputs, peaks, intact, trace)
+        status = self._library.cg_host_run(asked.number, paint, joined, outputs, peaks, intact, trace)
         check_status(status)
         written = bytes(ffi.buffer(outputs))
         return PaintResult(split(written, sizes), tuple(peaks)[: len(self._pools)], bool(intact[0]))
 
     def cases(self, progress: Progress) -> Iterator[CaseResult]:
         """Run every case under every paint."""
-        given = self._request.cases
-        for index, inputs in enumerate(given):
-            progress("run", index, len(given))
+        cases = self._request.cases
+        for index, inputs in enumerate(cases):
+            progress("run", index, len(cases))
             results = [self._run(inputs, paint, self._ffi.NULL) for paint in self._request.paints]
             yield case_result(self._pools, results)
 
@@ -182,8 +182,8 @@ class _LoadedModel:
             outputs.append(split(bytes(ffi.buffer(written)), sizes))
         peaks, intact = ffi.new("uint32_t[]", len(self._pools) + 1), ffi.new("uint8_t *")
         library.cg_host_marks(index, paint, peaks, intact)
-        found = tuple(peaks)[: len(self._pools)]
-        return [PaintResult(each, found, bool(intact[0])) for each in outputs]
+        pool_peaks = tuple(peaks)[: len(self._pools)]
+        return [PaintResult(case_outputs, pool_peaks, bool(intact[0])) for case_outputs in outputs]
 
     def trace(self, inputs: Sequence[bytes]) -> tuple[StepTrace, ...]:
         """Run one case and keep what each step left in memory."""

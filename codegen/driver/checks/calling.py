@@ -21,13 +21,13 @@ def check_interface(bundle: Bundle) -> None:
     there (E249)."""
     interface = bundle.programs[0].interface
     messages = Messages()
-    wanted = [("--pools caller", interface.caller_pools), ("--constants external", interface.external)]
-    given = [flag for flag, is_set in wanted if is_set]
-    if given and not bundle.is_single:
+    flags = [("--pools caller", interface.caller_pools), ("--constants external", interface.external)]
+    set_flags = [flag for flag, is_set in flags if is_set]
+    if set_flags and not bundle.is_single:
         names = ", ".join(program.name for program in bundle.programs)
         messages.add(
             "E260",
-            f"{' and '.join(given)}: for one model, not for {names} in one firmware",
+            f"{' and '.join(set_flags)}: for one model, not for {names} in one firmware",
             help="build each model into a folder of its own, and compile the runtime files once",
         )
     if interface.busy_flag and interface.caller_pools:
@@ -172,13 +172,13 @@ def _never_compressed(options: Options, *, alone: bool) -> str:
     Decoding needs buffers and constants at addresses that the linker knows. Constants of several models are
     linked together after each model was planned by itself.
     """
-    found = (
+    reasons = (
         ("--compress off", options.compress == "off"),
         ("several models in one firmware", not alone),
         ("--constants external", options.interface.external),
         ("--pools caller", options.interface.caller_pools),
     )
-    return " and ".join(words for words, is_so in found if is_so)
+    return " and ".join(words for words, is_so in reasons if is_so)
 
 
 @contextmanager

@@ -74,7 +74,7 @@ class LockDiffers(CodegenError):
 
     def __init__(self, path: Path, changes: tuple[LockChange, ...]) -> None:
         self.changes = changes
-        figures = sum(each.is_figure for each in changes)
+        figures = sum(change.is_figure for change in changes)
         others = len(changes) - figures
         told = f"{counted(figures, 'figure')} changed" if figures else "no figure changed, what was built did"
         if figures and others:
@@ -82,13 +82,13 @@ class LockDiffers(CodegenError):
                 f"{counted(figures, 'figure')} and {counted(others, 'other entry', 'other entries')} changed"
             )
         help_ = "if that is meant, delete the file and build again: it is written anew"
-        texts = [(str(each), None) for each in changes] + [(f"{told}; nothing was written", help_)]
+        texts = [(str(change), None) for change in changes] + [(f"{told}; nothing was written", help_)]
         super().__init__(Message(code="E407", text=t, where=str(path), help=h) for t, h in texts)
 
     @property
     def figures(self) -> Mapping[str, object]:
         """The changes, as JSON has them."""
-        rows = [{"name": each.name, "before": each.before, "now": each.now} for each in self.changes]
+        rows = [{"name": change.name, "before": change.before, "now": change.now} for change in self.changes]
         return {"changes": rows}
 
 
@@ -134,25 +134,25 @@ def check_place(path: Path | None) -> None:
         raise _unfit(path, text, "name a file in a folder that you may write to") from error
 
 
-def check_lock(path: Path | None, found: Figures) -> None:
+def check_lock(path: Path | None, figures: Figures) -> None:
     """Raise LockDiffers (E407) naming every figure that differs from those in `path`, sizes first, E228 for a
     file that is no lock file. Without `path`, or where there is no such file yet, nothing is wrong."""
     if path is None or not path.exists():
         return
-    before, now = dict(_flat(_read(path))), dict(_flat(found))
+    before, now = dict(_flat(_read(path))), dict(_flat(figures))
     changes = [
         LockChange(name=key, before=before.get(key), now=now.get(key))
         for key in dict.fromkeys([*now, *before])
         if before.get(key) != now.get(key)
     ]
     if changes:
-        raise LockDiffers(path, tuple(sorted(changes, key=lambda each: not each.is_figure)))
+        raise LockDiffers(path, tuple(sorted(changes, key=lambda change: not change.is_figure)))
 
 
-def write_lock(path: Path | None, found: Figures) -> None:
+def write_lock(path: Path | None, figures: Figures) -> None:
     """Write the lock file where there is none yet. Raises CodegenError E206."""
     if path is not None and not path.exists():
-        write_file(path, msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n")
+        write_file(path, msgspec.json.format(msgspec.json.encode(figures), indent=2) + b"\n")
 
 
 def _shown(value: object) -> str:

@@ -34,7 +34,7 @@ class Case:
     @property
     def known_outputs(self) -> tuple[np.ndarray, ...] | None:
         """Every expected output; None where one is not known from elsewhere."""
-        known = tuple(each for each in self.expected or () if each is not None)
+        known = tuple(output for output in self.expected or () if output is not None)
         return known if self.expected is not None and len(known) == len(self.expected) else None
 
 
@@ -64,22 +64,22 @@ class ArraySource:
         """
         messages = Messages()
         arrays = self.load()
-        found: list[np.ndarray | None] = []
+        arrays_read: list[np.ndarray | None] = []
         for index, tensor in enumerate(tensors):
             key, type_ = self._key(arrays, letter, index, tensor), tensor.type
             data = arrays.get(key)
             if data is not None:
                 whose = f"{what} {index}"
-                found.append(
+                arrays_read.append(
                     fitted(data, type_, key, whose, str(self.path), messages, sequence=letter == "x")
                 )
                 continue
             if index not in optional:
                 self._add_missing(arrays, key, f"{what} {index}", messages, tensor.origin)
-            found.append(None)
+            arrays_read.append(None)
         self._add_surplus(arrays, letter, tensors, what, messages)
         messages.raise_if_any()
-        return tuple(found)
+        return tuple(arrays_read)
 
     def check(self, letter: str, what: str) -> None:
         """Raise CodegenError E220 if the file cannot be read, E221 if it has no array of the case: what
@@ -103,17 +103,17 @@ class ArraySource:
         """
         messages = Messages()
         arrays = self.load()
-        found: list[np.ndarray | None] = []
+        columns: list[np.ndarray | None] = []
         for index, tensor in enumerate(tensors):
             key, type_ = self._key(arrays, letter, index, tensor), tensor.type
             data = arrays.get(key)
             if data is None:
                 if index not in optional:
                     self._add_missing(arrays, key, f"{what} {index}", messages, tensor.origin)
-                found.append(None)
+                columns.append(None)
                 continue
             if fits_in_rows(data, type_):
-                found.append(data.reshape(len(data), *type_.shape))
+                columns.append(data.reshape(len(data), *type_.shape))
                 continue
             text = f"array {key} is {data.dtype}{list(data.shape)}, not rows of {what} {index}, {type_}"
             help_ = "row k of an array is what the k-th inference of the sequence takes or gives"
@@ -121,13 +121,13 @@ class ArraySource:
                 help_ += f"; {guess}"
             messages.add("E222", text, where=str(self.path), help=help_)
         self._add_surplus(arrays, letter, tensors, what, messages)
-        counts = {len(each) for each in found if each is not None}
+        counts = {len(column) for column in columns if column is not None}
         if len(counts) > 1:
             rows = " and ".join(map(str, sorted(counts)))
             messages.take(uneven_rows(f"{what}s have {rows} rows", self.path))
         messages.raise_if_any()
         return [
-            tuple(None if each is None else each[row] for each in found)
+            tuple(None if column is None else column[row] for column in columns)
             for row in range(max(counts, default=0))
         ]
 
@@ -156,7 +156,7 @@ class ArraySource:
     def _add_surplus(
         self, arrays: Collection[str], letter: str, tensors: Sequence[IoTensor], what: str, messages: Messages
     ) -> None:
-        names = [self._behind_prefix(name) for each in tensors for name in (each.origin, each.field)]
+        names = [self._behind_prefix(name) for tensor in tensors for name in (tensor.origin, tensor.field)]
         add_surplus(arrays, self._behind_prefix(letter), len(tensors), names, what, str(self.path), messages)
 
     def _one_array(self) -> Message:
@@ -197,7 +197,9 @@ def fitting(
     expected = None
     if case.expected is not None:
         expected = _all_fitted(case.expected, outputs, "output", where, messages)
-    return Case(name=case.name, inputs=tuple(each for each in read if each is not None), expected=expected)
+    return Case(
+        name=case.name, inputs=tuple(array_ for array_ in read if array_ is not None), expected=expected
+    )
 
 
 def _all_fitted(
@@ -277,27 +279,27 @@ def state_inputs(program: Program) -> tuple[int, ...]:
     return tuple(fields.index(state.input) for state in program.signature.states)
 
 
-def array_inputs(program: Program, given: ArraySource) -> tuple[np.ndarray, ...]:
+def array_inputs(program: Program, source: ArraySource) -> tuple[np.ndarray, ...]:
     """Inputs of one inference. Variables of the model's file may be left out: they are as at the beginning.
     Raises CodegenError E220 to E223, as `array_outputs` does."""
-    own = {
-        each
-        for each, state in zip(state_inputs(program), program.signature.states, strict=True)
+    optional = {
+        index
+        for index, state in zip(state_inputs(program), program.signature.states, strict=True)
         if state.is_files
     }
-    read = given.read("x", program.signature.inputs, "input", own)
+    read = source.read("x", program.signature.inputs, "input", optional)
     firsts = _firsts(program)
     return tuple(firsts[index] if data is None else data for index, data in enumerate(read))
 
 
 def array_outputs(program: Program, expected: ArraySource) -> tuple[np.ndarray | None, ...]:
     """Expected outputs of one inference; those of variables of the model's file may be left out."""
-    own = {
-        each
-        for each, state in zip(state_outputs(program), program.signature.states, strict=True)
+    optional = {
+        index
+        for index, state in zip(state_outputs(program), program.signature.states, strict=True)
         if state.is_files
     }
-    return expected.read("y", program.signature.outputs, "output", own)
+    return expected.read("y", program.signature.outputs, "output", optional)
 
 
 def with_variables(program: Program, case: Case) -> Case:
@@ -305,8 +307,8 @@ def with_variables(program: Program, case: Case) -> Case:
     and what becomes of them is compared with NumPy's."""
     states = program.signature.states
     firsts = _firsts(program)
-    old = [each for each, state in zip(state_inputs(program), states, strict=True) if state.is_files]
-    new = [each for each, state in zip(state_outputs(program), states, strict=True) if state.is_files]
+    old = [index for index, state in zip(state_inputs(program), states, strict=True) if state.is_files]
+    new = [index for index, state in zip(state_outputs(program), states, strict=True) if state.is_files]
     inputs = list(case.inputs)
     if old and len(inputs) + len(old) == len(program.signature.inputs):
         for index in sorted(old):
@@ -321,11 +323,11 @@ def with_variables(program: Program, case: Case) -> Case:
 
 def _firsts(program: Program) -> dict[int, np.ndarray]:
     """Initial bytes of each input that is state, by the input's index."""
-    found: dict[int, np.ndarray] = {}
+    initial: dict[int, np.ndarray] = {}
     for index, state in zip(state_inputs(program), program.signature.states, strict=True):
         type_ = program.signature.inputs[index].type
-        found[index] = np.frombuffer(state.initial, type_.dtype.numpy).reshape(type_.shape)
-    return found
+        initial[index] = np.frombuffer(state.initial, type_.dtype.numpy).reshape(type_.shape)
+    return initial
 
 
 def state_outputs(program: Program) -> tuple[int, ...]:
@@ -335,7 +337,7 @@ def state_outputs(program: Program) -> tuple[int, ...]:
 
 
 def sequence_cases(
-    program: Program, given: ArraySource | None, expected: ArraySource | None, seed: int
+    program: Program, source: ArraySource | None, expected: ArraySource | None, seed: int
 ) -> list[Case]:
     """The inferences of a sequence, in order: row by row of the arrays, or made up from the seed.
 
@@ -343,20 +345,20 @@ def sequence_cases(
     Raises CodegenError E220 to E222.
     """
     types = [tensor.type for tensor in program.signature.inputs]
-    if given is None:
+    if source is None:
         numbers = range(seed, seed + MADE_UP + int(program.metadata.get("ready_calls", 0)))
         names = [f"seed {number}" for number in numbers]
         rows = [pattern_case(types, number).inputs for number in numbers]
     else:
-        read = given.read_rows("x", program.signature.inputs, "input", state_inputs(program))
-        name = given.prefix or given.path.name
+        read = source.read_rows("x", program.signature.inputs, "input", state_inputs(program))
+        name = source.prefix or source.path.name
         names = [f"{name}, row {number}" for number in range(len(read))]
         rows = [tuple(_zero(t) if d is None else d for t, d in zip(types, r, strict=True)) for r in read]
     firsts = _firsts(program)
     inputs = [tuple(firsts.get(index, data) for index, data in enumerate(row)) for row in rows]
     return [
-        Case(name=name, inputs=own, expected=outputs)
-        for name, own, outputs in zip(names, inputs, _outputs(program, expected, len(rows)), strict=True)
+        Case(name=name, inputs=arrays, expected=outputs)
+        for name, arrays, outputs in zip(names, inputs, _outputs(program, expected, len(rows)), strict=True)
     ]
 
 

@@ -143,7 +143,9 @@ def _memories(board: Board) -> str:
 def home_region(board: Board, pool: DeclaredPool) -> Region | None:
     """The writable region of `board` that holds all of `pool`; None if none does."""
     writable = (region for region in board.regions if region.writable)
-    return next((each for each in writable if each.start <= pool.address and pool.end <= each.end), None)
+    return next(
+        (region for region in writable if region.start <= pool.address and pool.end <= region.end), None
+    )
 
 
 def _cut(board: Board, region: Region, pools: list[DeclaredPool], messages: Messages) -> list[Region]:

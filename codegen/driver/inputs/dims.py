@@ -90,7 +90,7 @@ def parsed(words: Sequence[str]) -> tuple[GivenDim, ...]:
     """Words of `--dim`. Raises CodegenError E281 naming every one that is none, says an empty range, or says
     again what another one does."""
     messages = Messages()
-    found: dict[tuple[str, int | None], GivenDim] = {}
+    dims: dict[tuple[str, int | None], GivenDim] = {}
     for word in words:
         match = _WORD.fullmatch(word)
         if match is None or (match["symbol"] and match["axis"] is None):
@@ -113,7 +113,7 @@ def parsed(words: Sequence[str]) -> tuple[GivenDim, ...]:
             text = f"{high} does not fit the 32 bits in which firmware computes offsets"
             messages.add("E281", text, where=f"--dim {word}", help=_HELP)
             continue
-        given = GivenDim(
+        dim = GivenDim(
             text=word,
             name=match["name"],
             axis=axis,
@@ -122,17 +122,17 @@ def parsed(words: Sequence[str]) -> tuple[GivenDim, ...]:
             symbol=match["symbol"] or "",
             is_open=is_open,
         )
-        if (given.name, axis) in found:
-            first = found[given.name, axis]
+        if (dim.name, axis) in dims:
+            first = dims[dim.name, axis]
             messages.add(
                 "E281", f"--dim {first} says it already", where=f"--dim {word}", help="leave one out"
             )
-        found[given.name, axis] = given
-    for extra in [each for each in found.values() if each.is_open][1:]:
+        dims[dim.name, axis] = dim
+    for extra in [dim_ for dim_ in dims.values() if dim_.is_open][1:]:
         text = "a second open range: the sizes that fit are not one largest size then"
         messages.add("E281", text, where=f"--dim {extra}", help="leave one range open, and close the others")
     messages.raise_if_any()
-    return tuple(found.values())
+    return tuple(dims.values())
 
 
 def _is_literal(symbol: str) -> bool:
@@ -144,35 +144,35 @@ def _is_literal(symbol: str) -> bool:
 
 def dims_of(
     path: Path,
-    given: Sequence[GivenDim],
+    dims: Sequence[GivenDim],
     limits: ByteLimits = STATED,
     fixes: Sequence[FixedInput] = (),
 ) -> Dims | None:
-    """The sizes that `given` say of the model at `path`; None where nothing is given.
+    """The sizes that `dims` say of the model at `path`; None where nothing is given.
 
     Raises CodegenError as `importers.load` does, E282 for an input, axis or symbol that there is not.
     """
-    if not given:
+    if not dims:
         return None
     signatures = importers.signatures(path, limits, fixes)
-    fields = unique([identifier(each.name, f"input{i}") for i, each in enumerate(signatures)])
+    fields = unique([identifier(signature.name, f"input{i}") for i, signature in enumerate(signatures)])
     messages = Messages()
     axes: dict[tuple[int, int], str] = {}
     ranges: dict[str, tuple[int, int]] = {}
     open_symbol = ""
-    for each in given:
-        if each.axis is None:
-            ranges[each.name] = each.low, each.high
-            open_symbol = each.name if each.is_open else open_symbol
+    for dim in dims:
+        if dim.axis is None:
+            ranges[dim.name] = dim.low, dim.high
+            open_symbol = dim.name if dim.is_open else open_symbol
             continue
-        place = _axis(each, each.axis, fields, signatures, messages)
+        place = _axis(dim, dim.axis, fields, signatures, messages)
         if place is not None:
-            symbol = each.symbol or f"{fields[place[0]]}_dim{place[1]}"
+            symbol = dim.symbol or f"{fields[place[0]]}_dim{place[1]}"
             axes[place] = symbol
-            if not each.symbol:
-                ranges[symbol] = each.low, each.high
-                open_symbol = symbol if each.is_open else open_symbol
-    _bind_rest(given, axes, ranges, fields, signatures, messages)
+            if not dim.symbol:
+                ranges[symbol] = dim.low, dim.high
+                open_symbol = symbol if dim.is_open else open_symbol
+    _bind_rest(dims, axes, ranges, fields, signatures, messages)
     for place, symbol in axes.items():
         if symbol not in ranges:
             text = f"{symbol} has no range"
@@ -188,28 +188,28 @@ def dims_of(
 
 
 def _axis(
-    given: GivenDim,
+    dim: GivenDim,
     axis: int,
     fields: Sequence[str],
     signatures: "Sequence[InputSignature]",
     messages: Messages,
 ) -> tuple[int, int] | None:
-    if given.name not in fields:
-        text = f"the model has no input {given.name}"
+    if dim.name not in fields:
+        text = f"the model has no input {dim.name}"
         help_ = f"its inputs are {', '.join(fields)}"
-        messages.add("E282", text, where=f"--dim {given}", help=help_)
+        messages.add("E282", text, where=f"--dim {dim}", help=help_)
         return None
-    which = fields.index(given.name)
+    which = fields.index(dim.name)
     if axis >= len(signatures[which].shape):
-        text = f"{given.name} has no axis {axis}"
+        text = f"{dim.name} has no axis {axis}"
         help_ = f"its shape is {list(signatures[which].shape)}: axes 0 to {len(signatures[which].shape) - 1}"
-        messages.add("E282", text, where=f"--dim {given}", help=help_)
+        messages.add("E282", text, where=f"--dim {dim}", help=help_)
         return None
     return which, axis
 
 
 def _bind_rest(
-    given: Sequence[GivenDim],
+    dims: Sequence[GivenDim],
     axes: dict[tuple[int, int], str],
     ranges: Mapping[str, tuple[int, int]],
     fields: Sequence[str],
@@ -218,8 +218,8 @@ def _bind_rest(
 ) -> None:
     """A symbol without an axis is each extent that the file calls so or, if it calls none so, the one that it
     leaves open: beside the batch, if there are several, and in every input that has one."""
-    for which, each in enumerate(signatures):
-        for axis, symbol in enumerate(each.symbols):
+    for which, signature in enumerate(signatures):
+        for axis, symbol in enumerate(signature.symbols):
             name = identifier(symbol, "") if symbol else ""
             if name in ranges:
                 axes.setdefault((which, axis), name)
@@ -228,8 +228,8 @@ def _bind_rest(
         return
     open_ = [
         (which, axis)
-        for which, each in enumerate(signatures)
-        for axis, extent in enumerate(each.shape)
+        for which, signature in enumerate(signatures)
+        for axis, extent in enumerate(signature.shape)
         if extent == -1 and (which, axis) not in axes
     ]
     inner = [place for place in open_ if place[1] > 0] or open_
@@ -238,18 +238,24 @@ def _bind_rest(
         axes.update(dict.fromkeys(inner, loose[0]))
         return
     said = ", ".join(_named_axis(signatures[which], fields[which], axis) for which, axis in inner) or "none"
-    any_ = [(which, min(len(each.shape), 2) - 1) for which, each in enumerate(signatures) if each.shape]
+    any_ = [
+        (which, min(len(signature.shape), 2) - 1)
+        for which, signature in enumerate(signatures)
+        if signature.shape
+    ]
     meant = [f"{fields[which]}.{axis}" for which, axis in (*inner, *any_)]
-    for each in given:
-        if each.axis is None and each.name in loose:
-            text = f"which size {each.name} is does not follow from the file, which leaves open: {said}"
+    for signature in dims:
+        if signature.axis is None and signature.name in loose:
+            text = f"which size {signature.name} is does not follow from the file, which leaves open: {said}"
             help_ = "leave it out: no input has an axis"
             names = [name for which, axis in inner if (name := _name_of(signatures[which], axis))]
             if names:
-                help_ = f"call it as the file does: --dim {str(each).replace(each.name, names[0], 1)}"
+                help_ = (
+                    f"call it as the file does: --dim {str(signature).replace(signature.name, names[0], 1)}"
+                )
             elif meant:
-                help_ = f"say it: --dim {meant[0]}={each.name} beside this one"
-            messages.add("E282", text, where=f"--dim {each}", help=help_)
+                help_ = f"say it: --dim {meant[0]}={signature.name} beside this one"
+            messages.add("E282", text, where=f"--dim {signature}", help=help_)
 
 
 def _name_of(signature: "InputSignature", axis: int) -> str:
@@ -270,12 +276,12 @@ def values_at(words: str, symbols: "Sequence[Symbol]") -> dict[str, int]:
     """The values of `T=37` or `H=8,W=9`. Raises CodegenError E285 for anything but one value a symbol, in its
     range."""
     messages = Messages()
-    found: dict[str, int] = {}
+    values: dict[str, int] = {}
     of = {symbol.name: symbol for symbol in symbols}
     said = ", ".join(str(symbol) for symbol in symbols)
     for word in words.split(","):
         name, _, value = word.partition("=")
-        if not _AT.fullmatch(word) or name not in of or name in found:
+        if not _AT.fullmatch(word) or name not in of or name in values:
             help_ = f"the sizes are {said}: --at all, --at breakpoints, or one value each"
             messages.add("E285", "says no value of a size", where=f"--at {word}", help=help_)
         elif not of[name].low <= int(value) <= of[name].high:
@@ -283,9 +289,9 @@ def values_at(words: str, symbols: "Sequence[Symbol]") -> dict[str, int]:
                 "E285", f"outside {of[name]}", where=f"--at {word}", help="give a value in the range"
             )
         else:
-            found[name] = int(value)
-    if not messages.all and len(found) != len(symbols):
-        missing = ", ".join(name for name in of if name not in found)
+            values[name] = int(value)
+    if not messages.all and len(values) != len(symbols):
+        missing = ", ".join(name for name in of if name not in values)
         messages.add("E285", f"no value of {missing}", where=f"--at {words}", help=f"the sizes are {said}")
     messages.raise_if_any()
-    return found
+    return values

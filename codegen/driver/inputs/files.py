@@ -58,7 +58,7 @@ def _folder(path: Path, kinds: str) -> Message:
 def _names_in(folder: Path) -> list[str]:
     """Names in a folder, so many as are looked through; none of one that cannot be read."""
     try:
-        return [each.name for each in islice(folder.iterdir(), _MOST_NAMES)]
+        return [path.name for path in islice(folder.iterdir(), _MOST_NAMES)]
     except OSError:
         return []
 

@@ -44,15 +44,17 @@ def write_ranged(folder: Path, sizes: Sizes, stages: Callable[[Mapping[str, int]
     Raises CodegenError E308 for a stage at which they differ in what no formula says.
     """
     values = combinations(sizes.symbols)
-    every = [list(stages(each)) for each in values]
+    every = [list(stages(sizes_)) for sizes_ in values]
     observe: Callable[[str, Module], None] | None = None
     for position, (stage, _) in enumerate(every[-1]):
         try:
-            found = merged_module(sizes.symbols, sizes.axes, values, [each[position][1] for each in every])
+            merged = merged_module(
+                sizes.symbols, sizes.axes, values, [stages_[position][1] for stages_ in every]
+            )
         except Unlike as unlike:
             text = f"{unlike} ({stage})"
             raise CodegenError(Message(code="E308", where=f"--dump-ir {folder}", text=text)) from unlike
         if observe is None:
-            observe = observer(folder, verify(found))
+            observe = observer(folder, verify(merged))
         else:
-            observe(stage, verify(found))
+            observe(stage, verify(merged))

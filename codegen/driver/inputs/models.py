@@ -43,20 +43,20 @@ class GivenNames:
         return f"--name {' '.join(self.words)}"
 
 
-def model_names(paths: Sequence[Path], given: GivenNames | None = None) -> tuple[ModelName, ...]:
+def model_names(paths: Sequence[Path], names: GivenNames | None = None) -> tuple[ModelName, ...]:
     """Names of the models of a build, in order.
 
     Raises CodegenError E205 for two alike, E227 for words of `--name` that are no prefixes or for no model.
     """
-    own = [_of_file(path) for path in paths]
-    found = _renamed(own, given or GivenNames())
-    _check_apart(found)
-    return tuple(found)
+    file_names = [_of_file(path) for path in paths]
+    names_ = _renamed(file_names, names or GivenNames())
+    _check_apart(names_)
+    return tuple(names_)
 
 
-def model_name(path: Path, given: GivenNames | None = None) -> str:
+def model_name(path: Path, names: GivenNames | None = None) -> str:
     """Name of the only model of a build. Raises as `model_names` does."""
-    return model_names((path,), given)[0].name
+    return model_names((path,), names)[0].name
 
 
 def _of_file(path: Path) -> ModelName:
@@ -86,45 +86,45 @@ def _hidden(name: str) -> str:
     return f"{name} is a word of C, C++ or the runtime" if is_taken(name) else ""
 
 
-def _renamed(own: Sequence[ModelName], given: GivenNames) -> list[ModelName]:
+def _renamed(file_names: Sequence[ModelName], names: GivenNames) -> list[ModelName]:
     messages = Messages()
-    pairs = [word.partition("=") for word in given.words]
+    pairs = [word.partition("=") for word in names.words]
     plain = [prefix for prefix, sign, _ in pairs if not sign]
-    wanted: Mapping[int, str] = dict(enumerate(plain))
+    prefixes: Mapping[int, str] = dict(enumerate(plain))
     if plain and len(plain) < len(pairs):
         help_ = "give one PREFIX a model, in their order, or pairs only"
-        messages.add("E227", "PREFIX and NAME=PREFIX are mixed", where=given.where, help=help_)
-    elif plain and len(plain) != len(own):
-        help_ = f"give one a model, in their order, or {own[0].name}=PREFIX for some of them"
-        text = f"{counted(len(plain), 'name')} for {counted(len(own), 'model')}"
-        messages.add("E227", text, where=given.where, help=help_)
+        messages.add("E227", "PREFIX and NAME=PREFIX are mixed", where=names.where, help=help_)
+    elif plain and len(plain) != len(file_names):
+        help_ = f"give one a model, in their order, or {file_names[0].name}=PREFIX for some of them"
+        text = f"{counted(len(plain), 'name')} for {counted(len(file_names), 'model')}"
+        messages.add("E227", text, where=names.where, help=help_)
     elif not plain:
-        wanted = _by_file(given, [each.name for each in own], messages)
-    for prefix in wanted.values():
-        _check_prefix(prefix, given.where, messages)
+        prefixes = _by_file(names, [model.name for model in file_names], messages)
+    for prefix in prefixes.values():
+        _check_prefix(prefix, names.where, messages)
     messages.raise_if_any()
     return [
-        ModelName(name=wanted[index], path=each.path) if index in wanted else each
-        for index, each in enumerate(own)
+        ModelName(name=prefixes[index], path=model.path) if index in prefixes else model
+        for index, model in enumerate(file_names)
     ]
 
 
-def _by_file(given: GivenNames, files: Sequence[str], messages: Messages) -> Mapping[int, str]:
+def _by_file(names: GivenNames, files: Sequence[str], messages: Messages) -> Mapping[int, str]:
     """Index of a model -> the prefix that a pair gives it."""
-    found: dict[int, str] = {}
-    for file, _, prefix in (word.partition("=") for word in given.words):
+    prefixes: dict[int, str] = {}
+    for file, _, prefix in (word.partition("=") for word in names.words):
         indices = [index for index, name in enumerate(files) if name == file]
         if len(indices) > 1:
             help_ = "give one PREFIX a model, in their order"
-            messages.add("E227", f"{len(indices)} files are called {file}", where=given.where, help=help_)
-        elif indices and indices[0] in found:
-            messages.add("E227", f"{file} gets two names", where=given.where, help="leave the one meant")
+            messages.add("E227", f"{len(indices)} files are called {file}", where=names.where, help=help_)
+        elif indices and indices[0] in prefixes:
+            messages.add("E227", f"{file} gets two names", where=names.where, help="leave the one meant")
         elif indices:
-            found[indices[0]] = prefix
-        elif not given.of_project:
+            prefixes[indices[0]] = prefix
+        elif not names.of_project:
             help_ = f"by their files the models are {', '.join(files)}"
-            messages.add("E227", f"no model is called {file}", where=given.where, help=help_)
-    return found
+            messages.add("E227", f"no model is called {file}", where=names.where, help=help_)
+    return prefixes
 
 
 def _check_prefix(prefix: str, where: str, messages: Messages) -> None:
@@ -136,8 +136,8 @@ def _check_prefix(prefix: str, where: str, messages: Messages) -> None:
         messages.add("E227", f"a model cannot be called {prefix}: {reason}", where=where, help=help_)
 
 
-def _check_apart(found: Sequence[ModelName]) -> None:
-    names = [each.name for each in found]
+def _check_apart(models: Sequence[ModelName]) -> None:
+    names = [model.name for model in models]
     twice = sorted(name for name, count in Counter(names).items() if count > 1)
     messages = Messages()
     help_ = "call them apart: --name PREFIX once a model, in the order of the models"
@@ -176,7 +176,7 @@ def check_missed(missed: "Mapping[str, Mapping[Place, Message]]") -> None:
     messages = Messages()
     models = tuple(missed)
     for place, first in missed[models[0]].items():
-        misses = {name: each[place] for name, each in missed.items() if place in each}
+        misses = {name: misses_of[place] for name, misses_of in missed.items() if place in misses_of}
         if len(misses) == len(models):
             texts = {
                 miss.text: [n for n in models if misses[n].text == miss.text] for miss in misses.values()

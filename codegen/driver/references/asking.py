@@ -155,7 +155,10 @@ def answer_of(engine: Engine, request: Request) -> EngineAnswer:
 def file_types(planned: Planned) -> tuple[tuple[TensorType, ...], tuple[TensorType, ...]]:
     """Types of inputs and outputs as the file has them; `--io-types` and `--layout` make other ones."""
     signature = planned.program.signature
-    types = tuple(each.type for each in signature.inputs), tuple(each.type for each in signature.outputs)
+    types = (
+        tuple(tensor.type for tensor in signature.inputs),
+        tuple(tensor.type for tensor in signature.outputs),
+    )
     if planned.file is None or not planned.file.has_other_edges:
         return types
     main = planned.file.imported().module.main
@@ -251,10 +254,10 @@ def _as_ours(
     for outputs in answer.outputs:
         if len(outputs) != len(types) - len(hidden):
             return None, f"{len(outputs)} outputs, the imported network {len(types) - len(hidden)}"
-        theirs = iter(outputs)
+        arrays = iter(outputs)
         ours: list[np.ndarray | None] = []
         for index, (tensor, type_) in enumerate(zip(program.signature.outputs, types, strict=True)):
-            data = None if index in hidden else next(theirs)
+            data = None if index in hidden else next(arrays)
             if data is not None and not _fits(data, type_, is_strict=is_strict):
                 text = f'output "{tensor.field}" as {data.dtype}{list(data.shape)}, the import as {type_}'
                 return ((), text) if is_strict else (None, text)
@@ -271,12 +274,12 @@ def _fits(data: np.ndarray, type_: TensorType, *, is_strict: bool) -> bool:
 
 
 def _as_program(
-    data: np.ndarray, type_: TensorType, wanted: TensorType, order: tuple[int, ...] | None
+    data: np.ndarray, type_: TensorType, ours: TensorType, order: tuple[int, ...] | None
 ) -> np.ndarray:
     """An output of the file as the program gives it: in the integers of `--io-types`, its axes in `order`."""
-    shape = type_.shape if order is not None else wanted.shape
+    shape = type_.shape if order is not None else ours.shape
     image = data.reshape([int(extent) for extent in shape])
     image = np.array(image if order is None else image.transpose(order), order="C")
-    if type_.dtype is wanted.dtype:
+    if type_.dtype is ours.dtype:
         return image
-    return _integers(image if type_.dtype is DType.FLOAT32 else _real(image, type_), wanted)
+    return _integers(image if type_.dtype is DType.FLOAT32 else _real(image, type_), ours)

@@ -84,17 +84,17 @@ class _Walk:
             self.unjudged[operator] = None
             is_judged = False
         data = evaluate_let(let, [None if arg is None else self._value(arg) for arg in let.call.args])
-        theirs = self._theirs(let) if known is None else known
-        if theirs is None:
+        engine_data = self._theirs(let) if known is None else known
+        if engine_data is None:
             self._values[name] = data
             self._drifting.update({name} if drifts or data.dtype.kind == "f" else ())
             self._unjudged.update(() if is_judged else {name})
             return
-        self._values[name] = theirs
+        self._values[name] = engine_data
         if not is_judged:
             return
         self.compared += 1
-        comparison = compare(data, theirs, _STEP_TOLERANCE)
+        comparison = compare(data, engine_data, _STEP_TOLERANCE)
         if not comparison.matches and not self._is_rounding(let, comparison, data, drifts=drifts):
             self.wrong.append(WrongStep(where=let.where, comparison=comparison, elements=data.size))
 

@@ -132,9 +132,9 @@ def _compared(
         expected = case.expected or (None,) * count
         other = known[index] or (None,) * count
         right = _filled(expected, other)
-        if any(each is None for each in right):
+        if any(array is None for array in right):
             right = _filled(right, ours.outputs(index))
-        whole = [each for each in right if each is not None]
+        whole = [array for array in right if array is not None]
         compared.append(ours.compared(measured, whole))
     return tuple(compared)
 
@@ -159,12 +159,12 @@ def _explained(
 ) -> Judged:
     """The verdict where the board computes what was imported, and the import was checked step by step."""
     engine = str(asked.engine)
-    difference = max(one.max_abs_difference for each in by_engine for one in each)
+    difference = max(one.max_abs_difference for case_comparisons in by_engine for one in case_comparisons)
     if check.wrong:
         faults = import_faults(check, f"case {case.name}, ", engine)
         used = ReferenceUsed(kind="engine", engine=engine, values_compared=check.values, faults=faults)
         return Judged(comparisons=by_engine, reference=used)
-    if all(one.matches for each in by_engine for one in each):
+    if all(one.matches for case_comparisons in by_engine for one in case_comparisons):
         used = ReferenceUsed(
             kind="engine",
             engine=engine,

@@ -124,5 +124,5 @@ def _floats(type_: TensorType) -> TensorType:
 def _unrounded(attrs: Attrs) -> Attrs:
     """The attributes with no limits and no rounding of integers."""
     plain: dict[str, Any] = {"rounding": TFLITE, "activation": Activation.NONE}
-    names = {each.name for each in fields(attrs)}
+    names = {attribute.name for attribute in fields(attrs)}
     return replace(attrs, **{name: value for name, value in plain.items() if name in names})

@@ -78,8 +78,8 @@ def _with_state(planned: Planned, cases: Sequence[Case], index: int, asked: Engi
     if index == 0:
         return cases[0]
     ours = list(sequence_references(planned, cases[:index]))[-1]
-    theirs = asked.outputs[index - 1]
-    before = [two if one is None else one for one, two in zip(theirs, ours, strict=True)]
+    answers = asked.outputs[index - 1]
+    before = [two if one is None else one for one, two in zip(answers, ours, strict=True)]
     inputs = list(cases[index].inputs)
     for place, output in zip(state_inputs(planned.program), state_outputs(planned.program), strict=True):
         inputs[place] = before[output]

@@ -24,15 +24,14 @@ def sequence_references(planned: Planned, cases: Sequence[Case]) -> Iterator[tup
     for case in cases:
         inputs = tuple(state.get(index, data) for index, data in enumerate(case.inputs))
         expected = case.expected or (None,) * len(program.signature.outputs)
-        found = expected if known else tuple(evaluate(reference, reference.main, inputs))
-        state = {into: data for into, out in pairs if (data := found[out]) is not None}
+        computed = expected if known else tuple(evaluate(reference, reference.main, inputs))
+        state = {into: data for into, out in pairs if (data := computed[out]) is not None}
         if windows is not None and not known:
-            found = windows.results(inputs, found)
-        yield tuple(
-            each
-            for own, theirs in zip(found, expected, strict=True)
-            if (each := own if theirs is None else theirs) is not None
+            computed = windows.results(inputs, computed)
+        outputs = (
+            ours if stated is None else stated for ours, stated in zip(computed, expected, strict=True)
         )
+        yield tuple(output for output in outputs if output is not None)
 
 
 class _WholeWindows:

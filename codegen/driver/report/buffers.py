@@ -58,15 +58,15 @@ def _alive_steps(buffers: Sequence[Buffer], times: Times) -> list[dict[str, int 
 
 def _under(buffers: Sequence[Buffer], plan: MemoryPlan) -> dict[str, list[dict[str, object]]]:
     """Buffer -> those with bytes that it is written over while they are alive, and how many bytes."""
-    found: dict[str, list[dict[str, object]]] = {}
+    under: dict[str, list[dict[str, object]]] = {}
     for late, early in _together(buffers):
         mine, other = plan.placements[late.id], plan.placements[early.id]
         if mine.pool == other.pool:
             stop = min(mine.offset + late.size_bytes, other.offset + early.size_bytes)
             shared = stop - max(mine.offset, other.offset)
             if shared > 0:
-                found.setdefault(late.id, []).append({"id": early.id, "bytes": shared})
-    return found
+                under.setdefault(late.id, []).append({"id": early.id, "bytes": shared})
+    return under
 
 
 def _together(buffers: Sequence[Buffer]) -> Iterator[tuple[Buffer, Buffer]]:
@@ -81,7 +81,7 @@ def _together(buffers: Sequence[Buffer]) -> Iterator[tuple[Buffer, Buffer]]:
 def _below(problem: Problem, plan: MemoryPlan) -> dict[str, set[str]]:
     """Buffer -> those that it cannot lie lower for: it begins where their bytes end that it has to leave."""
     buffers = {buffer.id: buffer for buffer in problem.buffers}
-    found: dict[str, set[str]] = {}
+    below: dict[str, set[str]] = {}
     for conflict in problem.conflicts:
         first, second = plan.placements[conflict.first], plan.placements[conflict.second]
         if first.pool != second.pool:
@@ -93,5 +93,5 @@ def _below(problem: Problem, plan: MemoryPlan) -> dict[str, set[str]]:
         for lower, end, upper, offset in pairs:
             alignment = buffers[upper].alignment
             if -(-end // alignment) * alignment == offset > 0 and buffers[lower].size_bytes:
-                found.setdefault(upper, set()).add(lower)
-    return found
+                below.setdefault(upper, set()).add(lower)
+    return below

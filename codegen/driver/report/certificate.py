@@ -170,7 +170,7 @@ def ways_text(program: Program) -> str:
 def origin(prim: PrimFunc) -> str | None:
     """The file's name for the result of a step, for a block of its last layer; None for inserted steps."""
     sources = [let.source for let in (prim.let, *reversed(inner_lets(prim)))]
-    return next((each.tensor_name for each in sources if each is not None and each.tensor_name), None)
+    return next((source.tensor_name for source in sources if source is not None and source.tensor_name), None)
 
 
 def inner_lets(prim: PrimFunc) -> tuple[Let, ...]:

@@ -15,12 +15,16 @@ class CodeSizes:
 
     def code_bytes(self, step: int) -> int | None:
         """Bytes of the step's kernels and of all they call, each function once; None if there are none."""
-        called = {address for each in self._of(step) for address in each.reached}
-        return sum(each.size_bytes for each in self._functions if each.address in called) if called else None
+        called = {address for function in self._of(step) for address in function.reached}
+        return (
+            sum(function.size_bytes for function in self._functions if function.address in called)
+            if called
+            else None
+        )
 
     def stack_bound_bytes(self, step: int) -> int | None:
         """The largest static bound of its kernels' call trees; None where one has none."""
-        bounds = [each.stack_bound_bytes for each in self._of(step)]
+        bounds = [function.stack_bound_bytes for function in self._of(step)]
         known = [bound for bound in bounds if bound is not None]
         return max(known) if known and len(known) == len(bounds) else None
 
@@ -29,4 +33,4 @@ class CodeSizes:
         if not self._functions or not self._called:
             return []
         symbols = set(self._called[step].symbols)
-        return [each for each in self._functions if each.name.split(".")[0] in symbols]
+        return [function for function in self._functions if function.name.split(".")[0] in symbols]

@@ -121,7 +121,7 @@ class ReferenceUsed:
             return [
                 f"import    {values} compared with those of {self.values_by or self.engine}, "
                 f"each step from the same arguments{self._rounding()}"
-            ] + [f"          {each}: another engine rules, not judged" for each in self.unjudged]
+            ] + [f"          {operator}: another engine rules, not judged" for operator in self.unjudged]
         if self.kind == "numpy" and self.reason:
             lines = [f"reference ours, which cannot see a wrong import: {self.reason}"]
             return [*lines, f"          {self.advice}"] if self.advice else lines

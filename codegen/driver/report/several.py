@@ -31,9 +31,9 @@ def joint_report(bundle: Bundle, documents: Sequence[dict[str, object]]) -> dict
     board = bundle.programs[0].board
     head["totals"] = totals(head, board, bundle.programs[0].memory.problem.pools)
     models = [
-        {key: part for key, part in each.items() if key not in _SHARED}
-        | {"plan": _based(bundle, program.name, _part(each, "plan"))}
-        for program, each in zip(bundle.programs, documents, strict=True)
+        {key: part for key, part in document.items() if key not in _SHARED}
+        | {"plan": _based(bundle, program.name, _part(document, "plan"))}
+        for program, document in zip(bundle.programs, documents, strict=True)
     ]
     whole = {**head, "models": models}
     return {**whole, "summary": summary(whole, board)}
@@ -61,14 +61,14 @@ def constants_report(bundle: Bundle) -> dict[str, object]:
 
 def joint_plan(bundle: Bundle, documents: Sequence[dict[str, object]]) -> dict[str, object]:
     """`plan`: the pools as the firmware has them, and what is proved about them."""
-    plans = [_part(each, "plan") for each in documents]
+    plans = [_part(document, "plan") for document in documents]
     pools = [_pool(bundle, pool) for pool in bundle.pools]
     peak = sum(bundle_peak(bundle, pool.name) for pool in bundle.pools)
     bound = sum(pool_bound(bundle, pool.name) for pool in bundle.pools)
-    own = "bases" if bundle.plan is None else bundle.plan.solver
+    solver = "bases" if bundle.plan is None else bundle.plan.solver
     return {
         "planner": plans[0]["planner"],
-        "solver": ", ".join(dict.fromkeys([*(str(plan["solver"]) for plan in plans), own])),
+        "solver": ", ".join(dict.fromkeys([*(str(plan["solver"]) for plan in plans), solver])),
         "proved_optimal": is_proved(bundle),
         "peak_bytes": peak,
         "lower_bound_bytes": bound,
@@ -101,12 +101,12 @@ def is_proved(bundle: Bundle) -> bool:
 def pool_bound(bundle: Bundle, pool: str) -> int:
     """Lower bound of `bundle_peak` for the pools that each model's plan chose: the most that concurrent
     models need together by their own bounds; what the search for the bases proved, where theirs are."""
-    own = {
+    bounds = {
         program.name: program.memory.plan.lower_bounds.get(pool, 0)
         for program in bundle.programs
         if (program.name, pool) in bundle.bases
     }
-    bound = sum(own[name] for name in heaviest_group(own, bundle.concurrent))
+    bound = sum(bounds[name] for name in heaviest_group(bounds, bundle.concurrent))
     if bundle.plan is not None and all(program.memory.plan.proved_optimal for program in bundle.programs):
         bound = max(bound, bundle.plan.lower_bounds.get(pool, 0))
     return bound
@@ -120,7 +120,7 @@ def _closed_by(bundle: Bundle) -> str | None:
 
 
 def _pool(bundle: Bundle, pool: BundlePool) -> dict[str, object]:
-    own = {
+    sizes = {
         program.name: mine.size_bytes
         for program in bundle.programs
         for mine in own_pools(program)
@@ -131,7 +131,7 @@ def _pool(bundle: Bundle, pool: BundlePool) -> dict[str, object]:
         + program.memory.peak_bytes(pool.name)
         - workspace_bytes(program, pool.name)
         for program in bundle.programs
-        if program.name in own
+        if program.name in sizes
     }
     return {
         "name": pool.name,
@@ -142,7 +142,7 @@ def _pool(bundle: Bundle, pool: BundlePool) -> dict[str, object]:
         "size_bytes": pool.size_bytes,
         "lower_bound_bytes": pool_bound(bundle, pool.name),
         "workspace_bytes": bundle_peak(bundle, pool.name) - max(without.values()),
-        "separate_bytes": sum(own.values()),
+        "separate_bytes": sum(sizes.values()),
     }
 
 

@@ -249,8 +249,12 @@ def _elf(sizes: ElfSizes) -> dict[str, object]:
         "stack_bound_bytes": sizes.stack_bound_bytes,
         "core1_stack_bound_bytes": sizes.core1_stack_bound_bytes,
         "functions": [
-            {"name": each.name, "bytes": each.size_bytes, "stack_bound_bytes": each.stack_bound_bytes}
-            for each in sizes.functions
+            {
+                "name": function.name,
+                "bytes": function.size_bytes,
+                "stack_bound_bytes": function.stack_bound_bytes,
+            }
+            for function in sizes.functions
         ],
     }
 
@@ -258,10 +262,10 @@ def _elf(sizes: ElfSizes) -> dict[str, object]:
 def _workspace_bytes(program: Program) -> Counter[str]:
     """Bytes of workspace of each PrimFunc, by name."""
     buffers: dict[str, Buffer] = {buffer.id: buffer for buffer in program.memory.problem.buffers}
-    found: Counter[str] = Counter()
+    workspaces: Counter[str] = Counter()
     for (name, _), id_ in program.memory.workspaces.items():
-        found[name] += buffers[id_].size_bytes
-    return found
+        workspaces[name] += buffers[id_].size_bytes
+    return workspaces
 
 
 def _step(
@@ -269,7 +273,7 @@ def _step(
 ) -> dict[str, object]:
     prim = program.steps.prim_funcs[step]
     trace: tuple[StepTrace, ...] = run.result.trace if run else ()
-    measured = next((each for each in trace if each.step == step), None)
+    measured = next((step_trace for step_trace in trace if step_trace.step == step), None)
     estimate = run.estimate if run else None
     start, stop = program.steps.times[step]
     return {
@@ -307,15 +311,15 @@ def _run(program: Program, measured: Measured) -> dict[str, object]:
     cases: tuple[CaseResult, ...] = measured.result.cases
     outputs: list[dict[str, object]] = []
     for index, tensor in enumerate(program.signature.outputs):
-        each = [case[index] for case in measured.comparisons]
+        comparisons = [case[index] for case in measured.comparisons]
         outputs.append(
             {
                 "name": tensor.field,
                 "dtype": tensor.type.dtype.value,
                 "shape": [int(extent) for extent in tensor.type.shape],
-                "sha256": each[0].sha256,
-                "matches": all(one.matches for one in each),
-                "max_abs_difference": max(one.max_abs_difference for one in each),
+                "sha256": comparisons[0].sha256,
+                "matches": all(one.matches for one in comparisons),
+                "max_abs_difference": max(one.max_abs_difference for one in comparisons),
             }
         )
     pools = {name for case in cases for name in case.pool_peaks}

@@ -23,26 +23,26 @@ class Gap:
 
 def gap(peaks: tuple[Peak, ...]) -> Gap | None:
     """The gap of one pool; None where it holds nothing."""
-    found = [(peak.planned_bytes / peak.lower_bound_bytes, peak) for peak in peaks if peak.lower_bound_bytes]
-    if not found:
+    ratios = [(peak.planned_bytes / peak.lower_bound_bytes, peak) for peak in peaks if peak.lower_bound_bytes]
+    if not ratios:
         return None
-    worst, at = max(found, key=lambda each: each[0])
-    return Gap(mean=sum(each for each, _ in found) / len(found), worst=worst, at=at)
+    worst, at = max(ratios, key=lambda ratio: ratio[0])
+    return Gap(mean=sum(ratio for ratio, _ in ratios) / len(ratios), worst=worst, at=at)
 
 
 def _pools(ranges: Ranges) -> list[dict[str, object]]:
     """Peak formula of each pool, and its distance from the least."""
     pools: list[dict[str, object]] = []
     for name, peaks in ranges.peaks.items():
-        found = gap(peaks)
-        if found is not None:
+        pool_gap = gap(peaks)
+        if pool_gap is not None:
             pools.append(
                 {
                     "name": name,
                     "formula": text(ranges.pools[name]),
-                    "mean_gap": round(found.mean, 4),
-                    "worst_gap": round(found.worst, 4),
-                    "worst_at": list(found.at.values),
+                    "mean_gap": round(pool_gap.mean, 4),
+                    "worst_gap": round(pool_gap.worst, 4),
+                    "worst_at": list(pool_gap.at.values),
                 }
             )
     return pools
@@ -63,7 +63,7 @@ def sizes_report(program: Program) -> dict[str, object] | None:
         "proved": ranges.proved,
         "narrowed": list(ranges.narrowed),
         "open_end": _open_end(ranges.open_end),
-        "breakpoints": [list(each.values()) for each in breakpoints(ranges)],
+        "breakpoints": [list(sizes.values()) for sizes in breakpoints(ranges)],
         "pools": _pools(ranges),
     }
 
@@ -89,8 +89,8 @@ def _ending(end: OpenEnd) -> str:
     if not end.pool:
         return f"{end.symbol}={end.high} is the largest that is tried; it fits"
     least = f"at least {in_bytes(end.bound_bytes)} in any plan"
-    found = f"{in_bytes(end.needed_bytes)} in the best plan found; {end.bound_bytes} is the bound"
-    needs = least if end.proved else found
+    best = f"{in_bytes(end.needed_bytes)} in the best plan found; {end.bound_bytes} is the bound"
+    needs = least if end.proved else best
     return f"{next_} does not fit: pool {end.pool} has {end.limit_bytes}, it needs {needs}"
 
 
@@ -99,16 +99,16 @@ def _combinations(ranges: Ranges) -> int:
 
 
 def _axes(program: Program, symbol: str) -> list[str]:
-    found = axes_of(program.signature.inputs, symbol)
-    return [f"{field}.{axis}" for field, axis in found]
+    axes = axes_of(program.signature.inputs, symbol)
+    return [f"{field}.{axis}" for field, axis in axes]
 
 
 def _named(ranges: Ranges, formula: Formula) -> Iterator[str]:
     """Formulas of the extents that `formula` names, and of those that they depend on, the last ones first."""
-    wanted = set(names_of(formula))
+    named = set(names_of(formula))
     for extent in reversed(ranges.extents):
-        if extent.name in wanted:
-            wanted.update(names_of(extent.formula))
+        if extent.name in named:
+            named.update(names_of(extent.formula))
             yield f"{extent.name} = {text(extent.formula)}"
 
 
@@ -127,18 +127,18 @@ def sizes_lines(program: Program) -> Iterator[str]:
     if ranges.misses_start_up:
         yield "          --stage auto copies no constants at start-up: calls of other sizes need their bytes"
     for name, peaks in ranges.peaks.items():
-        found = gap(peaks)
-        if found is not None:
+        pool_gap = gap(peaks)
+        if pool_gap is not None:
             formula = ranges.pools[name]
             yield ", ".join([f"          {name} takes {text(formula)}", *_named(ranges, formula)])
-            yield f"          {_over(ranges, found)}"
+            yield f"          {_over(ranges, pool_gap)}"
 
 
-def _over(ranges: Ranges, found: Gap) -> str:
+def _over(ranges: Ranges, pool_gap: Gap) -> str:
     """How far above the lower bound a pool is, on average and at worst."""
     names = [symbol.name for symbol in ranges.symbols]
-    at = ", ".join(f"{name}={value}" for name, value in zip(names, found.at.values, strict=True))
-    return f"over the lower bound: {found.mean:.3f} on average, {found.worst:.3f} at {at}"
+    at = ", ".join(f"{name}={value}" for name, value in zip(names, pool_gap.at.values, strict=True))
+    return f"over the lower bound: {pool_gap.mean:.3f} on average, {pool_gap.worst:.3f} at {at}"
 
 
 def peak_picture(program: Program, measured: Mapping[str, Mapping[Sizes, int]]) -> str:
@@ -147,5 +147,5 @@ def peak_picture(program: Program, measured: Mapping[str, Mapping[Sizes, int]]) 
     if ranges is None:
         raise ValueError(f"{program.name}: all its sizes are fixed")
     gaps = {pool: gap(peaks) for pool, peaks in ranges.peaks.items()}
-    notes = {pool: _over(ranges, found) for pool, found in gaps.items() if found is not None}
+    notes = {pool: _over(ranges, pool_gap) for pool, pool_gap in gaps.items() if pool_gap is not None}
     return sizes_picture(program.name, ranges, measured, notes)

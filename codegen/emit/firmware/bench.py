@@ -143,7 +143,9 @@ def _tensor(places: Places, tensor: IoTensor, view: TensorView) -> Cells:
         data = f"{view.kind}_{view.field}"
     # The header has no macros of state.
     public = tensor in (
-        places.program.signature.given if view.kind == "input" else places.program.signature.wanted
+        places.program.signature.written_inputs
+        if view.kind == "input"
+        else places.program.signature.read_outputs
     )
     return quoted(view.field), data, f"{view.macro}_SIZE" if public else f"{tensor.type.size_bytes}u"
 

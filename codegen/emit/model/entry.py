@@ -199,7 +199,7 @@ class _Entry:
 
     def _pointers(self) -> Iterator[str]:
         """What must not be NULL where the caller owns inputs and outputs."""
-        if self.program.signature.given:
+        if self.program.signature.written_inputs:
             yield "inputs"
         for tensor in self.program.signature.inputs:
             if tensor.value != self.program.edge.streamed:

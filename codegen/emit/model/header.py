@@ -210,7 +210,7 @@ class HeaderView:
 
 def header_view(program: Program, places: Places, version: str) -> HeaderView:
     """The view of one program; `version` is the generator's."""
-    if not program.signature.wanted and not program.without_elements:
+    if not program.signature.read_outputs and not program.without_elements:
         raise ValueError(f"{program.name}: a model without outputs has no C interface")
     inputs, outputs = callers_views(program, places)
     pools = ("pools",) if program.interface.caller_pools else ()
@@ -276,7 +276,9 @@ def _sizes(program: Program, places: Places, tensors: Sequence[TensorView]) -> S
         macro, late = f"{program.name}_pool_{pool.name}".upper(), tuple(spelling.declarations([size]))
         pools.append(SizedPool(macro=macro, index=index, late=late, size=size))
     shapes: list[SizedShape] = []
-    for view, tensor in zip(tensors, (*program.signature.given, *program.signature.wanted), strict=True):
+    for view, tensor in zip(
+        tensors, (*program.signature.written_inputs, *program.signature.read_outputs), strict=True
+    ):
         extents = tuple(spelling.spelled(number_of(extent)) for extent in tensor.type.shape)
         shapes.append(
             SizedShape(
@@ -327,7 +329,7 @@ def _packed(program: Program) -> PackedView | None:
 
 
 def _stream(program: Program, inputs: Sequence[TensorView]) -> StreamView | None:
-    for view, tensor in zip(inputs, program.signature.given, strict=True):
+    for view, tensor in zip(inputs, program.signature.written_inputs, strict=True):
         if view.is_streamed:
             blocks = [prim.block for prim in program.steps.prim_funcs if prim.block]
             size_bytes = tensor.type.size_bytes // tensor.type.shape[1]

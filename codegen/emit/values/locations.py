@@ -284,12 +284,12 @@ def callers_views(program: Program, places: Places) -> tuple[list[TensorView], l
         [
             view
             for view, tensor in zip(inputs, program.signature.inputs, strict=True)
-            if tensor in program.signature.given
+            if tensor in program.signature.written_inputs
         ],
         [
             view
             for view, tensor in zip(outputs, program.signature.outputs, strict=True)
-            if tensor in program.signature.wanted
+            if tensor in program.signature.read_outputs
         ],
     )
 

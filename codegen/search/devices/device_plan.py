@@ -150,7 +150,7 @@ def _scoping(stripped: Bare, board: BoardOffer, owners: Owners) -> Scoping:
     return Scoping(
         values=tuple(stripped.values),
         pools=board.pools,
-        givable=_results(stripped) if owners.wanted else frozenset(),
+        givable=_results(stripped) if owners.owns_results else frozenset(),
         contents={value: key[0] for value, key in stripped.values.items()},
         ties=tuple(tie for prim in stripped.prim_funcs for tie in _ties(prim)),
         claims=tuple(_claims(stripped, owners)),
@@ -181,7 +181,7 @@ def _claims(stripped: Bare, owners: Owners) -> Iterator[Claim]:
         scope = var.device.memory_scope
         if scope is not None:
             yield Claim(value=var.name, scopes=frozenset({scope}), who=who(var, owners, scope))
-        if var.name in owners.given:
+        if var.name in owners.inputs:
             yield Claim(value=var.name, scopes=frozenset({CALLER}), who=f"{var.name} is the caller's")
     for prim in stripped.prim_funcs:
         allowed = prim.allowed()
@@ -210,7 +210,7 @@ def _uses(stripped: Bare, owners: Owners) -> Iterator[Use]:
     for (step, index), reading in stripped.readings.items():
         allowed: Scopes | None = None
         if step == last:
-            allowed = frozenset({CALLER}) if owners.wanted else None
+            allowed = frozenset({CALLER}) if owners.owns_results else None
         elif index not in _taken_over(stripped.prim_funcs[step]):
             allowed = stripped.prim_funcs[step].allowed(argument=index)
         if reading.wish is not None and (allowed is None or reading.wish in allowed):

@@ -48,9 +48,9 @@ def board_offer(board: Board, pools: Sequence[str]) -> BoardOffer:
 class Owners:
     """Values that belong to the caller, and who gave values their devices."""
 
-    given: frozenset[str] = frozenset()
+    inputs: frozenset[str] = frozenset()
     """Parameters in the caller's memory."""
-    wanted: bool = False
+    owns_results: bool = False
     """True if results have to be in the caller's memory."""
     placed: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     """Value -> who gave it its device, for messages."""

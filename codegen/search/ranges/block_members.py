@@ -24,7 +24,7 @@ def block_at(let: Let, block: Block, binder: Binder) -> PrimFunc:
     Raises Unlike where one of them cannot, or stripes are fewer.
     """
     lets = narrow(let.call.attrs, FusedAttrs).function.body
-    inner = [_layer(each, stage, binder) for each, stage in zip(lets, block.stages, strict=True)]
+    inner = [_layer(inner_let, stage, binder) for inner_let, stage in zip(lets, block.stages, strict=True)]
     planned = _layout_like(inner, block, let.var.type.shape[0])
     if planned is None:
         raise Unlike(f"{let.where}: an image is too narrow for {len(block.stripes)} stripes there")
@@ -36,19 +36,19 @@ def _layout_like(prims: Sequence[PrimFunc], block: Block, images: int) -> BlockL
     order, lines hold as many rows as its lines at least. None where there are fewer stripes."""
     stages = tuple(
         stage
-        if tuple(source for source in stage.sources if source >= 0) == own.producers
+        if tuple(source for source in stage.sources if source >= 0) == block_stage.producers
         else replace(stage, sources=stage.sources[::-1])
-        for stage, own in zip(stages_of(prims, None), block.stages, strict=True)
+        for stage, block_stage in zip(stages_of(prims, None), block.stages, strict=True)
     )
-    found = laid_out(stages, len(block.stripes), images)
-    if len(found.stripes) != len(block.stripes):
+    layout = laid_out(stages, len(block.stripes), images)
+    if len(layout.stripes) != len(block.stripes):
         return None
     rings = [line.ring_rows for line, _ in zip(block.lines, stages, strict=False)]
     kept = tuple(
-        max(own, ring) if isinstance(ring, int) else own
-        for own, ring in zip(found.run.kept[:-1], rings, strict=False)
+        max(rows, ring) if isinstance(ring, int) else rows
+        for rows, ring in zip(layout.run.kept[:-1], rings, strict=False)
     )
-    return replace(found, run=replace(found.run, kept=(*kept, found.run.kept[-1])))
+    return replace(layout, run=replace(layout.run, kept=(*kept, layout.run.kept[-1])))
 
 
 def _layer(let: Let, stage: BlockStage, binder: Binder) -> PrimFunc:
@@ -66,7 +66,7 @@ def _layer(let: Let, stage: BlockStage, binder: Binder) -> PrimFunc:
 
 
 def _kernel(let: Let, stage: BlockStage) -> Kernel:
-    return next(each for each in kernels_of_step(let) if each.name == stage.binding)
+    return next(kernel for kernel in kernels_of_step(let) if kernel.name == stage.binding)
 
 
 def block_formulas(every: Sequence[Block], field: Callable[[Sequence[object]], object]) -> Block:
@@ -76,41 +76,43 @@ def block_formulas(every: Sequence[Block], field: Callable[[Sequence[object]], o
     def count(values: Sequence[Number]) -> Number:
         return cast("Number", field(values))
 
-    def lines(index: int, own: Lines) -> Lines:
-        there = [each.lines[index] for each in every]
+    def lines(index: int, last_line: Lines) -> Lines:
+        there = [member.lines[index] for member in every]
         return replace(
-            own,
+            last_line,
             columns=count([line.columns for line in there]),
             ring_rows=count([line.ring_rows for line in there]),
         )
 
-    def stage(index: int, own: BlockStage) -> BlockStage:
-        there = [each.stages[index] for each in every]
+    def stage(index: int, last_stage: BlockStage) -> BlockStage:
+        there = [member.stages[index] for member in every]
         leading = tuple(
-            _argument(arg, [each.leading[position] for each in there], field)
-            for position, arg in enumerate(own.leading)
+            _argument(arg, [member.leading[position] for member in there], field)
+            for position, arg in enumerate(last_stage.leading)
         )
         return replace(
-            own,
+            last_stage,
             leading=leading,
-            reach=count([each.reach for each in there]),
-            last_row=count([each.last_row for each in there]),
-            rows=count([each.rows for each in there]),
+            reach=count([member.reach for member in there]),
+            last_row=count([member.last_row for member in there]),
+            rows=count([member.rows for member in there]),
         )
 
     last = every[-1]
-    stripes = field([each.stripes for each in every])
+    stripes = field([member.stripes for member in every])
     return replace(
         last,
-        stages=tuple(stage(index, own) for index, own in enumerate(last.stages)),
-        lines=tuple(lines(index, own) for index, own in enumerate(last.lines)),
+        stages=tuple(stage(index, last_stage) for index, last_stage in enumerate(last.stages)),
+        lines=tuple(lines(index, last_line) for index, last_line in enumerate(last.lines)),
         stripes=cast("tuple[tuple[tuple[Number, Number], ...], ...]", stripes),
-        images=count([each.images for each in every]),
+        images=count([member.images for member in every]),
     )
 
 
-def _argument(own: CallArg, every: Sequence[CallArg], field: Callable[[Sequence[object]], object]) -> CallArg:
-    literals = [each.value for each in every if isinstance(each, LiteralArg)]
-    if not isinstance(own, LiteralArg) or len(literals) != len(every):
-        return own
+def _argument(
+    last_arg: CallArg, every: Sequence[CallArg], field: Callable[[Sequence[object]], object]
+) -> CallArg:
+    literals = [argument.value for argument in every if isinstance(argument, LiteralArg)]
+    if not isinstance(last_arg, LiteralArg) or len(literals) != len(every):
+        return last_arg
     return LiteralArg(value=cast("int", field(literals)))

@@ -123,9 +123,9 @@ def _without_ends(sizes: Sizes, answers: _Answers) -> Sizes | None:
     symbols: list[Symbol] = []
     narrowed: list[str] = []
     for symbol in sizes.symbols:
-        own = answers.values(symbol.name)
-        low = _end(sizes, symbol, answers, min(own), symbol.low - 1)
-        high = _end(sizes, symbol, answers, max(own), symbol.high + 1)
+        possible = answers.values(symbol.name)
+        low = _end(sizes, symbol, answers, min(possible), symbol.low - 1)
+        high = _end(sizes, symbol, answers, max(possible), symbol.high + 1)
         symbols.append(replace(symbol, low=low, high=high))
         for first, last, end in ((symbol.low, low - 1, symbol.low), (high + 1, symbol.high, symbol.high)):
             if first <= last:
@@ -138,9 +138,10 @@ def _without_ends(sizes: Sizes, answers: _Answers) -> Sizes | None:
 
 
 def _inside(symbols: Sequence[Symbol], answers: _Answers) -> bool:
-    """Whether some sizes are refused that lie in all of these ranges."""
+    """True if some sizes are refused that lie in all of these ranges."""
     return any(
-        all(each.low <= values[each.name] <= each.high for each in symbols) for values, _ in answers.refused
+        all(symbol.low <= values[symbol.name] <= symbol.high for symbol in symbols)
+        for values, _ in answers.refused
     )
 
 
@@ -180,39 +181,39 @@ def _solved(name: str, sizes: Sizes, answers: _Answers, progress: Progress) -> S
 
 
 def _part(symbol: Symbol, symbols: Sequence[Symbol]) -> Symbol:
-    """As many values of a symbol as leave few combinations, from where all of `symbols` may be alike."""
-    low = min(max(symbol.low, *(each.low for each in symbols)), symbol.high)
+    """A symbol with as many values as leave few combinations, from where all of `symbols` may be alike."""
+    low = min(max(symbol.low, *(other.low for other in symbols)), symbol.high)
     count = round(EVERY ** (1 / len(symbols)))
     return replace(symbol, low=low, high=min(low + count - 1, symbol.high))
 
 
 def _following(symbol: Symbol, symbols: Sequence[Symbol], answers: _Answers) -> Formula | None:
-    """What a symbol is, if for each combination of the others at most one value of it is possible."""
-    others = [each.name for each in symbols if each is not symbol]
-    found: dict[tuple[int, ...], int] = {}
+    """Formula of a symbol, if for each combination of the others at most one value of it is possible."""
+    others = [other.name for other in symbols if other is not symbol]
+    value_of: dict[tuple[int, ...], int] = {}
     for values, _ in answers.possible:
         key = tuple(values[name] for name in others)
-        if found.setdefault(key, values[symbol.name]) != values[symbol.name]:
+        if value_of.setdefault(key, values[symbol.name]) != values[symbol.name]:
             return None
-    if len(found) < 2:
+    if len(value_of) < 2:
         return None
-    rows = {name: np.array([key[at] for key in found], np.int64) for at, name in enumerate(others)}
-    return Fitter(rows).formula(np.array(list(found.values()), np.int64))
+    rows = {name: np.array([key[at] for key in value_of], np.int64) for at, name in enumerate(others)}
+    return Fitter(rows).formula(np.array(list(value_of.values()), np.int64))
 
 
 def _without(sizes: Sizes, symbol: Symbol, formula: Formula, said: str) -> Sizes:
     """The sizes with `formula` in place of a symbol."""
-    left = tuple(each for each in sizes.symbols if each is not symbol)
+    left = tuple(other for other in sizes.symbols if other is not symbol)
     known = OpenSizes(symbols=left)
 
     def reference(values: Values) -> Module:
-        own = known.number_at(formula, values)
-        if not symbol.low <= own <= symbol.high:
-            text_ = f"{symbol.name} is {own} there, outside {symbol}"
+        value = known.number_at(formula, values)
+        if not symbol.low <= value <= symbol.high:
+            text_ = f"{symbol.name} is {value} there, outside {symbol}"
             raise CodegenError(Message(code="E306", where=symbol.name, text=text_))
-        return sizes.reference({**values, symbol.name: own})
+        return sizes.reference({**values, symbol.name: value})
 
-    axes = {place: formula if own == named(symbol.name) else own for place, own in sizes.axes.items()}
+    axes = {place: formula if size == named(symbol.name) else size for place, size in sizes.axes.items()}
     return replace(sizes, symbols=left, axes=axes, reference=reference, narrowed=(*sizes.narrowed, said))
 
 
@@ -228,16 +229,16 @@ def _forbidden(sizes: Sizes, answers: _Answers) -> CodegenError:
         code="E307",
         where=first.where,
         text=f"{at} is refused: {first.text}{_chain(sizes, answers)}",
-        help=_left(sizes.symbols, [each for each, _ in answers.possible]),
+        help=_left(sizes.symbols, [values for values, _ in answers.possible]),
         places=first.places,
     )
-    found = CodegenError(message)
-    found.__cause__ = error
-    return found
+    forbidden = CodegenError(message)
+    forbidden.__cause__ = error
+    return forbidden
 
 
 def _reason(error: CodegenError) -> str:
-    """What an operator says, and which one."""
+    """The operator's message, and which operator it is."""
     [first, *_] = error.messages
     return f"{first.where}: {first.text}" if first.where else first.text
 
@@ -249,7 +250,7 @@ def _chain(sizes: Sizes, answers: _Answers) -> str:
         return ""
     every = [*_nearby(sizes.symbols), answers.refused[0][0]]
     rows = [(values, _values_at(sizes, values)) for values in every]
-    shapes = [(values, {var.name: var.type.shape for var in found}) for values, found in rows]
+    shapes = [(values, {var.name: var.type.shape for var in variables}) for values, variables in rows]
     links = [(param.name, param) for param in error.params]
     links += [(_operator(let), let.var) for let in error.steps]
     said = [f"{name} [{', '.join(_extents(sizes, shapes, var))}]" for name, var in links]
@@ -261,13 +262,13 @@ def _chain(sizes: Sizes, answers: _Answers) -> str:
 def _nearby(symbols: Sequence[Symbol]) -> list[Values]:
     """Sizes from the lower ends on, each symbol at another pace: a range of few says little of a formula."""
     return [
-        {each.name: each.low + step * (2 * at + 1) % _SHAPES for at, each in enumerate(symbols)}
+        {symbol.name: symbol.low + step * (2 * at + 1) % _SHAPES for at, symbol in enumerate(symbols)}
         for step in range(_SHAPES)
     ]
 
 
 def _values_at(sizes: Sizes, values: Values) -> list[Var]:
-    """What there is at some sizes, up to what is refused."""
+    """Variables that there are at some sizes, up to the refused operator."""
     try:
         return list(sizes.reference(values).main.variables())
     except ModelRefused as refused:
@@ -285,20 +286,20 @@ def _extents(sizes: Sizes, shapes: Sequence[tuple[Values, Shapes]], var: Var) ->
     there = [(values, known[var.name]) for values, known in shapes if var.name in known]
     names = [symbol.name for symbol in sizes.symbols]
     fitter = Fitter({name: np.array([values[name] for values, _ in there], np.int64) for name in names})
-    found: list[str] = []
+    extents: list[str] = []
     for axis, extent in enumerate(var.type.shape):
         formula = fitter.formula(np.array([shape[axis] for _, shape in there], np.int64))
-        found.append(str(extent) if formula is None else text(formula))
-    return found
+        extents.append(str(extent) if formula is None else text(formula))
+    return extents
 
 
 def _left(symbols: Sequence[Symbol], left: Sequence[Values]) -> str:
-    """What may be given instead: the range that holds all sizes that nothing forbids."""
+    """Advice: the range that holds all sizes that nothing forbids."""
     if not left:
         return "no size of the range is possible: look at the model's strides and windows"
     ranges = (
-        f"--dim {symbol.name}={min(each[symbol.name] for each in left)}.."
-        f"{max(each[symbol.name] for each in left)}"
+        f"--dim {symbol.name}={min(sizes[symbol.name] for sizes in left)}.."
+        f"{max(sizes[symbol.name] for sizes in left)}"
         for symbol in symbols
     )
     return f"what is possible lies in {' '.join(ranges)}"

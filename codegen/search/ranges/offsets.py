@@ -13,7 +13,7 @@ from codegen.search.ranges.buffer_order import Distances
 
 
 class Offsets:
-    """Of every buffer its offset and its bytes, of every pool what it takes."""
+    """Formulas for the offset and the bytes of every buffer, and for the bytes of every pool."""
 
     def __init__(
         self, programs: Sequence[Program], order: Orientation, distances: Distances, names: NamedSizes
@@ -24,7 +24,7 @@ class Offsets:
         self._buffers = programs[-1].memory.problem.buffers
         self.of: dict[str, Formula] = {}
         """Buffer -> its offset."""
-        short = {each.id: self._fitter.formula(self._starts(each.id)) for each in self._buffers}
+        short = {buffer.id: self._fitter.formula(self._starts(buffer.id)) for buffer in self._buffers}
         for id_ in order.order:
             self.of[id_] = short[id_] or self._longest(id_)
 
@@ -39,7 +39,7 @@ class Offsets:
             if (ends > 0).any():
                 arms.append((self._above(distance, low), ends))
         best = self._fitter.largest(arms)
-        alignment = next(each.alignment for each in self._buffers if each.id == id_)
+        alignment = next(buffer.alignment for buffer in self._buffers if buffer.id == id_)
         formula = best if alignment == 1 else RoundedUp(value=best, multiple=alignment)
         if not np.array_equal(self._names.value(formula), starts):
             raise Unlike(f"the offset of {id_} follows no formula")
@@ -47,7 +47,7 @@ class Offsets:
 
     def _starts(self, id_: str) -> Whole:
         """Offsets of a buffer at all members."""
-        return np.array([each.memory.plan.placements[id_].offset for each in self._programs], np.int64)
+        return np.array([program.memory.plan.placements[id_].offset for program in self._programs], np.int64)
 
     def _above(self, distance: Formula, id_: str) -> Formula:
         """`distance` above the start of a buffer; what is no sum gets a name."""
@@ -73,18 +73,20 @@ class Offsets:
         return named(name)
 
     def sizes(self) -> Iterator[tuple[str, Formula]]:
-        """Of every buffer its bytes, or a little more where these follow no formula."""
+        """Bytes of every buffer, or a little more where these follow no formula."""
         for index, buffer in enumerate(self._buffers):
             values = self._sizes(index)
             formula = self._fitter.formula(values) or self._fitter.table(values)
             yield buffer.id, formula or self._fitter.at_least(values, np.ones_like(values, bool))
 
     def _sizes(self, index: int) -> Whole:
-        return np.array([each.memory.problem.buffers[index].size_bytes for each in self._programs], np.int64)
+        return np.array(
+            [program.memory.problem.buffers[index].size_bytes for program in self._programs], np.int64
+        )
 
     def peak(self, pool: str) -> Formula:
         """Bytes that a pool takes: where its last byte ends."""
-        values = np.array([each.memory.peak_bytes(pool) for each in self._programs], np.int64)
+        values = np.array([program.memory.peak_bytes(pool) for program in self._programs], np.int64)
         short = self._fitter.formula(values)
         if short is not None:
             return short

@@ -42,23 +42,23 @@ def ranged(
     """
     rows = zip(looked.modules, looked.combinations, strict=True)
     members = [made.at(module, values) for module, values in rows]
-    for each in members:
-        check_lasting(program, each)
-        check_alike(members[-1].problem, each.problem)
-        _check_constants(members[-1].prim_funcs, each.prim_funcs)
+    for member in members:
+        check_lasting(program, member)
+        check_alike(members[-1].problem, member.problem)
+        _check_constants(members[-1].prim_funcs, member.prim_funcs)
     every = is_small(sizes.symbols)
-    functions = [each.function for each in members]
-    names = NamedSizes(sizes.symbols, [each.values for each in members], functions, complete=every)
+    functions = [member.function for member in members]
+    names = NamedSizes(sizes.symbols, [member.values for member in members], functions, complete=every)
     function = merged(names, functions, sizes.axes)
     order = order_of_all(program.memory.plan, members, planner, lasting(program))
     distances = least_distances(order, members, names)
     programs = [
-        program_of(program, each, order, {pair: int(values[i]) for pair, (_, values) in distances.items()})
-        for i, each in enumerate(members)
+        program_of(program, member, order, {pair: int(values[i]) for pair, (_, values) in distances.items()})
+        for i, member in enumerate(members)
     ]
-    for index, each in enumerate(programs):
+    for index, member in enumerate(programs):
         progress(f"check {program.name} at its sizes", index, len(programs))
-        check(each)
+        check(member)
     offsets = Offsets(programs, order, distances, names)
     return Formulas(program, sizes, every, members, programs, order, function, names).program(offsets)
 
@@ -66,26 +66,28 @@ def ranged(
 def turning(
     name: str, sizes: Sizes, looked: LookedAt, ranges: Ranges | None, progress: Progress
 ) -> LookedAt | None:
-    """What is looked at and where the formulas of `ranges` turn; None where that is nothing more, or as many
-    are looked at as of a small range. Of very many turns some are left out, evenly."""
+    """Sizes to look at, with those where the formulas of `ranges` turn.
+    None where that is nothing more, or as many are looked at as of a small range. Of very many turns some
+    are left out, evenly.
+    """
     if is_small(sizes.symbols) or len(looked.combinations) >= EVERY:
         return None
-    known = {tuple(each.values()) for each in looked.combinations}
-    more = [each for each in turns(ranges) if tuple(each.values()) not in known] if ranges else []
+    known = {tuple(values.values()) for values in looked.combinations}
+    more = [values for values in turns(ranges) if tuple(values.values()) not in known] if ranges else []
     if not more:
         return None
     more = more[:: -(-len(more) // _MORE)]
     pairs = [*zip(looked.combinations, looked.modules, strict=True)]
     pairs += modules_at(name, sizes, more, progress)
     pairs.sort(key=lambda pair: tuple(pair[0].values()))
-    return LookedAt(combinations=[each for each, _ in pairs], modules=[module for _, module in pairs])
+    return LookedAt(combinations=[values for values, _ in pairs], modules=[module for _, module in pairs])
 
 
 def _check_constants(prims: Sequence[PrimFunc], others: Sequence[PrimFunc]) -> None:
     """Raise Unlike for a constant whose numbers depend on the sizes, and that is no small table."""
     for prim, other in zip(prims, others, strict=True):
-        own = {constant.role: constant.data for constant in prim.constants}
+        data_of = {constant.role: constant.data for constant in prim.constants}
         for constant in other.constants:
-            data = own.get(constant.role, constant.data)
+            data = data_of.get(constant.role, constant.data)
             if not np.array_equal(data, constant.data) and not may_be_late(data, constant.data):
                 raise unlike(prim, f"{prim.kernel} packs other constants at some sizes")

@@ -12,16 +12,18 @@ from codegen.search.kernels.binding import step_key
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sizes:
-    """What is known of a model's sizes."""
+    """Symbols of a model, and the model at any values of them."""
 
     symbols: tuple[Symbol, ...]
     axes: Axes
     reference: Callable[[Mapping[str, int]], Module]
     """The model as the file has it, its symbols' values given."""
     rewritten: Callable[[Module], Module]
-    """What the passes make of it."""
+    """The model as the passes leave it."""
     narrowed: tuple[str, ...] = ()
-    """What was left out of the ranges that were asked for, and which operator forbids it: a sentence each."""
+    """Sizes left out of the ranges that were asked for, and the operator that forbids them: a sentence
+    each.
+    """
 
     @property
     def largest(self) -> Mapping[str, int]:
@@ -42,11 +44,11 @@ class LookedAt:
 
 
 REVERSE = "_reverse"
-"""What the name of a kernel that runs backwards ends with."""
+"""Ending of the name of a kernel that runs backwards."""
 
 
 class KernelUnlike(Unlike):
-    """The same, for the reason `kernel`: (step, kernel). Another kernel may do."""
+    """Structures that differ for the reason `kernel`: (step, kernel). Another kernel may do."""
 
     def __init__(self, text: str, kernel: tuple[str, str]) -> None:
         super().__init__(text)
@@ -54,5 +56,5 @@ class KernelUnlike(Unlike):
 
 
 def unlike(prim: PrimFunc, text: str) -> KernelUnlike:
-    """What `prim`'s kernel does otherwise at some sizes."""
+    """The error that `prim`'s kernel does otherwise at some sizes, as `text` says."""
     return KernelUnlike(f"{prim.let.where}: {text}", (step_key(prim.let), prim.kernel.removesuffix(REVERSE)))

@@ -60,10 +60,10 @@ class Formulas:
         pools = {pool.name: places_.peak(pool.name) for pool in self._program.memory.problem.pools}
         buffers = {id_: (offsets[id_], size) for id_, size in places_.sizes()}
         places = [*values.values(), *workspaces.values(), *pools.values(), *chain(*buffers.values())]
-        places += [each.formula for each in found_in((function.params, function.body))]
-        places += [each for prim in prims for each in prim.numbers]
+        places += [number.formula for number in found_in((function.params, function.body))]
+        places += [number for prim in prims for number in prim.numbers]
         self._check_range(places)
-        extents = self._names.sizes.used_by(name for each in places for name in names_of(each)).extents
+        extents = self._names.sizes.used_by(name for place in places for name in names_of(place)).extents
         ranges = Ranges(
             symbols=self._symbols,
             extents=extents,
@@ -104,33 +104,35 @@ class Formulas:
     def _check_range(self, formulas: Sequence[Formula]) -> None:
         """Raise CodegenError E309 for a formula that int32_t does not hold at some sizes."""
         every = [*formulas, *(extent.formula for extent in self._names.extents.values())]
-        for each in every:
-            if largest_term(each, self._names.fitter.values) >= 1 << 31:
+        for formula in every:
+            if largest_term(formula, self._names.fitter.values) >= 1 << 31:
                 said = ", ".join(str(symbol) for symbol in self._symbols)
                 help_ = "give a smaller upper end"
-                text_ = f"{text(each)} does not fit in 32 bits"
+                text_ = f"{text(formula)} does not fit in 32 bits"
                 raise CodegenError(Message(code="E309", where=f"--dim {said}", text=text_, help=help_))
 
     # ---- steps --------------------------------------------------------------------------
 
     def _prim(self, index: int, prim: PrimFunc) -> PrimFunc:
-        every = [each.prim_funcs[index] for each in self._members]
+        every = [member.prim_funcs[index] for member in self._members]
         return call_of_all(prim, self._original.steps.prim_funcs[index], every, self._names)
 
     # ---- places -------------------------------------------------------------------------
 
     def _places(self, offsets: Mapping[str, Formula]) -> Iterator[tuple[str, Formula]]:
         """Offsets of values that differ between members."""
-        anchors = [ties(each.steps.function, each.steps.prim_funcs).anchors for each in self._programs]
+        anchors = [
+            ties(program.steps.function, program.steps.prim_funcs).anchors for program in self._programs
+        ]
         for name in anchors[-1]:
             part = self._program.memory.slices.get(name)
             if part is None:
-                values = np.array([each[name][1] for each in anchors], np.int64)
+                values = np.array([anchors_there[name][1] for anchors_there in anchors], np.int64)
                 size = self._size(name)
                 formula = self._names.formula(values // size, f"the offset of {name}")
             else:
-                values = np.array([self._offset(each, name) for each in self._programs], np.int64)
-                same = all(each.memory.slices[name].offset_bytes == 0 for each in self._programs)
+                values = np.array([self._offset(program, name) for program in self._programs], np.int64)
+                same = all(program.memory.slices[name].offset_bytes == 0 for program in self._programs)
                 formula = (
                     offsets[part.buffer] if same else self._names.formula(values, f"the offset of {name}")
                 )
@@ -153,10 +155,10 @@ class Formulas:
                 yield key, offsets[id_]
 
     def _peaks(self, pool: str) -> Iterator[Peak]:
-        for found, each in zip(self._members, self._programs, strict=True):
-            bounds = lower_bounds(each.memory.problem, self._order.pools)
+        for member, program in zip(self._members, self._programs, strict=True):
+            bounds = lower_bounds(program.memory.problem, self._order.pools)
             yield Peak(
-                values=tuple(found.values[symbol.name] for symbol in self._symbols),
-                planned_bytes=each.memory.peak_bytes(pool),
+                values=tuple(member.values[symbol.name] for symbol in self._symbols),
+                planned_bytes=program.memory.peak_bytes(pool),
                 lower_bound_bytes=bounds.get(pool, 0),
             )

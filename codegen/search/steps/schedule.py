@@ -236,8 +236,10 @@ class Lifetimes:
         return self._crossing[boundary]
 
     def least_bytes(self, whole: Iterable[PrimFunc]) -> int:
-        """What is there at some time however steps are grouped and run again: all inputs before the first
-        step, what is kept behind the last, arguments or result of the steps `whole`, which no block runs."""
+        """Fewest bytes alive at some time, however steps are grouped and run again.
+        Alive are all inputs before the first step, kept values behind the last, and arguments or result of
+        the steps `whole`, which no block runs.
+        """
         needs = [self._crossing[0], self._crossing[-2]]
         for prim in whole:
             if prim.view is None:

@@ -57,7 +57,8 @@ def given_functions(draw: st.DrawFn, *, copies: bool = True) -> Given:
         values.append(made)
     results = draw(st.lists(st.sampled_from(values), min_size=1, max_size=2))
     callers = draw(st.sampled_from([False, False, False, True]))
-    owners = Owners(given=frozenset(p.name for p in params) if callers else frozenset(), wanted=callers)
+    inputs = frozenset(p.name for p in params) if callers else frozenset[str]()
+    owners = Owners(inputs=inputs, owns_results=callers)
     return Given(function=function(params, prims, results), prims=tuple(prims), owners=owners)
 
 
@@ -106,7 +107,7 @@ def fewest_copies(given: Given) -> int | None:
             continue
         outside = {task.content[n] for n in names if home[n] == OUTSIDE}
         if not outside <= {
-            task.content[n] for n in (*given.owners.given, *task.results) if n in task.content
+            task.content[n] for n in (*given.owners.inputs, *task.results) if n in task.content
         }:
             continue
         count = sum(
@@ -131,7 +132,7 @@ def _task(given: Given) -> _Task:
     stands: dict[str, tuple[str, str | None]] = {}
     """Copies and views of them: the value they are of, and the memory they are for."""
     bound = [(p.name, {p.device.memory_scope}) for p in given.function.params if p.device.memory_scope]
-    bound += [(name, {OUTSIDE}) for name in given.owners.given]
+    bound += [(name, {OUTSIDE}) for name in given.owners.inputs]
     uses: list[tuple[str, set[str]]] = []
 
     def read(name: str, demand: set[str] | None) -> None:
@@ -159,6 +160,6 @@ def _task(given: Given) -> _Task:
             read(arg.name, _wanted(each, index))
     results = [result.name for result in given.function.results if isinstance(result, Var)]
     for name in results:
-        read(name, {OUTSIDE} if given.owners.wanted else None)
-    wanted = frozenset(results) if given.owners.wanted else frozenset[str]()
+        read(name, {OUTSIDE} if given.owners.owns_results else None)
+    wanted = frozenset(results) if given.owners.owns_results else frozenset[str]()
     return _Task(content=content, bound=bound, uses=uses, results=wanted)

@@ -57,7 +57,7 @@ def test_as_many_copies_as_brute_force_needs(case: Given) -> None:
 
 def _faults(found: Planned, owners: Owners) -> list[list[str]]:
     """What the checker says of every choice of pools that is left to a planner; empty if there is none."""
-    mode = IoMode.CALLER if owners.wanted else IoMode.POOL
+    mode = IoMode.CALLER if owners.owns_results else IoMode.POOL
     try:
         alive = live(found[0].params, found[1], found[0].results, io=mode, pools=POOLS)
     except (CodegenError, ValueError):
@@ -75,7 +75,7 @@ def _faults(found: Planned, owners: Owners) -> list[list[str]]:
 @given(given_functions())
 def test_whatever_the_planner_chooses_suits_every_use(case: Given) -> None:
     found = _planned(case)
-    if found is None or case.owners.wanted:
+    if found is None or case.owners.owns_results:
         return
     faults = _faults(found, case.owners)
     assert faults and not any(faults)
@@ -85,7 +85,7 @@ def test_whatever_the_planner_chooses_suits_every_use(case: Given) -> None:
 @given(given_functions(copies=False), st.data())
 def test_without_one_of_its_copies_nothing_suits(case: Given, data: st.DataObject) -> None:
     found = _planned(case)
-    if found is None or case.owners.wanted or not _copies(found[1]):
+    if found is None or case.owners.owns_results or not _copies(found[1]):
         return
     gone = data.draw(st.sampled_from(_copies(found[1])))
     assert all(_faults(_without(found, gone), case.owners))
