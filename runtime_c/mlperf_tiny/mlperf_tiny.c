@@ -4,7 +4,9 @@
  *
  * A command ends in '%'; every answer ends in the line m-ready. Commands: name, timestamp, profile,
  * help, db load N, db HEX, db print, infer N W, results (github.com/mlcommons/tiny, benchmark/api
- * and benchmark/runner). Everything runs on one stack: the model's, with the link's on top.
+ * and benchmark/runner); of the streaming wake word start, stop, db setptr N and
+ * extract_uart_stream in place of infer and results (reference_submissions/streaming_wakeword).
+ * Everything runs on one stack: the model's, with the link's on top.
  */
 #include <string.h>
 
@@ -13,7 +15,6 @@
 #include "cg_port.h"
 #include "mlperf_tiny.h"
 
-#define COMMAND_BYTES   80u /* longest command, as the runner has it */
 #define WARMUPS         10u /* of `infer N` */
 #define BYTES_A_LINE    8u  /* of `db print` */
 #define MICROSECONDS    1000000u
@@ -173,6 +174,8 @@ static void load_input(void)
             values[i] = quantised(feature(i));
         }
         break;
+    case CG_MLPERF_SOUND:
+        break;
     }
 }
 
@@ -214,14 +217,153 @@ static void look_at_counter(void)
     seen = now;
 }
 
+static void say_microseconds(const char *name, uint64_t ticks)
+{
+    const uint64_t seconds = ticks / cg_mlperf.clock_hz;
+    const uint64_t rest = ticks % cg_mlperf.clock_hz;
+    say(name);
+    say_number(seconds * MICROSECONDS + rest * MICROSECONDS / cg_mlperf.clock_hz);
+    say("\r\n");
+}
+
 static void timestamp(void)
 {
     look_at_counter();
-    const uint64_t seconds = elapsed / cg_mlperf.clock_hz;
-    const uint64_t rest = elapsed % cg_mlperf.clock_hz;
-    say("m-lap-us-");
-    say_number(seconds * MICROSECONDS + rest * MICROSECONDS / cg_mlperf.clock_hz);
+    say_microseconds("m-lap-us-", elapsed);
+}
+
+/* ---- a stream of sound ------------------------------------------------------------------ */
+
+static uint32_t steps; /* since `start` */
+static uint64_t busy;  /* ticks from sound to decision in all of them */
+static bool streaming;
+
+static void say_signed(int32_t number)
+{
+    if (number < 0) {
+        say("-");
+        number = -number;
+    }
+    say_number((uint64_t)number);
+}
+
+static void say_list(const char *name, const int8_t *values, uint32_t count)
+{
+    say(name);
+    say("[");
+    for (uint32_t i = 0; i < count; i++) {
+        say(i > 0 ? ", " : "");
+        say_signed(values[i]);
+    }
+    say("]\r\n");
+}
+
+static void begin_stream(void)
+{
+    const cg_mlperf_sound *const sound = cg_mlperf.sound;
+    memset(sound->samples, 0, (CG_WAKE_WORD_WINDOW + 1u) * sizeof *sound->samples);
+    if (sound->frames != NULL) {
+        memset(sound->frames, 0, model()->inputs[0].size_bytes);
+    } else {
+        (void)model()->reset();
+    }
+    steps = 0;
+    busy = 0;
+}
+
+/* As the reference stores a feature: cut towards zero. What it lets overflow is the greatest. */
+static int8_t stored(float value)
+{
+    const float scaled = value / cg_mlperf.input_scale - 128.0f;
+    return scaled > 127.0f ? 127 : (int8_t)scaled;
+}
+
+/* Sound in, decision out: the new samples are in the buffer, the new features are returned. */
+static const int8_t *step_of_sound(void)
+{
+    const cg_mlperf_sound *const sound = cg_mlperf.sound;
+    const cg_bench_tensor *const input = &model()->inputs[0];
+    static int8_t quantised_features[CG_WAKE_WORD_BANDS];
+    float features[CG_WAKE_WORD_BANDS];
+    memmove(sound->samples, sound->samples + CG_WAKE_WORD_STEP,
+            (CG_WAKE_WORD_WINDOW + 1u - CG_WAKE_WORD_STEP) * sizeof *sound->samples);
+    memcpy(sound->samples + CG_WAKE_WORD_WINDOW + 1u - CG_WAKE_WORD_STEP, cg_mlperf.buffer,
+           CG_WAKE_WORD_STEP * sizeof *sound->samples);
+    cg_wake_word_features(&sound->tables, sound->samples + 1, sound->samples[0], sound->work,
+                          features);
+    for (uint32_t i = 0; i < CG_WAKE_WORD_BANDS; i++) {
+        quantised_features[i] = stored(features[i]);
+    }
+    if (sound->frames != NULL) {
+        const uint32_t old = input->size_bytes - CG_WAKE_WORD_BANDS;
+        memmove(sound->frames, sound->frames + CG_WAKE_WORD_BANDS, old);
+        memcpy(sound->frames + old, quantised_features, CG_WAKE_WORD_BANDS);
+        memcpy(input->data, sound->frames, input->size_bytes);
+    } else {
+        memcpy(input->data, quantised_features, CG_WAKE_WORD_BANDS);
+    }
+    return quantised_features;
+}
+
+static void extract(void)
+{
+    if (loaded < cg_mlperf.buffer_bytes) {
+        say("e-[Sound has ");
+        say_number(loaded);
+        say(" bytes, expected ");
+        say_number(cg_mlperf.buffer_bytes);
+        say("]\r\n");
+        return;
+    }
+    look_at_counter();
+    const uint64_t begin = elapsed;
+    const int8_t *const features = step_of_sound();
+    const cg_status status = model()->run();
+    look_at_counter();
+    busy += elapsed - begin;
+    if (status != CG_OK) {
+        say("e-[The model returned status ");
+        say_number((uint32_t)status);
+        say("]\r\n");
+        return;
+    }
+    const int8_t *const outputs = model()->outputs[0].data;
+    if (steps < cg_mlperf.sound->activation_room) {
+        cg_mlperf.sound->activations[steps] = outputs[0];
+    }
+    steps++;
+    say_list("m-features-", features, CG_WAKE_WORD_BANDS);
+    say_list("m-activations-", outputs, model()->outputs[0].size_bytes);
+}
+
+static void stop(void)
+{
+    const cg_mlperf_sound *const sound = cg_mlperf.sound;
+    if (!streaming) {
+        say("Streaming is stopped already.\r\n");
+        return;
+    }
+    streaming = false;
+    timestamp();
+    say("Streaming stopped.\r\n");
+    say("m-steps-");
+    say_number(steps);
     say("\r\n");
+    say_microseconds("m-processing-us-", busy);
+    say_list("target activations: \r\n", sound->activations,
+             steps < sound->activation_room ? steps : sound->activation_room);
+}
+
+static void start(void)
+{
+    if (streaming) {
+        say("Streaming goes on already.\r\n");
+        return;
+    }
+    streaming = true;
+    begin_stream();
+    say("Listening for sound ...\r\n");
+    timestamp();
 }
 
 /* ---- commands --------------------------------------------------------------------------- */
@@ -318,6 +460,21 @@ static void take_bytes(const char *digits)
             say("m-load-done\r\n");
         }
     }
+    if (cg_mlperf.sound != NULL && loaded < expected) {
+        say_number(loaded);
+        say(" bytes received\r\n");
+    }
+}
+
+/* A runner that lost an answer says from where it sends again. */
+static void set_pointer(const char *word)
+{
+    const uint32_t at = word == NULL ? NOT_A_NUMBER : number_of(word);
+    if (at > loaded) {
+        say("e-[Command 'db setptr' requires a number of bytes that came]\r\n");
+    } else {
+        loaded = at;
+    }
 }
 
 static void print_buffer(void)
@@ -338,6 +495,8 @@ static void data_bytes(char *rest)
         say("e-[Command 'db' requires a subcommand]\r\n");
     } else if (strcmp(word, "load") == 0) {
         load(next_word(&rest));
+    } else if (strcmp(word, "setptr") == 0) {
+        set_pointer(next_word(&rest));
     } else if (strcmp(word, "print") == 0) {
         print_buffer();
     } else {
@@ -347,7 +506,9 @@ static void data_bytes(char *rest)
 
 static void profile(void)
 {
-    say("m-profile-[ULPMark for tinyML Firmware V0.0.1]\r\nm-model-[");
+    say("m-profile-[");
+    say(cg_mlperf.profile);
+    say("]\r\nm-model-[");
     say(cg_mlperf.benchmark);
     say("]\r\n");
 }
@@ -361,7 +522,27 @@ static void help(void)
         "db HEX: these bytes\r\n"
         "db print: the bytes that came\r\n"
         "infer N [W=10]: W inferences, then N that are timed\r\n"
-        "results: of the last inference\r\n");
+        "results: of the last inference\r\n"
+        "start, extract_uart_stream, stop: of a model that takes sound: a stream, and a step of "
+        "it\r\n");
+}
+
+/* Whether `word` is a command of a model that takes sound; then it is done. */
+static bool is_of_stream(const char *word)
+{
+    if (cg_mlperf.sound == NULL) {
+        return false;
+    }
+    if (strcmp(word, "start") == 0) {
+        start();
+    } else if (strcmp(word, "stop") == 0) {
+        stop();
+    } else if (strcmp(word, "extract_uart_stream") == 0) {
+        extract();
+    } else {
+        return false;
+    }
+    return true;
 }
 
 static void answer(char *command)
@@ -380,11 +561,11 @@ static void answer(char *command)
         help();
     } else if (strcmp(word, "db") == 0) {
         data_bytes(rest);
-    } else if (strcmp(word, "infer") == 0) {
+    } else if (strcmp(word, "infer") == 0 && cg_mlperf.sound == NULL) {
         infer(rest);
-    } else if (strcmp(word, "results") == 0) {
+    } else if (strcmp(word, "results") == 0 && cg_mlperf.sound == NULL) {
         results();
-    } else {
+    } else if (!is_of_stream(word)) {
         say("e-[Unknown command: ");
         say(word);
         say("]\r\n");
@@ -394,13 +575,16 @@ static void answer(char *command)
 
 void cg_link_main(void)
 {
-    static char command[COMMAND_BYTES + 1u];
+    char *const command = cg_mlperf.command;
     uint32_t length = 0;
     cg_setup_board();
     cg_counter_start();
     cg_uart_open();
     if (model()->start != NULL) {
         model()->start();
+    }
+    if (cg_mlperf.sound != NULL) {
+        begin_stream();
     }
     seen = cg_counter_read();
     say("m-timestamp-mode-performance\r\n");
@@ -409,14 +593,14 @@ void cg_link_main(void)
     for (;;) {
         const char character = (char)cg_uart_get();
         if (character == '%') {
-            command[length <= COMMAND_BYTES ? length : 0] = '\0';
-            if (length > COMMAND_BYTES) {
+            command[length <= cg_mlperf.command_bytes ? length : 0] = '\0';
+            if (length > cg_mlperf.command_bytes) {
                 say("e-[Command is too long]\r\n");
             }
             answer(command);
             length = 0;
-        } else if (character != '\r' && character != '\n' && length <= COMMAND_BYTES) {
-            if (length < COMMAND_BYTES) {
+        } else if (character != '\r' && character != '\n' && length <= cg_mlperf.command_bytes) {
+            if (length < cg_mlperf.command_bytes) {
                 command[length] = character;
             }
             length++;

@@ -12,6 +12,8 @@ from pathlib import Path
 _MOST_SECONDS = 60.0
 _BYTES_A_COMMAND = 31
 """Of input, as the published runner sends them."""
+_BYTES_A_LONG_COMMAND = 512
+"""The same of sound."""
 _READY = "m-ready"
 
 
@@ -48,6 +50,17 @@ class Runner:
         assert said == [f"m-[Expecting {len(data)} bytes]"]
         for at in range(0, len(data), _BYTES_A_COMMAND):
             said = self.command(f"db {data[at : at + _BYTES_A_COMMAND].hex()}")
+        return said
+
+    def load_long(self, data: bytes) -> list[str]:
+        """Bring sound as the published streaming client does: long commands; the answer to the last one."""
+        said = self.command(f"db load {len(data)}")
+        assert said == [f"m-[Expecting {len(data)} bytes]"]
+        for at in range(0, len(data), _BYTES_A_LONG_COMMAND):
+            part = data[at : at + _BYTES_A_LONG_COMMAND]
+            said = self.command(f"db {part.hex()}")
+            if at + len(part) < len(data):
+                assert said == [f"{at + len(part)} bytes received"]
         return said
 
     def infer(self, count: int, warmups: int) -> tuple[Sequence[float], int]:
