@@ -3,8 +3,8 @@
 python benchmarks/wake_word.py     # the table of docs/guides/mlperf-tiny.md
 
 The published network runs with `--window` and whole. Features are counted by its firmware, over a terminal,
-in QEMU's instructions; their cycles are instructions times the core's mean. Cycles of the network are those of
-the cycle model behind the flash of the STM32L4R5 (docs/cycles.md). Deterministic; a minute.
+in QEMU's instructions; their cycles are instructions times the core's mean. Cycles of the network are those
+of the cycle model behind the flash of the STM32L4R5 (docs/cycles.md). Deterministic; a minute.
 """
 
 import os

@@ -48,6 +48,7 @@ NOT_RUN = {
     ): "tests/tools/lab runs labgrid's own driver",
     ("mlperf-tiny.md", "codegen build kws_ref_model.tflite"): _MODELS,
     ("npu.md", "vela --accelerator-config"): "tests/tools/npu/test_vela.py runs both on networks of ours",
+    ("mlperf-tiny.md", "codegen build str_ww_ref_model.tflite"): _MODELS,
     ("real-board.md", "codegen doctor --board nucleo-f446re"): _BOARD,
     ("real-board.md", "codegen doctor --board nrf52840-dk"): _BOARD,
     ("real-board.md", "codegen doctor --board rpi-pico"): _BOARD,
