@@ -9,15 +9,17 @@ from pathlib import Path
 
 from tests.checkout import ROOT
 
-MOST_RIDDLES = 249
+MOST_RIDDLES = 0
 """Notes of `codegen/` that begin with a word that hides their subject. Lower it when a room is rewritten."""
-MOST_FILLERS = 428
+MOST_FILLERS = 0
 """Names bound in `codegen/` that say nothing of their value."""
 
 CLEAN = (
     "api",
     "board",
+    "draw",
     "driver",
+    "emit",
     "engines",
     "importers",
     "ir",

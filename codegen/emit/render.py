@@ -64,7 +64,9 @@ def render(bundle: Bundle, level: str = "-O2", tools: str = "", firmware_kind: F
     sources = (".c", ".S")
     product = [path for path in files if path.endswith(sources)]
     names = tuple(program.name for program in programs)
-    own = {f"{name}.c" for name in names} | {f"{bundle.prefix}_{part}.c" for part in ("data", "pools")}
+    model_sources = {f"{name}.c" for name in names} | {
+        f"{bundle.prefix}_{part}.c" for part in ("data", "pools")
+    }
     firmware = {
         **{f"firmware/{program.name}_bench.c": _bench_file(bundle, program, image) for program in programs},
         **_owned_files(bundle, image, constants),
@@ -85,7 +87,7 @@ def render(bundle: Bundle, level: str = "-O2", tools: str = "", firmware_kind: F
         bundle,
         level=level,
         product=tuple(product),
-        kernels=tuple(path for path in product if path not in own),
+        kernels=tuple(path for path in product if path not in model_sources),
         firmware=tuple(c_files[len(product) :]),
         include_dirs=include_dirs,
         script=script,
@@ -113,9 +115,9 @@ def build_identity(linked: Mapping[str, str], compiled_by: Iterable[str]) -> byt
 
 
 def _in_smallest_forms(bundle: Bundle) -> Bundle:
-    found = in_smallest_forms([program.steps.prim_funcs for program in bundle.programs])
-    programs = zip(bundle.programs, found, strict=True)
-    return replace(bundle, programs=tuple(each.running(prims) for each, prims in programs))
+    smallest_forms = in_smallest_forms([program.steps.prim_funcs for program in bundle.programs])
+    programs = zip(bundle.programs, smallest_forms, strict=True)
+    return replace(bundle, programs=tuple(program.running(prims) for program, prims in programs))
 
 
 def _product_files(bundle: Bundle, image: ImageView | None) -> Mapping[str, str]:
@@ -128,7 +130,7 @@ def _product_files(bundle: Bundle, image: ImageView | None) -> Mapping[str, str]
 
 
 def _layout(bundle: Bundle) -> bytes:
-    """What ties an image of constants to code: SHA-256 of all code that reads it.
+    """Digest that ties an image of constants to code: SHA-256 of all code that reads it.
 
     It depends neither on what the model's file is called nor on the values of the constants.
     """
@@ -148,7 +150,7 @@ def _layout(bundle: Bundle) -> bytes:
 
 
 def _owned_files(bundle: Bundle, image: ImageView | None, constants: bytes) -> Mapping[str, str]:
-    """What the test firmware has in place of the application: the pools, the image of constants."""
+    """Files of the test firmware in place of the application: the pools, the image of constants."""
     files: dict[str, str] = {}
     if bundle.programs[0].interface.caller_pools:
         files["firmware/bench_pools.c"] = fill("c/bench_pools.c.j2", pools=pool_views(bundle))
@@ -175,7 +177,7 @@ def _header_folders(paths: Iterable[str]) -> tuple[str, ...]:
 
 
 def _model_files(bundle: Bundle, program: Program, image: ImageView | None) -> Mapping[str, str]:
-    """What a model has for itself."""
+    """Header and source of one model."""
     places = Places(bundle, program)
     target = program.board.target
     header = header_view(program, places, codegen.__version__)

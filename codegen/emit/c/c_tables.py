@@ -26,7 +26,7 @@ def numbers(data: np.ndarray) -> list[str]:
 
 
 _TEXTS = {value: str(value) for value in range(-128, 256)}
-"""Of every byte, signed or not: weights are millions of them."""
+"""Texts of every byte, signed or not: weights are millions of them."""
 
 
 def byte_rows(data: bytes) -> tuple[str, ...]:

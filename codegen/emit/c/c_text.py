@@ -112,7 +112,7 @@ def wrapped(line: str, separator: str = ", ") -> str:
 
 
 def _parts(line: str, separator: str) -> tuple[str, list[str], str]:
-    """What is in front of the items of the last brackets of `line`, the items, what is behind them."""
+    """Split `line` at the items of its last brackets: the text in front, the items, the text behind."""
     close = max(map(line.rfind, ")}"))
     depth, begin, cuts = 0, close, [close]
     while begin >= 0:
@@ -256,8 +256,12 @@ def _environment() -> Environment:
     )
     texts = (comment_text, starred_text, comment, comment_line, macros, members, unformatted, quoted)
     lines = (wrapped, assignment, call_assignment)
-    environment.filters |= {each.__name__: _on_blocks(each) for each in (*texts, declaration)}
-    environment.filters |= {each.__name__: _on_blocks(each, by_line=True) for each in lines}
+    environment.filters |= {
+        text_filter.__name__: _on_blocks(text_filter) for text_filter in (*texts, declaration)
+    }
+    environment.filters |= {
+        line_filter.__name__: _on_blocks(line_filter, by_line=True) for line_filter in lines
+    }
     environment.filters |= {"hexadecimal": hexadecimal, "integer": integer, "float32": float32}
     known = cast("dict[str, object]", environment.globals)
     known |= {"stop": stop, "attributed": attributed, "list_macro": list_macro, "COLUMNS": COLUMNS}

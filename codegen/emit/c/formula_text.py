@@ -37,8 +37,8 @@ class SizeText:
     def tables_in(self, texts: Sequence[str]) -> tuple[str, ...]:
         """Definitions of those that C text names."""
         words = set(re.findall(r"\w+", "\n".join(texts)))
-        found = ((name, values) for values, name in self._tables.items() if name in words)
-        return tuple(self._definition(name, values) for name, values in found)
+        named = ((name, values) for values, name in self._tables.items() if name in words)
+        return tuple(self._definition(name, values) for name, values in named)
 
     @staticmethod
     def _definition(name: str, values: Sequence[int]) -> str:
@@ -91,7 +91,7 @@ class SizeText:
     def shape(self, type_: TensorType) -> str:
         """Extents of a value for comments: `1xTx8`."""
         numbers = (number_of(extent) for extent in type_.shape)
-        return "x".join(_factor(self._named.get(each) or said(each)) for each in numbers) or "scalar"
+        return "x".join(_factor(self._named.get(extent) or said(extent)) for extent in numbers) or "scalar"
 
 
 def _factor(text: str) -> str:

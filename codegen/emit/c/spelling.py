@@ -66,10 +66,10 @@ _ARRAY_TYPES = {
 
 def array_type(dtype: np.dtype[np.generic]) -> str:
     """Element type of a linked constant; raises ValueError for a type C code has no use for."""
-    found = _ARRAY_TYPES.get(f"{dtype.kind}{dtype.itemsize}")
-    if found is None:
+    c_type = _ARRAY_TYPES.get(f"{dtype.kind}{dtype.itemsize}")
+    if c_type is None:
         raise ValueError(f"linked constants of {dtype} cannot be written in C")
-    return found
+    return c_type
 
 
 def integer(value: int) -> str:
@@ -122,7 +122,7 @@ def float64s(values: np.ndarray) -> list[str]:
 
 
 def needs_math(texts: str) -> bool:
-    """Whether C text uses a macro of <math.h>."""
+    """True if C text uses a macro of <math.h>."""
     # Weights are megabytes of text: a plain search is many times faster than one for words.
     maybe = "INFINITY" in texts or "NAN" in texts
     return maybe and re.search(r"\b(INFINITY|NAN)\b", texts) is not None

@@ -1,4 +1,4 @@
-"""What surrounds a model: the runtime's files that it needs, build files, start-up, linker script, test link.
+"""Files around a model: the runtime's that it needs, build files, start-up, linker script, test link.
 
 In: a board and its programs. Out: files of the folder. Start with `folder_files`.
 """

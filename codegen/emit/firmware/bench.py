@@ -1,4 +1,4 @@
-"""What the test link is told of a model (<model>_bench.c, see cg_bench.h)."""
+"""Facts that the test link is told of a model (<model>_bench.c, see cg_bench.h)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ class MovingRows:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BenchView:
-    """What bench.c.j2 shows."""
+    """Fields of bench.c.j2."""
 
     name: str
     sha256: tuple[str, ...]
@@ -56,7 +56,7 @@ class BenchView:
     output_tensors: tuple[TensorView, ...]
     """With state, which the header keeps from the application: a run sets it, and says what became of it."""
     buffers: tuple[TensorView, ...]
-    """Those that the test firmware owns, as a caller would."""
+    """Buffers that the test firmware owns, as a caller would."""
     pools: tuple[BenchPool, ...]
     inputs: tuple[Cells, ...]
     outputs: tuple[Cells, ...]
@@ -70,7 +70,7 @@ class BenchView:
     live: tuple[Cells, ...]
     touched: tuple[Cells, ...]
     moving: tuple[MovingRows, ...]
-    """Of these tables the ones whose rows depend on the sizes of the call."""
+    """Tables of buffers whose rows depend on the sizes of the call."""
 
 
 def bench_view(program: Program, places: Places) -> BenchView:
@@ -80,13 +80,13 @@ def bench_view(program: Program, places: Places) -> BenchView:
         raise ValueError(f"{program.name}: sha256 has {len(digest)} bytes")
     inputs, outputs = io_views(program, places)
     signature = program.signature
-    lasting = [each for pair in signature.state_tensors for each in pair]
+    lasting = [tensor for pair in signature.state_tensors for tensor in pair]
     sized, sizes = tuple(_sized(program, places)), places.sizes
     owners = {"live": _alive(program), "touched": _touched(program)}
     moving = tuple(_moving(program, places, owners))
     tables = {name: tuple(_ranges(program, places, buffers)) for name, buffers in owners.items()}
-    tables |= {each.name: each.cells for each in moving}
-    rows = (*sized, *(row for each in moving for row in each.rows))
+    tables |= {table.name: table.cells for table in moving}
+    rows = (*sized, *(row for table in moving for row in table.rows))
     named = [text for _, *texts in rows for text in texts]
     declared = () if sizes is None else tuple(sizes.declarations(named))
     return BenchView(
@@ -157,7 +157,7 @@ def _dims(program: Program) -> Iterator[Cells]:
 
 
 def _step(places: Places, program: Program, index: int) -> Cells:
-    """Where a step's result lies; a view has none of its own."""
+    """Place and bytes of a step's result; a view has none of its own."""
     prim = program.steps.prim_funcs[index]
     if prim.view is not None:
         return quoted(prim.name), "NULL", "0u"
@@ -167,7 +167,7 @@ def _step(places: Places, program: Program, index: int) -> Cells:
 
 
 def _address(places: Places, place: PoolBytes | CallerBytes) -> str:
-    """Where a value begins; the caller's tensors are the test firmware's own."""
+    """Address of a value; the caller's tensors are the test firmware's own."""
     if isinstance(place, PoolBytes):
         return places.byte_address(place)
     if place.at is not None and places.sizes is not None:
@@ -190,8 +190,8 @@ def _alive(program: Program) -> list[list[Buffer]]:
 
 
 def _touched(program: Program) -> list[list[Buffer]]:
-    """Of each step, those alive that hold an argument, its result, a workspace, or live only in it."""
-    found: list[list[Buffer]] = []
+    """Buffers alive in each step that hold an argument, its result, a workspace, or live only in it."""
+    touched: list[list[Buffer]] = []
     steps = zip(program.steps.prim_funcs, program.steps.times, _alive(program), strict=True)
     for step, (prim, (start, stop), alive) in enumerate(steps):
         values = [prim.let.var, *(arg for arg in prim.let.call.args if isinstance(arg, Var))]
@@ -201,15 +201,18 @@ def _touched(program: Program) -> list[list[Buffer]]:
         used |= {copy.buffer for copy in program.constants.staged if step in (copy.copied_at, copy.used_at)}
         if step == len(program.steps.prim_funcs) - 1:
             used |= {
-                program.memory.slices[each.value].buffer for pair in program.copied_states for each in pair
+                program.memory.slices[tensor.value].buffer
+                for pair in program.copied_states
+                for tensor in pair
             } | _copied(program)
-        found.append([b for b in alive if b.id in used or (start <= b.start and b.stop <= stop)])
-    return found
+        touched.append([b for b in alive if b.id in used or (start <= b.start and b.stop <= stop)])
+    return touched
 
 
 def _is_moving(program: Program, table: str) -> bool:
-    """Whether a table of ranges is one of the sizes of each call: where somebody reads it. The sanitizers of
-    the host read who is alive, an MPU what a step may use."""
+    """True if a table of ranges depends on the sizes of each call: where somebody reads it.
+    The sanitizers of the host read who is alive, an MPU what a step may use.
+    """
     board = program.board
     read = board.runner is Runner.HOST if table == "live" else isolates_buffers(board)
     return program.ranges is not None and read
@@ -233,13 +236,13 @@ def _ranges(program: Program, places: Places, buffers: Sequence[Sequence[Buffer]
 
 def _moving_rows(program: Program, buffers: Sequence[Sequence[Buffer]]) -> list[tuple[int, int, Buffer]]:
     """(step, pool, buffer), each by itself: at some sizes only two touch. With the edge, behind all steps."""
-    found = [(step, pool, b) for step, pool, here in _rows(program, buffers) for b in here]
+    rows = [(step, pool, b) for step, pool, here in _rows(program, buffers) for b in here]
     names, copied = [pool.name for pool in used_pools(program)], _copied(program)
     for buffer in program.memory.problem.buffers:
         if buffer.id in copied:
             pool = program.memory.plan.placements[buffer.id].pool
-            found.append((EDGE, names.index(pool), buffer))
-    return found
+            rows.append((EDGE, names.index(pool), buffer))
+    return rows
 
 
 def _copied(program: Program) -> frozenset[str]:
@@ -248,7 +251,7 @@ def _copied(program: Program) -> frozenset[str]:
         return frozenset()
     tensors = (*program.signature.inputs, *program.signature.outputs)
     slices = program.memory.slices
-    return frozenset(slices[each.value].buffer for each in tensors if each.value in slices)
+    return frozenset(slices[tensor.value].buffer for tensor in tensors if tensor.value in slices)
 
 
 def _moving(
@@ -260,19 +263,19 @@ def _moving(
         if ranges is None or sizes is None or not _is_moving(program, table):
             continue
         cells: list[Cells] = []
-        found: list[tuple[int, str, str]] = []
+        sized: list[tuple[int, str, str]] = []
         for row, (step, pool, buffer) in enumerate(_moving_rows(program, buffers)):
             start = places.placement(buffer.id).offset
             cells.append((f"{step}u", f"{pool}u", f"{start}u", f"{buffer.size_bytes}u"))
             offset, size = ranges.buffers[buffer.id]
             if varies(offset) or varies(size):
-                found.append((row, sizes.spelled(offset), sizes.spelled(size)))
-        yield MovingRows(name=table, table=f"bench_{table}", cells=tuple(cells), rows=tuple(found))
+                sized.append((row, sizes.spelled(offset), sizes.spelled(size)))
+        yield MovingRows(name=table, table=f"bench_{table}", cells=tuple(cells), rows=tuple(sized))
 
 
 def _merged(places: Places, buffers: Iterable[Buffer]) -> list[tuple[int, int]]:
     ranges: list[tuple[int, int]] = []
-    starts = [(each.offset, each.size_bytes) for each in map(places.bytes_of, buffers)]
+    starts = [(range_.offset, range_.size_bytes) for range_ in map(places.bytes_of, buffers)]
     for offset, size in sorted(starts):
         if ranges and offset <= ranges[-1][1]:
             ranges[-1] = (ranges[-1][0], max(ranges[-1][1], offset + size))

@@ -37,7 +37,7 @@ _MAINS: Mapping[Firmware, Sequence[str]] = {
 _CORE1_INTERFACE = "bench/core1.h"
 
 _OWN_TARGETS = ("options", "runtime", "shared", "firmware")
-"""What a folder has beside its models; in CMake with a model's target in front."""
+"""Targets of a folder beside its models; in CMake with a model's target in front."""
 _CMAKE_TARGETS = "all clean depend edit_cache firmware help install package rebuild_cache test"
 _RESERVED_TARGETS = frozenset(_CMAKE_TARGETS.split())
 
@@ -124,7 +124,7 @@ def _port_file(board: Board, name: str) -> str:
 
 
 def _caches(board: Board) -> bool:
-    """Whether the core has caches that the firmware turns on."""
+    """True if the core has caches that the firmware turns on."""
     return any(cache.kind is not CacheKind.FLASH for cache in board.caches)
 
 
@@ -194,7 +194,7 @@ def _mpu_ranges(board: Board) -> int:
 
 def _symbols(pools: Sequence[Region], read_only: Sequence[Region]) -> list[str]:
     """Symbols of the linker script; two underscores keep its own ones apart from regions' names."""
-    own = (
+    script_symbols = (
         "stack_start",
         "stack_end",
         "link_stack_end",
@@ -204,7 +204,7 @@ def _symbols(pools: Sequence[Region], read_only: Sequence[Region]) -> list[str]:
         "bss_start",
         "bss_end",
     )
-    names = [f"_{name}" for name in (*own, "free_start", "free_end")]
+    names = [f"_{name}" for name in (*script_symbols, "free_start", "free_end")]
     names += [f"{region.pool_name}_{edge}" for region in read_only for edge in ("start", "end")]
     names += [
         f"{region.pool_name}_{edge}" for region in pools for edge in ("front", "start", "end", "guard_end")
@@ -221,10 +221,12 @@ def _target(name: str) -> str:
 
 
 def _stem(targets: Sequence[str]) -> str:
-    """What a folder's own targets begin with: the first model's target, so that folders in one tree are apart
-    as their models are; with more behind it where that makes another model's target."""
+    """Stem of a folder's targets: the first model's target, so that folders in one tree are apart as their
+    models are.
+    More is put behind it where that makes another model's target.
+    """
     candidates = (targets[0] + "_set" * count for count in range(len(targets) + 1))
-    return next(stem for stem in candidates if not {f"{stem}_{own}" for own in _OWN_TARGETS} & {*targets})
+    return next(stem for stem in candidates if not {f"{stem}_{word}" for word in _OWN_TARGETS} & {*targets})
 
 
 def build_files(

@@ -10,7 +10,7 @@ PASSES = 5
 """Looks for files that somebody still saves into the old folder (a compiler that runs in it)."""
 
 Identity = tuple[int, int, int]
-"""Of a file: inode, time of its content in nanoseconds, bytes."""
+"""Identity of a file: inode, time of its content in nanoseconds, bytes."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -82,7 +82,7 @@ def make_parents(old: Path, new: Path, name: str) -> None:
 
 
 def identity(path: Path) -> Identity:
-    """What tells whether a file was saved anew. Raises FileNotFoundError."""
+    """Return what changes when a file is saved anew. Raises FileNotFoundError."""
     status = path.lstat()
     return status.st_ino, status.st_mtime_ns, status.st_size
 

@@ -1,4 +1,4 @@
-"""What codegen wrote into a folder, so that the next build replaces that and nothing else.
+"""Manifest of the files that codegen wrote into a folder, so that the next build replaces these alone.
 
 The manifest is a file of the folder: a line of explanation, then lines as `sha256sum` prints them. What is
 not in it is the user's (CMake's build folder, objects, notes): it is carried over into the next build's
@@ -50,7 +50,7 @@ def edited(folder: Path, manifest: Mapping[str, str]) -> list[str]:
 
 
 def is_as_written(path: Path, digest: str) -> bool:
-    """Whether `path` is a file with this digest, or gone. Raises OSError."""
+    """True if `path` is a file with this digest, or gone. Raises OSError."""
     if not os.path.lexists(path):
         return True
     if path.is_symlink() or not path.is_file():
@@ -75,8 +75,8 @@ def names_in(folder: Path) -> Iterator[str]:
 
 def _below(folder: Path, above: str) -> Iterator[str]:
     try:
-        with os.scandir(folder / above) as found:
-            entries = sorted(found, key=lambda entry: entry.name)
+        with os.scandir(folder / above) as scanned:
+            entries = sorted(scanned, key=lambda entry: entry.name)
     except (FileNotFoundError, NotADirectoryError):
         return  # gone since it was listed
     if above and not entries:

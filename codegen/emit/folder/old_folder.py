@@ -19,7 +19,7 @@ _ASIDE = ".yours"
 
 
 def drop_removed(taken: Path, old: Path, folder: Path, record: Mapping[str, Kept], tell: Tell) -> None:
-    """What was removed from the old folder after it was carried over goes from the new one, too.
+    """Remove from the new folder the files that were removed from the old one after they were carried over.
 
     It is taken out of the folder first and looked at then: it may have been saved anew in that very moment.
     """
@@ -109,7 +109,7 @@ class _Apart:
             path.unlink()  # saved again since then
 
     def _is_blocked(self, name: str) -> bool:
-        """Whether the new folder has a file of ours under that name, or a file where a folder is needed."""
+        """True if the new folder has a file of ours under that name, or a file where a folder is needed."""
         target = self._folder / name
         files = (self._folder / parent for parent in Path(name).parents[:-1])
         return (

@@ -21,8 +21,10 @@ from codegen.emit.folder.old_folder import Tell, drop_removed, take_apart
 
 _SUFFIX = ".codegen"
 _LOCK, _RECORD, _OLD, _TAKEN = "lock", "kept.json", "old", "taken"
-"""What a workplace holds beside the staging folder: a lock as long as its build lives; what was carried over;
-the old folder where two paths cannot be exchanged; files that the user removed while we carried them over."""
+"""Names in a workplace beside the staging folder: a lock as long as its build lives; what was carried
+over; the old folder where two paths cannot be exchanged; files that the user removed while we carried them
+over.
+"""
 
 
 class Published(OSError):
@@ -86,18 +88,18 @@ def _recover_from(path: Path, folder: Path, tell: Tell) -> None:
     if lock is None:
         return  # its build lives
     try:
-        for each in sorted(path.iterdir()):
-            if _is_staging(each):
-                shutil.rmtree(each)  # never published: ours, and links to files that are in the folder
-            elif each.is_dir():
-                _return(each, folder, _read_record(path), tell)
+        for entry in sorted(path.iterdir()):
+            if _is_staging(entry):
+                shutil.rmtree(entry)  # never published: ours, and links to files that are in the folder
+            elif entry.is_dir():
+                _return(entry, folder, _read_record(path), tell)
         _remove(path)
     finally:
         os.close(lock)
 
 
 def _siblings(folder: Path) -> Iterator[Path]:
-    """What is called like workplaces beside `folder`."""
+    """Paths beside `folder` that are called like workplaces."""
     prefix = f".{folder.name}."
     for path in sorted(folder.parent.glob(f"{_escaped(prefix)}*{_SUFFIX}")):
         if "." not in path.name[len(prefix) : -len(_SUFFIX)]:  # else of a folder `folder.more`
@@ -105,11 +107,11 @@ def _siblings(folder: Path) -> Iterator[Path]:
 
 
 def _is_workplace(path: Path) -> bool:
-    """Whether a build made it, one that lives or not."""
+    """True if a build made it, one that lives or not."""
     known = {_LOCK, _RECORD, _OLD, _TAKEN, "new"}
     if not path.is_dir() or path.is_symlink():
         return False
-    return all(each.name in known or each.name.isdigit() for each in path.iterdir())
+    return all(entry.name in known or entry.name.isdigit() for entry in path.iterdir())
 
 
 def _escaped(name: str) -> str:
@@ -117,7 +119,7 @@ def _escaped(name: str) -> str:
 
 
 def _is_staging(path: Path) -> bool:
-    """Whether this is the folder that a workplace was made for: none is, once places were changed."""
+    """True if this is the folder that a workplace was made for: none is, once places were changed."""
     if path.name == "new":
         return True  # not even called by its inode yet
     try:
@@ -137,7 +139,7 @@ def _return(old: Path, folder: Path, kept: Mapping[str, Kept] | None, tell: Tell
 
 def _remove(path: Path) -> None:
     """Remove a workplace that holds no folder any more; of another one everything stays."""
-    if any(each.is_dir() for each in path.iterdir()):
+    if any(entry.is_dir() for entry in path.iterdir()):
         return
     for name in (_RECORD, _LOCK):
         (path / name).unlink(missing_ok=True)

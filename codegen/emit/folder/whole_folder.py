@@ -27,7 +27,7 @@ _WAIT_SECONDS = 60.0
 
 
 class Files(Protocol):
-    """What a folder is to hold, by path below it, with `/`: texts, and files that are none."""
+    """Contents of a folder to be, by path below it, with `/`: texts, and files that are none."""
 
     @property
     def files(self) -> Mapping[str, str]:
@@ -130,8 +130,10 @@ def _check_elsewhere(folder: Path) -> None:
 
 
 def _check_replaceable(folder: Path) -> list[str]:
-    """What a build into `folder` keeps. Raises E230 unless `folder` is absent, empty or ours, E232 for files
-    of ours that are not as codegen wrote them."""
+    """Files that a build into `folder` keeps.
+    Raises E230 unless `folder` is absent, empty or ours, E232 for files of ours that are not as codegen
+    wrote them.
+    """
     if not folder.exists():
         return []
     try:
@@ -172,7 +174,9 @@ def _unwritable(folder: Path, error: OSError) -> CodegenError:
         )
         return CodegenError(Message(code="E231", where=str(folder), text=text, help=help_))
     if isinstance(error, (FileExistsError, NotADirectoryError)):
-        blocking = next((each for each in folder.parents if each.exists() and not each.is_dir()), None)
+        blocking = next(
+            (parent for parent in folder.parents if parent.exists() and not parent.is_dir()), None
+        )
         if blocking is not None:
             text = f"cannot be written: {blocking} is a file, no folder"
             help_ = "name a folder with -o that lies in no file, or move that file away"
@@ -210,7 +214,7 @@ def _check_not_blocked(kept: list[str], place: Workplace) -> None:
 
 
 def _blocks(name: str, staging: Path, folder: Path) -> bool:
-    """Whether the new folder has a file where the kept one has something, or the other way round."""
+    """True if the new folder has a file where the kept one has something, or the other way round."""
     both = [staging / part for part in (name, *map(str, Path(name).parents[:-1]))]
     here = folder / name
     is_folder = here.is_dir() and not here.is_symlink()

@@ -1,4 +1,4 @@
-"""What <model>.h and <model>.c say: the interface, one commented call a step, blocks, parameter structs.
+"""Contents of <model>.h and <model>.c: the interface, one commented call a step, blocks, parameter structs.
 
 In: a program. Out: the fields of the templates. Start with `header`, then `entry`.
 """

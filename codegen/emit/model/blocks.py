@@ -38,12 +38,12 @@ Parameters = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Around:
-    """What a function of a block or loop names of its model."""
+    """Names of its model that a function of a block or loop uses."""
 
     model: str
     constants: Addresses
     structs: StructNames
-    given: Parameters | None = None
+    image_parameter: Parameters | None = None
     """Parameters that lead to constants; None if these are linked."""
     sizes: SizeText | None = None
     """Spells what depends on sizes that are known at run time only."""
@@ -106,7 +106,7 @@ class StageView:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BlockView:
-    """What block.c.j2 shows."""
+    """Fields of block.c.j2."""
 
     name: str
     layers: tuple[tuple[str, str, str, str], ...]
@@ -117,7 +117,7 @@ class BlockView:
     """Declarations of the sizes that it names."""
     stages: tuple[StageView, ...]
     are_late: bool
-    """What stages read depends on sizes that are known at run time only."""
+    """Stages read numbers that depend on sizes known at run time only."""
     spans: tuple[tuple[tuple[str, str], ...], ...]
     """Columns per stripe; empty where there is one stripe."""
     spans_are_late: bool
@@ -140,7 +140,7 @@ def function_name(model: str, prim: PrimFunc) -> str:
 
 
 def needs_sizes(prim: PrimFunc, constants: Addresses, sizes: SizeText | None) -> bool:
-    """Whether a step is a block whose function is told the sizes of the call."""
+    """True if a step is a block whose function is told the sizes of the call."""
     if prim.block is None or sizes is None:
         return False
     late = late_constants(prim, constants, sizes, external=False)
@@ -154,7 +154,7 @@ def block_text(prim: PrimFunc, block: Block, around: Around) -> str:
 
 class _Block:
     def __init__(self, prim: PrimFunc, block: Block, around: Around) -> None:
-        self._model, self._sizes, self._given = around.model, around.sizes, around.given
+        self._model, self._sizes, self._image_parameter = around.model, around.sizes, around.image_parameter
         self._constants, self._struct_names = around.constants, around.structs
         self._late: list[str] = []
         self._prim, self._block = prim, block
@@ -182,7 +182,9 @@ class _Block:
             parameters=self._parameters(),
             sizes=() if self._sizes is None else tuple(self._sizes.declarations([*self._late, *structs])),
             stages=stages,
-            are_late=any(True for each in block.stages for _ in numbers_in((each.reach, each.last_row))),
+            are_late=any(
+                True for stage_ in block.stages for _ in numbers_in((stage_.reach, stage_.last_row))
+            ),
             spans=tuple(tuple(row) for row in spans) if self._striped else (),
             spans_are_late=any(True for _ in numbers_in(block.stripes)),
             images=images,
@@ -199,26 +201,26 @@ class _Block:
         if isinstance(value, int):
             return str(value)
         assert self._sizes is not None, "a program with formulas has sizes"
-        found = self._sizes.spelled(value)
-        self._late.append(found)
-        return found if re.fullmatch(r"\w+", found) else f"({found})"
+        spelled = self._sizes.spelled(value)
+        self._late.append(spelled)
+        return spelled if re.fullmatch(r"\w+", spelled) else f"({spelled})"
 
     def _short(self, value: Number) -> str:
         """A number for a member of 16 bits."""
-        found = self._number(value)
-        return found if isinstance(value, int) else f"(int16_t){found}"
+        spelled = self._number(value)
+        return spelled if isinstance(value, int) else f"(int16_t){spelled}"
 
     def _steps(self) -> tuple[tuple[str, str], ...]:
         """How far arguments and result go on from one image to the next."""
-        found: list[tuple[str, str]] = []
+        steps: list[tuple[str, str]] = []
         for name, line in zip(self._names, self._block.lines, strict=True):
             if not isinstance(line.place, WorkspaceArg):
                 channels = line.pixel_bytes // line.dtype.size_bytes
                 row = self._times(self._number(line.columns), channels)
                 rows = self._number(line.ring_rows)
                 number = row.isdigit() and rows.isdigit()
-                found.append((name, str(int(rows) * int(row)) if number else f"{rows} * {row}"))
-        return tuple(found)
+                steps.append((name, str(int(rows) * int(row)) if number else f"{rows} * {row}"))
+        return tuple(steps)
 
     def _stage(self, index: int, stage: BlockStage) -> StageView:
         first, second = [*stage.producers, -1, -1][:2]
@@ -245,7 +247,7 @@ class _Block:
 
     def _parameters(self) -> Parameters:
         parameters = [("void *", "context")] if self._block.streamed else []
-        parameters += self._given or ()
+        parameters += self._image_parameter or ()
         for arg in self._prim.call_args:
             if arg == WorkspaceArg(name=ROW_WORKSPACE):
                 parameters.append(("void *", _WORKSPACE))
@@ -260,15 +262,15 @@ class _Block:
 
     def _structs(self, stage: BlockStage) -> tuple[str, ...]:
         """Parameters that hold formulas, and constants' addresses where those are known at run time only."""
-        if self._given is None and self._sizes is None:
+        if self._image_parameter is None and self._sizes is None:
             return ()
         indent = f"{self._indent}        "
-        external = self._given is not None
+        external = self._image_parameter is not None
         late = late_constants(self._prim, self._constants, self._sizes, external=external)
-        found = local_structs(self._prim, late, stage.leading)
+        late_structs = local_structs(self._prim, late, stage.leading)
         return tuple(
             local_text(self._prim, struct, self._constants, self._struct_names, indent, self._sizes)
-            for struct in found
+            for struct in late_structs
         )
 
     def _image(self, index: int) -> RowsView:

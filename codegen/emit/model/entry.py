@@ -1,4 +1,4 @@
-"""What <model>.c runs: a commented call a step, on core 0 or core 1, in the entry function or each apart."""
+"""Steps that <model>.c runs: a commented call each, on core 0 or core 1, in the entry function or apart."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -76,7 +76,7 @@ class StepView:
     name: str
     """The C function of this step alone, where steps have one."""
     parameters: tuple[str, ...]
-    """What it is called with (templates/c/parameters.c.j2)."""
+    """Parameters of that function (templates/c/parameters.c.j2)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -141,15 +141,17 @@ class _Entry:
         self.constants = {**self.linked, **staged_addresses(program, places)}
         prims = program.steps.prim_funcs
         local = {
-            (prim.name, each.struct.suffix): each for prim in prims for each in self._local_structs(prim)
+            (prim.name, struct.struct.suffix): struct
+            for prim in prims
+            for struct in self._local_structs(prim)
         }
         structs = [f"{prim.name}_{struct.suffix}" for prim in prims for struct in prim.structs]
-        structs += [f"{name}_{each.copied.suffix}" for (name, _), each in local.items() if each.copied]
-        own = ["context", "status"] if program.edge.streamed else []
-        own += _CORE1_WORDS if uses_second_core([program]) else ()
-        own += [] if places.sizes is None else ["dims", *places.sizes.names]
+        structs += [f"{name}_{struct.copied.suffix}" for (name, _), struct in local.items() if struct.copied]
+        entry_words = ["context", "status"] if program.edge.streamed else []
+        entry_words += _CORE1_WORDS if uses_second_core([program]) else ()
+        entry_words += [] if places.sizes is None else ["dims", *places.sizes.names]
         words = () if program.interface == Interface() else (*_OWN_WORDS, *_ALONE)
-        self.taken = TakenNames([*structs, *own, *words])
+        self.taken = TakenNames([*structs, *entry_words, *words])
         self.locals: Mapping[str, str] = {
             var.name: self.taken.take(*local_names(program.name, var.name, "_value"))
             for var in program.steps.function.variables()
@@ -168,7 +170,9 @@ class _Entry:
         params = self.program.steps.function.params
         declared = [] if self.stepwise else [self._declare(var) for var in params if var.name in self.used]
         steps = tuple(self._step(index, prim) for index, prim in enumerate(prims))
-        given = dict.fromkeys(name for prim in prims if core_of(prim) == 1 for name in self._parameters(prim))
+        core1_names = dict.fromkeys(
+            name for prim in prims if core_of(prim) == 1 for name in self._parameters(prim)
+        )
         sized, sizes = self.places.sizes is not None, self.places.sizes
         is_plain = self.program.interface == Interface() and not sized
         whole = [] if self.stepwise else [*declared, *(text for s in steps for text in (*s.lines, s.call))]
@@ -185,12 +189,14 @@ class _Entry:
             is_checked_apart=not is_plain and bool(pointers or pools or self.external or sized),
             check_parameters=(
                 *pools,
-                *(each for each in ("inputs", "outputs") if each in pointers),
+                *(pointer for pointer in ("inputs", "outputs") if pointer in pointers),
                 *(("dims",) if sized else ()),
             ),
             needs_math=needs_math("\n".join((*self._structs, *(step.call for step in steps)))),
             needs_string=header.io == "pool" or any(prim.loop for prim in prims),
-            core1_given=statement(_CORE1, "given", self.program.name, list(given)) if given else "",
+            core1_given=statement(_CORE1, "given", self.program.name, list(core1_names))
+            if core1_names
+            else "",
             user_kernels=tuple(sorted({prim.symbol for prim in prims if prim.user_source})),
             start=start_text(self.program, self.places, self.linked),
             state_resets=state_resets(self.program, self.places),
@@ -198,7 +204,7 @@ class _Entry:
         )
 
     def _pointers(self) -> Iterator[str]:
-        """What must not be NULL where the caller owns inputs and outputs."""
+        """Pointers that must not be NULL where the caller owns inputs and outputs."""
         if self.program.signature.written_inputs:
             yield "inputs"
         for tensor in self.program.signature.inputs:
@@ -212,15 +218,17 @@ class _Entry:
         return local_structs(prim, late_constants(prim, self.constants, self.places.sizes, self.external))
 
     def _functions(self, prims: Sequence[PrimFunc]) -> tuple[str, ...]:
-        """Those that are rendered for steps: a block or loop, and layers that run without it in a part of a
-        range of sizes. External constants reach them as a parameter or the model's pointer."""
+        """Functions that are rendered for steps: a block or loop, and layers that run without it in a part
+        of a range of sizes.
+        External constants reach them as a parameter or the model's pointer.
+        """
         name, sizes = self.program.name, self.places.sizes
         around = Around(model=name, constants=self.constants, structs=self._struct_names, sizes=sizes)
         if self.external:
             owned = self.program.interface.caller_pools
-            given = ((f"const struct {image_tag(name)} *", "constants"),) if owned else ()
+            image_parameter = ((f"const struct {image_tag(name)} *", "constants"),) if owned else ()
             constants = constant_addresses(self.places.bundle, self.program, "constants")
-            around = replace(around, constants=constants, given=given)
+            around = replace(around, constants=constants, image_parameter=image_parameter)
         return functions_of(prims, around)
 
     # ---- steps --------------------------------------------------------------------------
@@ -303,18 +311,18 @@ class _Entry:
         return [*self._views.get(index, ()), *new]
 
     def _parameters(self, prim: PrimFunc) -> list[str]:
-        """What the function of one step is called with: the caller's structs that it reaches into."""
+        """Parameters of the function of one step: the caller's structs that it reaches into."""
         places = [self.places.value(var.name) for var in named_values(prim)]
         structs = {place.struct for place in places if isinstance(place, CallerBytes)}
-        found = [struct for struct in ("inputs", "outputs") if struct in structs]
+        parameters = [struct for struct in ("inputs", "outputs") if struct in structs]
         if self.program.interface.caller_pools and (
             any(isinstance(place, PoolBytes) for place in places)
             or any(WorkspaceArg(name=space.name) in prim.call_args for space in prim.workspaces)
             or (self.external and prim.constants)
             or (self.program.copied_states and prim is self.program.steps.prim_funcs[-1])
         ):
-            found.insert(0, "pools")
-        return [*found, "context"] if may_fail(prim) else found
+            parameters.insert(0, "pools")
+        return [*parameters, "context"] if may_fail(prim) else parameters
 
     def _by_groups(self, prim: PrimFunc, call: str, lines: list[str]) -> str:
         """`call`, or calls by groups of outputs where a constant is decoded in pieces."""
@@ -326,7 +334,7 @@ class _Entry:
         names = [self.taken.take(f"{prim.name}_{word}") for word in ("packed", "done")]
         further = [self._argument(prim, arg, lines) for arg in prim.split.next_args]
         result = self.locals[prim.let.var.name]
-        further = [f"&{result}[{names[1]}]" if each == result else each for each in further]
+        further = [f"&{result}[{names[1]}]" if argument == result else argument for argument in further]
         source = self.linked[copies[0].user]
         return calls_by_groups(copies[0], self.places, source, prim.split, call, further, names)
 

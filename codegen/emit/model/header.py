@@ -100,7 +100,7 @@ class StateView:
 
     old_name: str
     new_name: str
-    """Of the input and of the output, as the model's file has them."""
+    """Names of the input and of the output in the model's file."""
     size_bytes: int
     is_files: bool
     """A variable of the file, `old_name`."""
@@ -134,12 +134,12 @@ class SizeView:
     low: int
     high: int
     axes: str
-    """What it is, for a comment: `axis 1 of x`."""
+    """Axes that have this size, for a comment: `axis 1 of x`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SizedPool:
-    """What a pool takes at the sizes of a call."""
+    """Bytes of a pool at the sizes of a call."""
 
     macro: str
     index: int
@@ -193,7 +193,7 @@ class HeaderView:
     stream: StreamView | None
     states: tuple[StateView, ...]
     saved_state_bytes: int
-    """As `<model>_save` writes it."""
+    """Bytes that `<model>_save` writes."""
     ready_calls: str
     """Calls until a window that slides is full; empty where none slides."""
     sizes: "SizesView | None"
@@ -201,7 +201,7 @@ class HeaderView:
     has_start: bool
     """There is a function that copies constants at start-up."""
     parameters: tuple[str, ...]
-    """What the entry function is called with (templates/c/parameters.c.j2)."""
+    """Parameters of the entry function (templates/c/parameters.c.j2)."""
     step_parameters: tuple[str, ...]
     """And the function that runs one step; empty where there is none."""
     busy: "BusyView | None"
@@ -245,7 +245,7 @@ def header_view(program: Program, places: Places, version: str) -> HeaderView:
 
 
 def _busy(bundle: Bundle, program: Program) -> BusyView:
-    bits = {each.name: 1 << index for index, each in enumerate(bundle.programs)}
+    bits = {program_.name: 1 << index for index, program_ in enumerate(bundle.programs)}
     sharing = (program.name, *bundle.sharers(program.name))
     return BusyView(
         object=f"{bundle.prefix}_running",
@@ -301,13 +301,13 @@ def _step_parameters(program: Program, pools: Sequence[str]) -> tuple[str, ...]:
 
 
 def _provenance(program: Program, version: str) -> Provenance:
-    given, work = program.metadata, program.steps.macs
+    metadata, work = program.metadata, program.steps.macs
     return Provenance(
         version=version,
         abi=RUNTIME_ABI,
-        model=f"{given.get('file', program.name)} ({given.get('format', 'built in memory')})",
-        sha256=given["sha256"],
-        options=given.get("options") or f"--board {program.board.name}",
+        model=f"{metadata.get('file', program.name)} ({metadata.get('format', 'built in memory')})",
+        sha256=metadata["sha256"],
+        options=metadata.get("options") or f"--board {program.board.name}",
         planner=program.memory.plan.planner,
         is_proved=program.memory.plan.proved_optimal,
         packed=_packed(program),
@@ -318,13 +318,13 @@ def _provenance(program: Program, version: str) -> Provenance:
 
 
 def _packed(program: Program) -> PackedView | None:
-    found = [copy.unpacking for copy in program.constants.unpacked if copy.unpacking is not None]
-    if not found:
+    unpackings = [copy.unpacking for copy in program.constants.unpacked if copy.unpacking is not None]
+    if not unpackings:
         return None
     return PackedView(
-        arrays=len(found),
-        stored_bytes=sum(each.packing.stored_bytes for each in found),
-        decoded_bytes=sum(each.original_bytes for each in found),
+        arrays=len(unpackings),
+        stored_bytes=sum(unpacking.packing.stored_bytes for unpacking in unpackings),
+        decoded_bytes=sum(unpacking.original_bytes for unpacking in unpackings),
     )
 
 

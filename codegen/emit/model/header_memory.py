@@ -1,5 +1,4 @@
-"""What <model>.h says of memory: a row a pool, the sizes of pools as macros, pools that the application hands
-over."""
+"""Memory in <model>.h: a row a pool, the sizes of pools as macros, pools that the application hands over."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from codegen.program.program import Bundle, Program, own_pools
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MemoryRow:
-    """What a model takes of a pool."""
+    """Bytes that a model takes of one pool."""
 
     name: str
     """With `(rw)` or `(ro)` behind it."""
@@ -37,7 +36,7 @@ class CallerPool:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MemoryView:
-    """What the model takes of the pools."""
+    """Bytes that the model takes of all pools."""
 
     rows: tuple[MemoryRow, ...]
     width: int
@@ -52,7 +51,7 @@ class MemoryView:
 
 
 def memory_view(bundle: Bundle, program: Program) -> MemoryView:
-    """What a model takes of its pools, of those it shares with others too."""
+    """Bytes that a model takes of its pools, and of those that it shares with others."""
     rows = tuple(_memory_rows(bundle, program))
     return MemoryView(
         rows=rows,
@@ -65,7 +64,7 @@ def memory_view(bundle: Bundle, program: Program) -> MemoryView:
 
 
 def _memory_rows(bundle: Bundle, program: Program) -> Iterator[MemoryRow]:
-    """What the model takes of each pool; a model by itself has constants of its own as well."""
+    """Rows of the pools; a model by itself has constants of its own as well."""
     for pool in used_pools(program):
         yield MemoryRow(
             name=f"{pool.name} (rw)",
@@ -86,11 +85,11 @@ def _memory_rows(bundle: Bundle, program: Program) -> Iterator[MemoryRow]:
 
 def _pool_macros(bundle: Bundle, program: Program) -> list[tuple[str, int]]:
     used = used_pools(program)
-    found = [(pool_macro(program.name, pool.name), pool.size_bytes) for pool in used]
+    macros = [(pool_macro(program.name, pool.name), pool.size_bytes) for pool in used]
     if bundle.is_single:
-        return found + constant_macros(bundle)
+        return macros + constant_macros(bundle)
     bases = [(base_macro(program.name, p.name), bundle.base(program.name, p.name)) for p in used]
-    return found + bases
+    return macros + bases
 
 
 def _caller_pools(program: Program) -> Iterator[CallerPool]:

@@ -44,7 +44,7 @@ class InnerCallView:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LoopView:
-    """What loop.c.j2 shows."""
+    """Fields of loop.c.j2."""
 
     name: str
     function: str
@@ -53,8 +53,10 @@ class LoopView:
     works: bool
     """It has a workspace."""
     cleared_bytes: int
-    """Of the workspace, before anything: an iteration that does not take place writes nothing, and what a run
-    touches is not to depend on its data."""
+    """Bytes of the workspace that are cleared before anything.
+    An iteration that does not take place writes nothing, and what a run touches is not to depend on its
+    data.
+    """
     trips: int
     first: tuple[tuple[str, str, int], ...]
     """Copies: where to, where from, bytes."""
@@ -85,7 +87,7 @@ def _loop_text(prim: PrimFunc, loop: LoopBody, around: Around) -> str:
 
 class _LoopFunction:
     def __init__(self, prim: PrimFunc, loop: LoopBody, around: Around) -> None:
-        self._model, self._given = around.model, around.given
+        self._model, self._image_parameter = around.model, around.image_parameter
         self._constants, self._struct_names = around.constants, around.structs
         self._prim, self._loop = prim, loop
         taken = TakenNames([*_NAMES, *(f"{prim.name}_{struct.suffix}" for struct in prim.structs)])
@@ -116,7 +118,7 @@ class _LoopFunction:
         )
 
     def _parameters(self) -> list[tuple[str, str]]:
-        parameters = list(self._given or ())
+        parameters = list(self._image_parameter or ())
         for arg in self._prim.call_args:
             if isinstance(arg, ValueArg):
                 parameters.append(("const void *", self._names[arg.index]))
@@ -126,7 +128,7 @@ class _LoopFunction:
 
     def _structs(self) -> tuple[str, ...]:
         """Parameters that hold addresses of constants that are known at run time only."""
-        late = late_constants(self._prim, self._constants, None, external=self._given is not None)
+        late = late_constants(self._prim, self._constants, None, external=self._image_parameter is not None)
         return tuple(
             local_text(self._prim, struct, self._constants, self._struct_names, "    ")
             for struct in local_structs(self._prim, late, self._loop.struct_args)
@@ -141,7 +143,7 @@ class _LoopFunction:
         for arg in call.args:
             if isinstance(arg, ArrayArg):
                 name = self._taken.take(f"{call.name}_addresses")
-                arrays.append((name, tuple(self._argument(each) for each in call.arrays[len(arrays)])))
+                arrays.append((name, tuple(self._argument(element) for element in call.arrays[len(arrays)])))
                 arguments.append(name)
             else:
                 arguments.append(self._argument(arg))

@@ -9,7 +9,7 @@ from codegen.program.program import Program, core_of
 
 
 def may_fail(prim: PrimFunc) -> bool:
-    """Whether a step calls the application's reader."""
+    """True if a step calls the application's reader."""
     return prim.block is not None and prim.block.streamed is not None
 
 
@@ -22,23 +22,23 @@ def used_values(program: Program) -> Iterator[str]:
 def silent_values(program: Program) -> Mapping[int, Sequence[Var]]:
     """By step on core 0: results of steps without code that it is the first to name."""
     silent = {program.steps.prim_funcs[step].let.var.name for step in program.silent_steps}
-    found: dict[int, list[Var]] = {}
+    first_named: dict[int, list[Var]] = {}
     for step, prim in enumerate(program.steps.prim_funcs):
         for var in named_values(prim):
             if var.name in silent and core_of(prim) == 0:
                 silent.remove(var.name)
-                found.setdefault(step, []).append(var)
-    return found
+                first_named.setdefault(step, []).append(var)
+    return first_named
 
 
 def named_values(prim: PrimFunc) -> Sequence[Var]:
     """Values that a call names: arguments, then its result; each once."""
-    found: dict[str, Var] = {}
+    values: dict[str, Var] = {}
     arrays = [item for arg in prim.call_args if isinstance(arg, ArrayArg) for item in arg.items]
     for item in (*prim.call_args, *arrays):
         value = prim.let.call.args[item.index] if isinstance(item, ValueArg) else None
         if isinstance(value, Var):
-            found[value.name] = value
+            values[value.name] = value
     if ResultArg() in prim.call_args:
-        found[prim.let.var.name] = prim.let.var
-    return tuple(found.values())
+        values[prim.let.var.name] = prim.let.var
+    return tuple(values.values())

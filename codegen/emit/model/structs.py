@@ -34,8 +34,10 @@ Fields = tuple[tuple[str, "str | Fields"], ...]
 _TEMPLATE = "c/steps/structs.c.j2"
 
 _COPIED = 8
-"""Where so many fields are the same in every call, and fewer are not, they are copied on a host: to store a
-field costs eight bytes of code there. On ARM it costs four, and to copy takes longer."""
+"""Fewest fields that are copied at once on a host, where they are the same in every call and fewer are
+not.
+To store a field costs eight bytes of code there. On ARM it costs four, and to copy takes longer.
+"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,7 +46,7 @@ class LocalStruct:
 
     struct: CStruct
     copied: CStruct | None
-    """What is the same in every call, where it pays to copy that."""
+    """Fields that are the same in every call, where it pays to copy them."""
     stored: tuple[tuple[str, object], ...]
     """Designators of the other fields, and what is stored there."""
 
@@ -54,15 +56,16 @@ LocalStructs = Mapping[tuple[str, str], LocalStruct]
 
 
 def constant_addresses(bundle: Bundle, program: Program, base: str = "") -> Addresses:
-    """Where every linked constant of a program lies; merged ones are the same member, or a part of one.
-    `base`: the pointer to the image of constants, empty where they are linked."""
-    own = {bundle.users[program.name, prim.name]: prim.name for prim in program.steps.prim_funcs}
+    """Addresses of all linked constants of a program; merged ones are the same member, or a part of one.
+    `base`: the pointer to the image of constants, empty where they are linked.
+    """
+    prim_names = {bundle.users[program.name, prim.name]: prim.name for prim in program.steps.prim_funcs}
     return {
-        (own[part.user[0]], part.user[1]): part_address(_object(bundle, pool, base), member, part)
+        (prim_names[part.user[0]], part.user[1]): part_address(_object(bundle, pool, base), member, part)
         for pool in bundle.constants
         for member in pool.members
         for part in member.parts
-        if part.user[0] in own
+        if part.user[0] in prim_names
     }
 
 
@@ -81,9 +84,9 @@ def shared_structs(
     first: dict[object, str] = {}
     texts: list[str] = []
     for prim in prims:
-        for own in prim.structs:
-            known = local.get((prim.name, own.suffix))
-            struct = own if known is None else known.copied if copies else None
+        for prim_struct in prim.structs:
+            known = local.get((prim.name, prim_struct.suffix))
+            struct = prim_struct if known is None else known.copied if copies else None
             if struct is None:
                 continue
             fields = _FieldValues(prim, constants, names).of(_without_zeros(struct.fields))
@@ -145,12 +148,16 @@ def late_constants(
 
 
 def local_structs(
-    prim: PrimFunc, late: Set[str], wanted: Iterable[CallArg] | None = None
+    prim: PrimFunc, late: Set[str], reachable_from: Iterable[CallArg] | None = None
 ) -> tuple[LocalStruct, ...]:
     """Structs of a PrimFunc that hold what is known at run time only, and those that point to such: formulas,
-    and addresses of the constants `late`. `wanted`: only those that these arguments lead to."""
+    and addresses of the constants `late`. `reachable_from`: only those that these arguments lead to."""
     by_suffix = {struct.suffix: struct for struct in prim.structs}
-    waiting = list(by_suffix if wanted is None else (a.suffix for a in wanted if isinstance(a, StructArg)))
+    waiting = list(
+        by_suffix
+        if reachable_from is None
+        else (a.suffix for a in reachable_from if isinstance(a, StructArg))
+    )
     reached: set[str] = set()
     while waiting:
         suffix = waiting.pop()
@@ -158,15 +165,17 @@ def local_structs(
             reached.add(suffix)
             pointers = _pointers(by_suffix[suffix].fields)
             waiting += [pointer.suffix for pointer in pointers if isinstance(pointer, StructPointer)]
-    found = (struct for struct in prim.structs if struct.suffix in reached)
-    return tuple(_local(each, by_suffix, late) for each in found if _is_late(each.fields, by_suffix, late))
+    structs = (struct for struct in prim.structs if struct.suffix in reached)
+    return tuple(
+        _local(struct, by_suffix, late) for struct in structs if _is_late(struct.fields, by_suffix, late)
+    )
 
 
 def _local(struct: CStruct, by_suffix: Mapping[str, CStruct], late: Set[str]) -> LocalStruct:
     """How a struct that holds what is `late` gets its fields."""
 
     def early(fields: object) -> tuple[tuple[str, object], ...]:
-        """What is the same in every call."""
+        """Fields that are the same in every call."""
         kept: list[tuple[str, object]] = []
         for name, value in _fields(fields):
             inner = early(value)
@@ -188,8 +197,8 @@ def _local(struct: CStruct, by_suffix: Mapping[str, CStruct], late: Set[str]) ->
 def _leaves(fields: object, path: str = "") -> Iterator[tuple[str, object]]:
     """Designators of all fields, nested ones in place of what nests them."""
     for name, value in _fields(fields):
-        own = f"{path}{_designator(name)}"
-        yield from [*_leaves(value, own)] or [(own, value)]
+        designators = f"{path}{_designator(name)}"
+        yield from [*_leaves(value, designators)] or [(designators, value)]
 
 
 def _without_zeros(fields: object) -> tuple[tuple[str, object], ...]:
@@ -212,7 +221,7 @@ def _designator(name: str) -> str:
 
 
 def _is_late(held: object, by_suffix: Mapping[str, CStruct], late: Set[str]) -> bool:
-    """Whether a field, or one that it nests, is known at run time only."""
+    """True if a field, or one that it nests, is known at run time only."""
     return any(
         varies(value)
         or isinstance(value, ChosenPointer | Narrow)
@@ -231,7 +240,7 @@ def _pointers(value: object) -> Iterator[ConstantPointer | ChosenPointer | Struc
 
 
 class _FieldValues:
-    """What the template writes for the fields of a struct."""
+    """Text that the template writes for the fields of a struct."""
 
     def __init__(
         self, prim: PrimFunc, constants: Addresses, names: StructNames, sizes: SizeText | None = None

@@ -22,7 +22,7 @@ STAGE_HEADER, STAGE_SOURCE = "cg_stage_copy.h", "kernels/portable/stage_copy.c"
 UNPACK_HEADER, UNPACK_SOURCE = "cg_unpack.h", "kernels/portable/unpack.c"
 """The runtime's headers and sources for them, which only models with such constants get."""
 STATE_HEADER, STATE_SOURCE = "cg_state.h", "support/state.c"
-"""Those that only models with state get."""
+"""Header and source of the runtime that only models with state get."""
 
 _STATE_HEADER_BYTES = 28
 """`cg_state_header`: magic, size, layout, CRC-32."""
@@ -39,9 +39,9 @@ _PLAIN = re.compile(r"[\w.>-]+")
 def staged_addresses(program: Program, places: Places) -> Mapping[tuple[str, str], str]:
     """(primfunc, role) -> C expression of the first element of the copy that it reads."""
     dtypes = {
-        (prim.name, each.role): each.data.dtype
+        (prim.name, constant.role): constant.data.dtype
         for prim in program.steps.prim_funcs
-        for each in prim.constants
+        for constant in prim.constants
     }
     dtypes |= {copy.user: copy.unpacking.dtype for copy in program.constants.staged if copy.unpacking}
     return {copy.user: _element(copy, places, dtypes[copy.user]) for copy in program.constants.staged}
@@ -57,9 +57,10 @@ def _element(copy: Staged, places: Places, dtype: np.dtype[np.generic]) -> str:
 def stagings(
     program: Program, places: Places, linked: Mapping[tuple[str, str], str], index: int
 ) -> Iterator[str]:
-    """What step `index` does with copies of constants before its call: decode what is compressed (but
-    for pieces, which belong to a call each), wait for copies that it reads, then begin those that the next
-    step reads, so that they are made beside the call."""
+    """Copies of constants that step `index` makes or awaits before its call.
+    It decodes what is compressed (but for pieces, which belong to a call each), waits for copies that it
+    reads, then begins those that the next step reads, so that they are made beside the call.
+    """
     if index == 0 and has_start(program):
         yield statement(_MEMORY, "start_if_needed", program.name)
     begun = [copy for copy in program.constants.staged if copy.copied_at == index and not is_split(copy)]
@@ -83,7 +84,7 @@ def _made(copy: Staged, places: Places, source: str) -> str:
 
 
 def has_start(program: Program) -> bool:
-    """Whether there is a function that makes the copies that last."""
+    """True if there is a function that makes the copies that last."""
     return any(copy.copied_at is None for copy in program.constants.staged)
 
 
@@ -101,7 +102,7 @@ def _target(copy: Staged, places: Places) -> str:
 
 
 def is_split(copy: Staged) -> bool:
-    """Whether a copy is decoded in pieces, each for a call of its own."""
+    """True if a copy is decoded in pieces, each for a call of its own."""
     return copy.unpacking is not None and len(copy.unpacking.packing.piece_bytes) > 1
 
 
@@ -154,7 +155,7 @@ def saved_state_bytes(program: Program) -> int:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SavedState:
-    """What `<model>_save` and `<model>_load` know of the state."""
+    """State as `<model>_save` and `<model>_load` know it."""
 
     parts: tuple[tuple[str, int], ...]
     """(C address, bytes), in the order in which they are saved."""
@@ -180,7 +181,7 @@ def _reset(address: str, initial: bytes, name: str) -> str:
 
 
 def state_copies(program: Program, places: Places) -> list[str]:
-    """What the last step ends with: every new state takes the place of the old one."""
+    """Copies that end the last step: every new state takes the place of the old one."""
     return [
         statement(
             _MEMORY, "copy_state", _address(places, first), _address(places, second), first.type.size_bytes

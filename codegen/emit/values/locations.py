@@ -1,4 +1,4 @@
-"""Where values live in C: bytes of a pool, or what the caller's structs point to; inputs and outputs."""
+"""Places of values in C: bytes of a pool, or the caller's inputs and outputs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,15 +25,15 @@ class PoolBytes:
     size_bytes: int
     buffer: str
     at: Number | None = None
-    """Where it begins at other sizes; None where that is always `offset`."""
+    """Offset at other sizes; None where it is always `offset`."""
 
     @property
     def moves(self) -> bool:
-        """Whether it lies elsewhere at other sizes."""
+        """True if it lies elsewhere at other sizes."""
         return self.at is not None
 
     def overlaps(self, other: "PoolBytes") -> bool:
-        """Whether the two have a byte in common."""
+        """True if the two have a byte in common."""
         start = max(self.offset, other.offset)
         stop = min(self.offset + self.size_bytes, other.offset + other.size_bytes)
         return self.pool == other.pool and start < stop
@@ -51,7 +51,7 @@ class CallerBytes:
 
     @property
     def moves(self) -> bool:
-        """Whether it begins elsewhere in the caller's tensor at other sizes."""
+        """True if it begins elsewhere in the caller's tensor at other sizes."""
         return self.at is not None
 
 
@@ -118,7 +118,7 @@ class Places:
         )
 
     def placement(self, buffer: str) -> Placement:
-        """Where the plan put a buffer."""
+        """The buffer's place in the plan."""
         return self.program.memory.plan.placements[buffer]
 
     def byte_address(self, place: PoolBytes) -> str:
@@ -130,7 +130,7 @@ class Places:
         return f"pools->{c_name(pool)}" if self._from_caller else pool_array(self.bundle, pool)
 
     def _base(self, pool: str) -> int:
-        """Where the program's bytes begin in a pool."""
+        """Offset of the program's bytes in a pool."""
         return 0 if self._from_caller else self.bundle.base(self.program.name, pool)
 
     def _offset(self, place: PoolBytes, base: int) -> str:
@@ -165,13 +165,13 @@ class Places:
 
     def overwritten_from(self, place: PoolBytes) -> int | None:
         """First step in which something else may be written to `place`, None if nothing ever is."""
-        own = self.buffers[place.buffer]
+        buffer = self.buffers[place.buffer]
         births = [
             self.alive_steps(other.id)[0]
             for other in self.program.memory.problem.buffers
-            if other.id != own.id
+            if other.id != buffer.id
             and other.size_bytes
-            and other.start >= own.start
+            and other.start >= buffer.start
             and self._may_overlap(other, place)
         ]
         # A result that replaces an argument has no buffer of its own.
@@ -183,13 +183,13 @@ class Places:
         return min(births, default=None)
 
     def _may_overlap(self, other: Buffer, place: PoolBytes) -> bool:
-        """Whether a buffer has bytes of `place`; at some sizes it may wherever both are in one pool."""
+        """True if a buffer has bytes of `place`; at some sizes it may wherever both are in one pool."""
         here = self.bytes_of(other)
         return here.overlaps(place) if self.sizes is None else here.pool == place.pool
 
     def _lies_in(self, name: str, place: PoolBytes) -> bool:
-        found = self.value(name)
-        return isinstance(found, PoolBytes) and found.overlaps(place)
+        value_place = self.value(name)
+        return isinstance(value_place, PoolBytes) and value_place.overlaps(place)
 
     def bytes_of(self, buffer: Buffer) -> PoolBytes:
         """Bytes of a buffer, at the largest sizes."""
@@ -256,7 +256,7 @@ class TensorView:
     accessor: str
     """Name of the function that says where it lives (I/O in the pools)."""
     pointer: str
-    """Where it lives in a pool; empty if the caller owns it."""
+    """Its address in a pool; empty if the caller owns it."""
     overwriter: int | None
     """First step that may write to an input's bytes in a pool; None if nothing does."""
     is_streamed: bool
@@ -297,20 +297,20 @@ def callers_views(program: Program, places: Places) -> tuple[list[TensorView], l
 def _tensor(
     program: Program, places: Places, tensor: IoTensor, stem: str, kind: Literal["input", "output"]
 ) -> TensorView:
-    given, field, place = tensor.type, c_name(tensor.field), places.value(tensor.value)
+    type_, field, place = tensor.type, c_name(tensor.field), places.value(tensor.value)
     in_pool = place if isinstance(place, PoolBytes) else None
-    quantised = given.quantization is not None and given.quantization.axis is None and given.dtype.is_integer
-    pointer = places.pointer(in_pool, given.dtype, PUBLIC_TYPES) if in_pool else ""
+    quantised = type_.quantization is not None and type_.quantization.axis is None and type_.dtype.is_integer
+    pointer = places.pointer(in_pool, type_.dtype, PUBLIC_TYPES) if in_pool else ""
     return TensorView(
         kind=kind,
         field=field,
         origin=tensor.origin,
         stem=stem,
         macro=f"{program.name.upper()}_{stem.upper()}",
-        type=given,
-        c_type=PUBLIC_TYPES[given.dtype],
+        type=type_,
+        c_type=PUBLIC_TYPES[type_.dtype],
         is_quantised=quantised,
-        has_converter=quantised and given.dtype.size_bytes <= 2,  # cg_quantize is for 8 and 16 bits
+        has_converter=quantised and type_.dtype.size_bytes <= 2,  # cg_quantize is for 8 and 16 bits
         accessor=f"{program.name}_{_access_word(program, field, kind)}",
         pointer=pointer,
         overwriter=places.overwritten_from(in_pool) if in_pool and kind == "input" else None,
@@ -329,8 +329,10 @@ def _size(places: Places, tensor: IoTensor, macro: str) -> str:
 
 
 def _access_word(program: Program, field: str, kind: str) -> str:
-    """What tells the accessors of a program's inputs and outputs apart: `input_image`, and `input_1`, not
-    `input_input_1`, for a field that says what it is, unless there is a field `1` as well."""
+    """Word that tells the accessors of a program's inputs and outputs apart.
+    It is `input_image`, and `input_1`, not `input_input_1`, for a field that says what it is, unless there
+    is a field `1` too.
+    """
     rest = field.removeprefix(kind).removeprefix("_")
     says = field == kind or field.startswith(f"{kind}_")
     others = [

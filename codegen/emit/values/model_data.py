@@ -1,4 +1,4 @@
-"""What <model>_data.h and <model>_data.c hold: pools, and constant pools as structs in offset order.
+"""Contents of <model>_data.h and <model>_data.c: pools, and constant pools as structs in offset order.
 
 And the image of constants, which an application hands over.
 """
@@ -34,7 +34,7 @@ CHECK_SOURCE = "support/check_constants.c"
 
 _Packed = Mapping[tuple[str, str], Unpacking]
 _Layouts = Mapping[tuple[str, str], str]
-"""Of (user of the bundle's constants, role): how it is stored compressed, and what follows what in it."""
+"""(user of the bundle's constants, role) -> how it is stored compressed, and what follows what in it."""
 
 
 # ---- what models share ------------------------------------------------------------------
@@ -53,10 +53,10 @@ class PoolView:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SetView:
-    """What a bundle's models share, in C: pools and constants."""
+    """Pools and constants in C, which a bundle's models share."""
 
     name: str
-    """Of the files with the constants, in front of `_data`."""
+    """Name of the files with the constants, in front of `_data`."""
     macro: str
     models: tuple[str, ...]
     is_single: bool
@@ -115,19 +115,19 @@ class MemberView:
     arrays: tuple[tuple[str, str, int], ...] = ()
     """(type, name, elements): its own, then those as which others read its bytes, as members of a union."""
     decoded_bytes: int = 0
-    """What it decodes to where it is stored compressed, else 0."""
+    """Bytes after decoding where it is stored compressed, else 0."""
     shared: tuple[str, ...] = ()
     """Who reads all of it, where several do."""
     parts: tuple[str, ...] = ()
     """Who reads a part of it."""
     order: str = ""
-    """What follows what in it."""
+    """Order of its elements, in words."""
     data: np.ndarray | None = None
     """Its values."""
 
     @property
     def rows(self) -> str:
-        """The same as text, where they are a table of C."""
+        """Its values as text, where they are a table of C."""
         return "" if self.data is None else "\n".join(table_rows(numbers(self.data)))
 
 
@@ -168,10 +168,10 @@ def _packed(bundle: Bundle) -> _Packed:
 def _layouts(bundle: Bundle) -> _Layouts:
     """(user of the bundle's constants, role) -> what follows what in it."""
     return {
-        (bundle.users[program.name, prim.name], each.role): each.layout
+        (bundle.users[program.name, prim.name], constant.role): constant.layout
         for program in bundle.programs
         for prim in program.steps.prim_funcs
-        for each in prim.constants
+        for constant in prim.constants
     }
 
 
@@ -270,7 +270,7 @@ class ImageView:
     """The image of constants in C."""
 
     tag: str
-    """Of its struct."""
+    """Tag of its struct."""
     object: str
     """The array of the test firmware that holds it."""
     file: str
@@ -328,14 +328,14 @@ def hash_words(digest: bytes) -> str:
 
 
 def _offsets(pools: Iterable[ConstantPool]) -> list[tuple[ConstantPool, int]]:
-    """Where each pool begins in the image."""
-    found: list[tuple[ConstantPool, int]] = []
+    """(pool, offset in the image) of each pool."""
+    offsets: list[tuple[ConstantPool, int]] = []
     end = _HEADER.size
     for pool in pools:
         offset = -(-end // pool.alignment) * pool.alignment
-        found.append((pool, offset))
+        offsets.append((pool, offset))
         end = offset + pool.size_bytes
-    return found
+    return offsets
 
 
 def image_bytes(bundle: Bundle, digest: bytes) -> bytes:
@@ -355,7 +355,7 @@ def image_bytes(bundle: Bundle, digest: bytes) -> bytes:
 
 def digest_of(files: Iterable[tuple[str, str]]) -> bytes:
     """SHA-256 of texts under their names: of all code that an image of constants is made for."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for name, text in sorted(files):
-        found.update(f"{name}\0{len(text.encode())}\0{text}".encode())
-    return found.digest()
+        digest.update(f"{name}\0{len(text.encode())}\0{text}".encode())
+    return digest.digest()

@@ -1,4 +1,4 @@
-"""What comments in C say of steps: shapes, where a result lies, and what it lies over."""
+"""Comments on steps in C: shapes, where a result lies, and what it lies over."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from codegen.program.program import Program, core_of
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StepNote:
-    """What a comment says of a step."""
+    """Contents of a step's comment."""
 
     operator: str
     inputs: tuple[tuple[str, str], ...]
@@ -25,9 +25,9 @@ class StepNote:
     is_silent: bool
     is_on_core_1: bool
     caller: str
-    """Where the result lies in the caller's structs; empty where it is in a pool."""
+    """Place of the result in the caller's structs; empty where it is in a pool."""
     bytes: PoolBytes | None
-    """Where in a pool; None where it is the caller's."""
+    """Place of the result in a pool; None where it is the caller's."""
     alive: tuple[int, int]
     """First and last step in which its buffer is alive."""
     over: tuple[str, ...]
@@ -49,8 +49,10 @@ def step_note(
     place = places.value(result.name)
     here = place if isinstance(place, PoolBytes) else None
     there = [arg.name for arg, _ in prim.joins] if prim.is_call else []
-    found = [(arg.name, places.value(arg.name)) for arg in args] if prim.is_call else []
-    over = [name for name, other in found if here and isinstance(other, PoolBytes) and other.overlaps(here)]
+    arg_places = [(arg.name, places.value(arg.name)) for arg in args] if prim.is_call else []
+    over = [
+        name for name, other in arg_places if here and isinstance(other, PoolBytes) and other.overlaps(here)
+    ]
     return StepNote(
         operator=operator_name(prim.let.call),
         inputs=tuple((names[arg.name], _dimensions(places, arg)) for arg in args),
