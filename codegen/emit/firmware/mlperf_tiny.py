@@ -29,7 +29,7 @@ class Benchmark:
     inputs: int
     outputs: int
     form: str
-    """Of mlperf_tiny.h, without its prefix."""
+    """Name of the form in mlperf_tiny.h, without its prefix."""
 
     @property
     def buffer_bytes(self) -> int:
