@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.checkout import ROOT
 
-MOST_RIDDLES = 159
+MOST_RIDDLES = 158
 """Notes of `codegen/` that begin with a word that hides their subject. Lower it when a room is rewritten."""
 MOST_FILLERS = 362
 """Names bound in `codegen/` that say nothing of their value."""
