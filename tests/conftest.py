@@ -3,7 +3,6 @@
 import gc
 import importlib
 import os
-from collections.abc import Sequence
 from contextlib import suppress
 
 import pytest
@@ -11,13 +10,14 @@ from hypothesis import settings
 
 from codegen.cli.main import COLLECTED_AFTER
 from codegen.search import falling_back
-from tests import programs
+from tests import programs, sampling
 from tests.checkout import ROOT
 from tests.programs import as_users_compile as as_users_compile
 from tests.programs import uncached as uncached
 
 # No deadline: nothing is asserted about times. Derandomised: a run on main repeats; --long draws anew.
-settings.register_profile("suite", deadline=None, derandomize=True)
+settings.register_profile("suite", deadline=None, derandomize=True, max_examples=sampling.examples(100))
+settings.register_profile("thorough", deadline=None, derandomize=True)
 settings.register_profile("long", deadline=None)
 
 
@@ -41,7 +41,9 @@ def pytest_configure(config: pytest.Config) -> None:
     # What commands print is the same with and without engines; tests of engines say what they want.
     os.environ.setdefault("CODEGEN_REFERENCE", "numpy")
     falling_back.RAISES = True
-    settings.load_profile("long" if config.getoption("--long") else "suite")
+    profile = next((name for name in ("long", "thorough") if config.getoption(f"--{name}")), "suite")
+    sampling.is_thorough = profile != "suite"
+    settings.load_profile(profile)
     programs.set_up(config)
 
 
@@ -81,7 +83,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if item not in left_out and "covering" in item.keywords and isinstance(item, pytest.Function):
             combined.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for several in combined.values():
-        chosen = covering([_values(item) for item in several])
+        chosen = sampling.covering([_values(item) for item in several])
         left_out |= {item for number, item in enumerate(several) if number not in chosen}
     config.hook.pytest_deselected(items=[item for item in items if item in left_out])
     items[:] = [item for item in items if item not in left_out]
@@ -89,15 +91,3 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _values(item: pytest.Function) -> set[tuple[str, str]]:
     return {(name, repr(value)) for name, value in item.callspec.params.items()}
-
-
-def covering(combinations: Sequence[set[tuple[str, str]]]) -> set[int]:
-    """Of `combinations` of named values some that hold every value of every name: again and again the first
-    of those that add most."""
-    missing = set[tuple[str, str]]().union(*combinations)
-    chosen = set[int]()
-    while missing:
-        best = max(range(len(combinations)), key=lambda number: len(combinations[number] & missing))
-        chosen.add(best)
-        missing -= combinations[best]
-    return chosen

@@ -2,7 +2,7 @@
 
 import itertools
 
-from tests.conftest import covering
+from tests.sampling import covering
 
 
 def test_every_value_of_every_parameter_has_its_turn() -> None:

@@ -12,7 +12,7 @@ import random
 import shutil
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,9 +32,27 @@ from codegen.program.image import Image, RunResult, Trace
 from codegen.toolchain.gcc import CompilePlace, Compiler, CompileUnit
 from tests.board import probe
 from tests.board.simulated import SimulatedPort, SimulatedTarget, connect
+from tests.sampling import covering
 
 _BUILT_ONLY = [board for board in boards() if board.runner is Runner.NONE]
-_CORES = sorted({board.target.cpu for board in _BUILT_ONLY})
+
+
+def _facts(board: Board) -> set[tuple[str, str]]:
+    """What of a board decides about the files of its firmware."""
+    drivers = {"uart": board.uart, "counter": board.counter, "stage": board.boot_stage}
+    facts: dict[str, object] = {name: getattr(part, "driver", part) for name, part in drivers.items()}
+    facts |= {"cpu": board.target.cpu, "flags": board.target.compiler_flags, "mpu": board.mpu}
+    facts |= {"startup": board.startup, "caches": board.caches, "words": bool(board.boot_words)}
+    facts |= {"setup": bool(board.setup), "holes": bool(board.holes), "second": board.second_core is None}
+    return {(name, repr(value)) for name, value in facts.items()}
+
+
+_IN_SUITE = covering([_facts(board) for board in _BUILT_ONLY])
+"""Boards among those that are built only: all facts of their firmware occur."""
+_LINKED = {
+    cpu: [(number in _IN_SUITE, board) for number, board in enumerate(_BUILT_ONLY) if board.target.cpu == cpu]
+    for cpu in sorted({board.target.cpu for board in _BUILT_ONLY})
+}
 
 
 def _code(path: Path) -> str:
@@ -80,17 +98,27 @@ def _within(built: Built, board: Board) -> None:
 
 
 @pytest.mark.usefixtures("shared_objects")
-@pytest.mark.parametrize("core", _CORES)
-def test_every_board_that_is_built_only_links(core: str, tmp_path: Path) -> None:
-    for board in _BUILT_ONLY:
-        if board.target.cpu == core:
-            built = _build(board.name, tmp_path / board.name)
-            _within(built, board)
-            code = board.region(board.code_region)
-            symbols = built.image.symbols
-            start, _ = symbols["vectors"] if "vectors" in symbols else symbols["cg_reset"]
-            assert code.address <= start < code.address + 0x200
-            assert built.image.sizes.model_code_bytes > 0
+@pytest.mark.parametrize(
+    "linked",
+    [
+        pytest.param(
+            [board for in_suite, board in listed if in_suite == is_chosen],
+            id=cpu if is_chosen else f"more of {cpu}",
+            marks=() if is_chosen else pytest.mark.thorough,
+        )
+        for cpu, listed in _LINKED.items()
+        for is_chosen in sorted({in_suite for in_suite, _ in listed})
+    ],
+)
+def test_every_board_that_is_built_only_links(linked: Sequence[Board], tmp_path: Path) -> None:
+    for board in linked:
+        built = _build(board.name, tmp_path / board.name)
+        _within(built, board)
+        code = board.region(board.code_region)
+        symbols = built.image.symbols
+        start, _ = symbols["vectors"] if "vectors" in symbols else symbols["cg_reset"]
+        assert code.address <= start < code.address + 0x200
+        assert built.image.sizes.model_code_bytes > 0
 
 
 def test_a_pool_in_memory_at_address_0_does_not_begin_there(tmp_path: Path) -> None:

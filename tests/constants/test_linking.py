@@ -23,6 +23,7 @@ from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.primfunc import PrimFunc
 from codegen.problem.problem import Pool
 from tests.plan.build import prim, var
+from tests.sampling import examples
 
 FLASH = Pool(name="flash", region="FLASH", limit_bytes=1 << 20, section=".rodata.cg.flash")
 QSPI = Pool(name="qspi", region="QSPI", limit_bytes=1 << 20, section=".rodata.cg.qspi")
@@ -219,7 +220,7 @@ def data_in_pieces(draw: st.DrawFn) -> tuple[bytes, tuple[int, ...]]:
     return data, tuple(stop - start for start, stop in pairwise(edges))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(data_in_pieces())
 def test_what_is_stored_decodes_to_what_was_packed(case: tuple[bytes, tuple[int, ...]]) -> None:
     data, pieces = case
@@ -231,7 +232,7 @@ def test_what_is_stored_decodes_to_what_was_packed(case: tuple[bytes, tuple[int,
     assert unpack(stored, packing.table_bytes, pieces) == data
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(DATA)
 def test_padding_is_what_the_decoder_reads_and_no_more(data: bytes) -> None:
     """It takes 16 bits whenever fewer are left than a code may need: two or three bytes behind the end."""
@@ -255,7 +256,7 @@ def bits_of(counts: list[int], prefix: int, widths: tuple[int, ...]) -> int | No
     return total if place >= len(counts) else None
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.integers(1, 60), min_size=1, max_size=20))
 def test_no_widths_have_fewer_bits(frequencies: list[int]) -> None:
     counts = sorted(frequencies, reverse=True)
@@ -320,7 +321,7 @@ def best(groups: list[list[KnapsackItem]], need: int) -> int | None:
     return min(costs, default=None)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(GROUPS, st.integers(0, 120))
 def test_no_choice_is_cheaper(groups: list[list[KnapsackItem]], need: int) -> None:
     found, least = cheapest(groups, need), best(groups, need)
@@ -333,7 +334,7 @@ def test_no_choice_is_cheaper(groups: list[list[KnapsackItem]], need: int) -> No
     assert relaxed(groups, need) <= found.cost
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(GROUPS, st.integers(1, 120))
 def test_a_thinned_choice_saves_enough_and_states_a_bound(
     groups: list[list[KnapsackItem]], need: int

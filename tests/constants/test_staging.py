@@ -30,6 +30,7 @@ from codegen.problem.problem import Buffer, BufferKind, Limits, MemoryPlan, Plac
 from codegen.problem.shortage import DoesNotLink
 from codegen.program.constants import ConstantMember, ConstantPart, ConstantPool
 from codegen.program.program import MemoryLayout
+from tests.sampling import examples
 
 DTCM = Pool(name="dtcm", region="DTCM", limit_bytes=1000)
 SRAM = Pool(name="sram", region="SRAM", limit_bytes=4000, read_cost=2.0, write_cost=2.0)
@@ -338,7 +339,7 @@ def test_padding_is_the_least_of_all_orders(items: list[Sized]) -> None:
 
 
 @given(st.lists(sized, min_size=30, max_size=60))
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_many_items_lose_less_than_one_alignment(items: list[Sized]) -> None:
     """Too many for the exact search: where single bytes can fill the gaps, nothing is lost."""
     fillers = [Sized(1, 1)] * 400

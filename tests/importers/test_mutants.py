@@ -33,6 +33,7 @@ from tests.importers.fuzz.mutants import Mutant, draw
 from tests.importers.hostile import shared_tables
 from tests.importers.samples import Patch, everything, one_op, outcome, written
 from tests.networks import drawn
+from tests.sampling import examples
 
 MUST_BE_REFUSED = {
     "one PAD to 128 MB": "E305",
@@ -207,20 +208,20 @@ def test_model_with_everything_cut_at_many_bytes() -> None:
 
 
 @given(st.binary(max_size=400))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_any_bytes_behind_the_magic(tail: bytes) -> None:
     assert outcome(struct.pack("<I", 8) + b"TFL3" + tail) != "ok"
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_any_root_offset(root: int) -> None:
     data = everything()
     assert outcome(struct.pack("<I", root) + data[4:]) in ("ok", "E302", "E303", "E305")
 
 
 @given(st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_several_words_overwritten(data: st.DataObject) -> None:
     """Hypothesis shrinks to the fewest words, should one of these ever fail."""
     file = bytearray(everything())

@@ -11,6 +11,7 @@ from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import ConstRef, DType, Quantization, ops
 from codegen.ir.evaluate import evaluate
 from tests.importers.samples import EVERYTHING_OPS, Patch, complaint, everything, imported, one_op, step
+from tests.sampling import examples
 
 
 def _zeros(*shape: int) -> np.ndarray:
@@ -89,7 +90,7 @@ def test_keep_num_dims() -> None:
 
 
 @given(st.integers(1, 30), st.integers(1, 7), st.integers(1, 5))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_same_padding(extent: int, window: int, stride: int) -> None:
     """The definition of SAME: ceil(extent / stride) results, padding even, an odd element after.
 
@@ -221,7 +222,7 @@ _INDEX = st.integers(-9, 9)
     begin_mask=st.integers(0, 7),
     end_mask=st.integers(0, 7),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_strided_slice_is_a_slice_of_numpy(
     extents: list[int], numbers: list[tuple[int, int, int]], given_axes: int, begin_mask: int, end_mask: int
 ) -> None:
@@ -250,7 +251,7 @@ def test_strided_slice_is_a_slice_of_numpy(
 
 
 @given(st.integers(1, 5), st.integers(-7, 7))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_strided_slice_that_drops_an_axis(extent: int, index: int) -> None:
     data = one_op("STRIDED_SLICE", (extent, 2), (2,), ([index], [0], [1]), shrink_axis_mask=1)
     if not -extent <= index < extent:

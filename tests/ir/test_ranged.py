@@ -35,6 +35,7 @@ from codegen.ir.text import parse_module, print_module
 from codegen.ir.text.sizes import SizeReader
 from codegen.ir.text.tokens import Tokens
 from codegen.ir.verify import problems, verify
+from tests.sampling import examples
 from tests.search.ranges.networks import Network, audio, detector, overlapping, residual
 
 T = Symbol(name="T", low=5, high=23)
@@ -108,7 +109,7 @@ def module(steps: list[Step], rows: int, channels: int) -> Module:
     return builder.build([builder.call(OPS["RELU"], [x], Attrs(), x.type)])
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(st.lists(STEPS, min_size=1, max_size=6), st.booleans())
 def test_any_module_is_at_each_size_what_it_was_made_of(steps: list[Step], both: bool) -> None:
     """And its text reads back to the same formulas."""
@@ -154,7 +155,7 @@ FORMULAS: st.SearchStrategy[Formula] = st.recursive(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(FORMULAS)
 def test_any_formula_reads_back(formula: Formula) -> None:
     text = said(SymbolicInt(0, formula))

@@ -18,6 +18,7 @@ from codegen.problem.problem import Conflict, MemoryPlan, Placement, Pool, Probl
 from codegen.program.interface import Edge, IoMode
 from codegen.program.program import BufferSlice, Steps
 from tests.plan.build import POOL, buffer, function, live, placed, prim, problem, var
+from tests.sampling import examples
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -318,7 +319,7 @@ def kernels(draw: st.DrawFn, name: str, args: list[Var]) -> PrimFunc:
     )
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(cases())
 def test_the_checkers_agree_that_plans_are_good(found: Case) -> None:
     for planner in (greedy_by_size, hill_climb):
@@ -327,7 +328,7 @@ def test_the_checkers_agree_that_plans_are_good(found: Case) -> None:
         assert found.replay(plan) == []
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(cases(), st.data())
 def test_what_replay_rejects_validate_rejects(found: Case, data: st.DataObject) -> None:
     """Replay decides which changed plans are harmful; the problem's conflicts forbid every one of them."""
@@ -342,7 +343,7 @@ def test_what_replay_rejects_validate_rejects(found: Case, data: st.DataObject) 
         assert violations(found.problem, shifted)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(cases(), st.data())
 def test_a_distance_claimed_too_small_is_seen(found: Case, data: st.DataObject) -> None:
     """A plan made with one conflict a byte too weak passes both checkers, or validate rejects it."""

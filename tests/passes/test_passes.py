@@ -49,6 +49,7 @@ from codegen.passes.reduce.value_ranges import ranges
 from tests.ir.strategies import modules
 from tests.passes.layers import SAME, Layers, int8, same_values
 from tests.passes.networks import inputs_of, random_network
+from tests.sampling import examples
 
 ALL: tuple[Pass, ...] = (FoldConstants(), FoldPad(), FuseActivations(), RemoveDead(), Legalise(), Reduce())
 Q = Quantization(scales=(0.5,), zero_points=(-3,))
@@ -379,7 +380,7 @@ def test_bounds_of_wide_padded_images_are_those_of_every_window() -> None:
             assert (low, result.high[0, row, column, channel]) == tuple(np.clip(sums, -128, 127))
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.integers(0, 10**6))
 def test_random_networks_compute_the_same(seed: int) -> None:
     module = run_passes(random_network(seed), (FoldConstants(), RemoveDead()))

@@ -19,6 +19,7 @@ from codegen.board.link import exchange
 from codegen.board.link.protocol import Kind, RunFlags, RunState, Status, Table, words
 from codegen.board.machines.ports import SerialPort, SocketPort
 from codegen.errors import CodegenError, ExitCode
+from tests.sampling import examples
 
 FRAMES = st.builds(
     exchange.Frame,
@@ -202,7 +203,7 @@ def test_arguments_and_data_travel() -> None:
     assert port.written == 1 and len(target.executed) == 1
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(seed=st.integers(0, 1 << 30), mean=st.integers(60, 2000))
 def test_noise_never_becomes_data(seed: int, mean: int) -> None:
     """Bytes changed, lost and added, one in `mean`: replies are right, or it ends as E602 or E603."""

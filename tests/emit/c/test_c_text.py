@@ -16,6 +16,7 @@ from codegen import resources
 from codegen.emit.c.c_text import comment_text, fill, quoted, stop, wrapped
 from codegen.emit.c.spelling import TakenNames, array_type, c_name, float32, float64s, integer, scalar
 from codegen.emit.model.header import RUNTIME_ABI
+from tests.sampling import examples
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -175,7 +176,7 @@ def _nearest(real: Fraction) -> int:
     return int(abs(real) + Fraction(1, 2)) * (1 if real >= 0 else -1)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(
     value=st.one_of(st.floats(-300, 300, width=32), st.integers(-600, 600).map(lambda i: i / 4)),
     scale=st.sampled_from([0.5, 0.25, 1.0, 2.0, 0.0078125]),

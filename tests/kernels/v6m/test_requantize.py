@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from codegen.ir.ops.base.fixed_point import multiply_by_quantized_multiplier
 from codegen.kernels.v6m.packing import FRACTION, LIMIT, LOW, Fit, Rescaling, fit
+from tests.sampling import examples
 
 Integers = NDArray[np.int64]
 
@@ -72,7 +73,7 @@ def test_results_are_those_of_two_roundings(seed: int) -> None:
     np.testing.assert_array_equal(same, expected[constant])
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.integers(1 << 30, (1 << 31) - 1), st.integers(-9, -4), st.integers(-128, 127), st.booleans())
 def test_every_accumulator(multiplier: int, shift: int, zero: int, relu: bool) -> None:
     """All of a channel whose sums take 18 bits."""

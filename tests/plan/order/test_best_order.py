@@ -19,6 +19,7 @@ from codegen.plan.order.order_graph import (
     SharedBytes,
 )
 from tests.plan.order.order_files import order_peak, read_order_graph
+from tests.sampling import examples
 
 
 def simulated(graph: OrderGraph, order: Sequence[int]) -> int:
@@ -115,7 +116,7 @@ def rich_nodes(draw: st.DrawFn, reads: tuple[int, ...], step: int, values: Seque
     )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.one_of(graphs(), graphs(plain=True)))
 def test_the_best_order_of_all(graph: OrderGraph) -> None:
     found = best_order(graph)
@@ -126,7 +127,7 @@ def test_the_best_order_of_all(graph: OrderGraph) -> None:
     assert found.reordered == (best < found.file_peak_bytes)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(graphs(), st.integers(0, 12), st.integers(0, 2))
 def test_spent_limits_claim_nothing_wrong(graph: OrderGraph, states: int, width: int) -> None:
     found = best_order(graph, OrderLimits(states=states, beam_width=width))
@@ -136,7 +137,7 @@ def test_spent_limits_claim_nothing_wrong(graph: OrderGraph, states: int, width:
     assert order_peak(graph, found.order) == found.peak_bytes
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(graphs(), st.randoms(use_true_random=False))
 def test_numbering_of_values_does_not_matter(graph: OrderGraph, random: Random) -> None:
     new = list(range(len(graph.values)))

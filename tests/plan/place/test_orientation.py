@@ -12,6 +12,7 @@ from codegen.plan.place.exact import optimal
 from codegen.plan.place.orientation import Circular, Orientation, apart, below_all, orientation, placed
 from codegen.plan.validate import violations
 from codegen.problem.problem import Buffer, Conflict, MemoryPlan, Placement, Pool, Problem, peak_bytes, plain
+from tests.sampling import examples
 
 POOL = Pool(name="ram", region="RAM", limit_bytes=1 << 30, alignment=1)
 Sizes = Sequence[tuple[int, int]]
@@ -137,7 +138,7 @@ def test_a_pair_that_is_in_conflict_at_other_sizes_only_has_its_place_too() -> N
 
 
 @given(networks)
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 def test_what_lasts_lies_at_the_same_place_at_every_size(
     drawn: tuple[Sequence[tuple[int, int]], Sequence[tuple[int, int]], Mapping[int, int]],
 ) -> None:

@@ -30,6 +30,7 @@ from codegen.search import Choices, search
 from codegen.search.devices.device_plan import plan_devices
 from codegen.search.devices.offers import Owners
 from tests.plan.build import function, live, prim, var
+from tests.sampling import examples
 from tests.search.chains import random_chain
 from tests.search.devices.scoping import OFFER, POOLS, Given, fewest_copies, given_functions
 
@@ -48,7 +49,7 @@ def _copies(prims: tuple[PrimFunc, ...]) -> list[PrimFunc]:
     return [each for each in prims if each.let.call.op is DEVICE_COPY]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(given_functions())
 def test_as_many_copies_as_brute_force_needs(case: Given) -> None:
     found, least = _planned(case), fewest_copies(case)
@@ -71,7 +72,7 @@ def _faults(found: Planned, owners: Owners) -> list[list[str]]:
     return faults
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(given_functions())
 def test_whatever_the_planner_chooses_suits_every_use(case: Given) -> None:
     found = _planned(case)
@@ -81,7 +82,7 @@ def test_whatever_the_planner_chooses_suits_every_use(case: Given) -> None:
     assert faults and not any(faults)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(given_functions(copies=False), st.data())
 def test_without_one_of_its_copies_nothing_suits(case: Given, data: st.DataObject) -> None:
     found = _planned(case)
@@ -123,7 +124,7 @@ def _meanings(function_: Function, prims: tuple[PrimFunc, ...]) -> Mapping[str, 
     return found
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(given_functions())
 def test_what_is_computed_stays_and_devices_that_are_set_too(case: Given) -> None:
     found = _planned(case)
@@ -143,7 +144,7 @@ def test_what_is_computed_stays_and_devices_that_are_set_too(case: Given) -> Non
             assert devices[value.name].unify(value.device) == value.device
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(given_functions())
 def test_planning_devices_again_changes_nothing(case: Given) -> None:
     found = _planned(case)

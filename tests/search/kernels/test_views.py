@@ -26,6 +26,7 @@ from codegen.search.kernels.selection import select
 from codegen.search.search import search
 from tests.emit.variants import changed
 from tests.plan.growth import calls
+from tests.sampling import examples
 from tests.search.kernels.test_selection import ROOMY as BOARD
 from tests.search.rows import Net, check
 
@@ -335,7 +336,7 @@ def modules(draw: st.DrawFn) -> Module:
     return net.module(*results)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(
     modules(),
     st.sampled_from(["speed", "balanced", "size"]),

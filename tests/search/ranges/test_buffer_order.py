@@ -21,6 +21,7 @@ from codegen.program.program import MemoryLayout, Program
 from codegen.search.ranges.buffer_order import least_distances, order_of_all
 from codegen.search.ranges.members import Member
 from codegen.search.ranges.offsets import Offsets
+from tests.sampling import examples
 
 POOL = Pool(name="ram", region="RAM", limit_bytes=1 << 30, alignment=1)
 COUNT = 14
@@ -83,7 +84,7 @@ def plan_at(order: Orientation, problem: Problem, least: Mapping[Pair, int] | No
 
 
 @given(networks)
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=examples(20))
 def test_every_size_is_valid_and_has_the_offsets_of_the_formulas(drawn: Drawn) -> None:
     """The largest needs no more than its own plan."""
     members = members_of(drawn)
@@ -116,7 +117,7 @@ def test_every_size_is_valid_and_has_the_offsets_of_the_formulas(drawn: Drawn) -
 
 
 @given(networks)
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=examples(15))
 def test_the_largest_sizes_need_what_the_best_of_all_orders_needs(drawn: Drawn) -> None:
     """Brute force: every order of the buffers, each as low as those before it permit."""
     members = members_of(drawn)

@@ -17,6 +17,7 @@ from codegen.program.interface import Edge, IoMode
 from codegen.search.steps.schedule import Scheduled, order_graph, schedule
 from tests.plan.build import POOL, function, live, prim, var
 from tests.plan.order.order_files import order_peak
+from tests.sampling import examples
 
 X, BIG0, BIG1 = var("x", 10), var("big0", 100), var("big1", 100)
 SMALL0, SMALL1, JOIN = var("small0", 1), var("small1", 1), var("join", 1)
@@ -160,7 +161,7 @@ def kernels(draw: st.DrawFn, result: Var, args: list[Var], most_shared: int) -> 
     )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(functions(), st.booleans())
 def test_peaks_are_the_bound_that_planning_uses(
     made: tuple[list[Var], list[PrimFunc], list[Var]], keep_inputs: bool
@@ -178,7 +179,7 @@ def test_peaks_are_the_bound_that_planning_uses(
     assert {let.var.name for let in found.function.body} == {let.var.name for let in given_function.body}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(functions(most_shared=3))
 def test_with_several_sharing_arguments_the_bound_is_at_least_as_tight_and_holds(
     made: tuple[list[Var], list[PrimFunc], list[Var]],
@@ -190,7 +191,7 @@ def test_with_several_sharing_arguments_the_bound_is_at_least_as_tight_and_holds
     assert lower_bound(problem).bytes <= found.result.peak_bytes <= peak_bytes(problem, plan, "sram")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(functions())
 def test_names_do_not_matter(made: tuple[list[Var], list[PrimFunc], list[Var]]) -> None:
     params, prims, results = made

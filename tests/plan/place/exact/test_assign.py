@@ -19,6 +19,7 @@ from codegen.plan.validate import violations
 from codegen.problem.problem import Buffer, Limits, MemoryPlan, Pool, Problem, interval_conflicts, peak_bytes
 from codegen.problem.shortage import DoesNotFit
 from tests.plan.place.exact.instances import buffer, chain, lowest_peak, problems, rectangles, whole
+from tests.sampling import examples
 
 Made = Callable[[int, random.Random], Problem]
 
@@ -90,7 +91,7 @@ def several_pools(draw: st.DrawFn) -> Problem:
     return replace(problem, buffers=tuple(buffers), pools=pools, limits=EFFORT)
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(problem=several_pools())
 def test_the_choice_of_pools_is_the_best_and_proved(problem: Problem) -> None:
     expected = best(problem)
@@ -105,7 +106,7 @@ def test_the_choice_of_pools_is_the_best_and_proved(problem: Problem) -> None:
     assert access_cost(problem, plan) == plan.access_cost_bound == expected[0]
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(problem=several_pools(), effort=st.sampled_from([0, 4, 40]))
 def test_bounds_hold_and_a_claim_is_true_whatever_was_stopped(problem: Problem, effort: int) -> None:
     expected = best(problem)

@@ -39,9 +39,10 @@ from tests.plan.place.exact.instances import (
     small,
     whole,
 )
+from tests.sampling import examples
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(problem=problems())
 def test_the_peak_is_the_lowest_and_proved(problem: Problem) -> None:
     plan = optimal(problem)
@@ -284,7 +285,7 @@ def test_alignments_leave_nothing_open(seed: int) -> None:
 
 
 @needs_c
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(80), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(problem=problems(most=7, sizes=3))
 def test_directions_in_c_agree_with_brute_force(problem: Problem) -> None:
     """Overlaps in circles (no keys), alignments, conflicts that no interval explains."""

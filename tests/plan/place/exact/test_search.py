@@ -22,13 +22,14 @@ from codegen.plan.place.exact.squeeze import SolverBudget, Squeeze, luby
 from codegen.problem.problem import Problem, interval_conflicts
 from tests.checkout import ROOT
 from tests.plan.place.exact import instances
+from tests.sampling import examples
 
 needs_cpsat = pytest.mark.skipif(
     find_spec("ortools") is None, reason="OR-Tools is not installed (extra `solver`)"
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(problem=instances.problems(most=7, sizes=3))
 def test_both_searches_agree_with_brute_force_on_whether_it_fits(problem: Problem) -> None:
     numbers = instances.whole(problem)
@@ -60,7 +61,7 @@ def test_every_order_of_ties_gives_the_same_answer() -> None:
 
 
 @instances.needs_c
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     problem=instances.problems(most=9, sizes=9),
     adaptive=st.booleans(),
