@@ -204,10 +204,10 @@ def check_predicted(program: Program, measured: Measured, plain: Measured, steps
         (AD01, "mps2-an386", "balanced", {"flash": 250_000}),
         pytest.param(AD01, "mps2-an386", "size", {"flash": 210_000}, marks=pytest.mark.long),
         # Whole layers: as far as there is RAM, speed comes first.
-        (AD01, "mps2-an386", "speed", {"flash": 250_000}),
+        pytest.param(AD01, "mps2-an386", "speed", {"flash": 250_000}, marks=pytest.mark.thorough),
         pytest.param(AD01, V6M, "balanced", {"flash": 260_000}, marks=pytest.mark.long),
         # Beside kernels with fewer constants, which alone are enough for a little less.
-        (AD01, V6M, "speed", {"flash": 260_000}),
+        pytest.param(AD01, V6M, "speed", {"flash": 260_000}, marks=pytest.mark.thorough),
         (AD01, V6M, "size", {"flash": 250_000}),
         # Two constant pools, neither of which holds what is left.
         (AD01, "mps3-an547", "balanced", {"itcm": 100_000, "qspi": 120_000}),

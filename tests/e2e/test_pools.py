@@ -116,14 +116,20 @@ def test_two_memories_that_are_too_small_together(tmp_path: Path) -> None:
 FORCED = (
     ("mps3-an547", "residual_pair", {"dtcm": 3_000, "bram": 0}, {"dtcm", "sram"}),
     ("mps3-an547", "ds_cnn", {"dtcm": 1_500, "sram": 4_000, "bram": 0}, {"dtcm", "ddr"}),
-    ("mps3-an547", "residual_pair", {"dtcm": 1_500, "sram": 0, "bram": 1_500}, {"dtcm", "bram", "ddr"}),
+    pytest.param(
+        *("mps3-an547", "residual_pair", {"dtcm": 1_500, "sram": 0, "bram": 1_500}, {"dtcm", "bram", "ddr"}),
+        marks=pytest.mark.thorough,
+    ),
     (
         "mps2-an505",
         "ds_cnn",
         {"sram": 1_000, "ssram3": 0, "psram": 0},
         {"sram", "internal"},
     ),
-    ("mps2-an505", "person_detect", {"sram": 9_300, "internal": 0, "psram": 0}, {"sram", "ssram3"}),
+    pytest.param(
+        *("mps2-an505", "person_detect", {"sram": 9_300, "internal": 0, "psram": 0}, {"sram", "ssram3"}),
+        marks=pytest.mark.thorough,
+    ),
     (
         "mps2-an505",
         "residual_pair",

@@ -106,7 +106,13 @@ def test_outputs_are_the_engines(draw: Callable[[], Network], tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("draw", "board"), list(zip(NETWORKS, [*BOARDS[1:], *reversed(BOARDS[1:])], strict=True))
+    ("draw", "board"),
+    [
+        pytest.param(draw, board, marks=[pytest.mark.thorough] if number % 2 else [])
+        for number, (draw, board) in enumerate(
+            zip(NETWORKS, [*BOARDS[1:], *reversed(BOARDS[1:])], strict=True)
+        )
+    ],
 )  # floats on a core with an FPU: QEMU needs four times as long without
 def test_on_boards_outputs_peaks_and_guards_hold(
     draw: Callable[[], Network], board: str, tmp_path: Path

@@ -68,13 +68,15 @@ def _bundles() -> list[tuple[Program, ...]]:
 
 
 _COMPILERS = {"host": ("gcc",), "arm": ("arm-none-eabi-gcc", *samples.M4_FLAGS)}
-_IN_SUITE = {
-    ("host", "product", "-O3"),
-    ("host", "hooks", "-O2"),
-    ("arm", "product", "-Os"),
-    ("arm", "hooks", "-O3"),
-}
-"""Each compiler with and without hooks, each level; all combinations with `--long`."""
+_IN_SUITE = {("host", "product", "-O3"), ("arm", "hooks", "-Os")}
+_THOROUGH = {("host", "hooks", "-O2"), ("arm", "product", "-O3")}
+"""With these each compiler with and without hooks, each level; all combinations with `--long`."""
+
+
+def _marks(combination: tuple[str, str, str]) -> tuple[pytest.MarkDecorator, ...]:
+    if combination in _IN_SUITE:
+        return ()
+    return (pytest.mark.thorough if combination in _THOROUGH else pytest.mark.long,)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +87,7 @@ _IN_SUITE = {
             ("-DCG_STEP_HOOKS",) if hooks == "hooks" else (),
             level,
             id=f"{name}-{hooks}-{level}",
-            marks=() if (name, hooks, level) in _IN_SUITE else pytest.mark.long,
+            marks=_marks((name, hooks, level)),
         )
         for name in _COMPILERS
         for hooks in ("product", "hooks")
