@@ -55,10 +55,13 @@ uint8_t *npu_writable(npu_model *model, uint32_t region, uint64_t address, uint6
     return memory == NULL ? NULL : memory->bytes + address;
 }
 
+/* Addresses and strides have 40 bits; sums wrap. */
+#define ADDRESS_BITS (((uint64_t)1 << 40) - 1)
+
 static int64_t stride(uint64_t reg)
 {
-    const uint64_t sign = (uint64_t)1 << 47;
-    return (int64_t)((reg ^ sign) - sign);
+    const uint64_t sign = (uint64_t)1 << 39;
+    return (int64_t)(((reg & ADDRESS_BITS) ^ sign) - sign);
 }
 
 /* A tensor whose registers begin at `shorts` (…_PAD_TOP's block) and `longs` (…_BASE0). */
@@ -121,10 +124,12 @@ static uint64_t address_of(const npu_tensor *tensor, uint32_t y, uint32_t x, uin
     uint64_t address = tensor->tile_addresses[tile] + (uint64_t)(tensor->row_stride * (int64_t)y);
     if (tensor->in_bricks) {
         address += (uint64_t)(tensor->brick_stride * (int64_t)(c / 16));
-        return address + ((uint64_t)x * 16 + c % 16) * tensor->element_bytes;
+        address += ((uint64_t)x * 16 + c % 16) * tensor->element_bytes;
+    } else {
+        address += (uint64_t)(tensor->column_stride * (int64_t)x);
+        address += (uint64_t)c * tensor->element_bytes;
     }
-    address += (uint64_t)(tensor->column_stride * (int64_t)x);
-    return address + (uint64_t)c * tensor->element_bytes;
+    return address & ADDRESS_BITS;
 }
 
 int32_t npu_load(npu_model *model, const npu_tensor *tensor, uint32_t y, uint32_t x, uint32_t c)

@@ -39,6 +39,15 @@ static int64_t sum_of_channels(npu_model *model, const npu_tensor *input, uint32
     return sum;
 }
 
+/* With padding, windows at the edges have fewer elements: the device divides by what each one has.
+ */
+static bool is_padded(const npu_model *model)
+{
+    const uint16_t *registers = model->short_registers;
+    return (registers[NPU_SET_IFM_PAD_TOP] | registers[NPU_SET_IFM_PAD_LEFT] |
+            registers[NPU_SET_IFM_PAD_RIGHT] | registers[NPU_SET_IFM_PAD_BOTTOM]) != 0;
+}
+
 static int64_t pooled(npu_model *model, uint32_t mode, const npu_tensor *input,
                       const npu_window *window, uint32_t y, uint32_t x, uint32_t c)
 {
@@ -53,7 +62,7 @@ static int64_t pooled(npu_model *model, uint32_t mode, const npu_tensor *input,
     if (mode == POOL_MAX) {
         return sums.largest;
     }
-    if (!is_global) {
+    if (!is_global || is_padded(model)) {
         scale = npu_mean_scale(sums.count == 0 ? 1 : sums.count);
     }
     return npu_rescale(sums.sum, scale, rounding);

@@ -64,9 +64,28 @@ static void copy_memory(npu_model *model)
     memcpy(model->lut + offset, bytes, length);
 }
 
+/* Whether a tensor runs backwards, as MIRROR_PAD's do: where its base lies then is not published.
+ */
+static bool runs_backwards(const npu_model *model)
+{
+    static const uint16_t strides[] = {NPU_SET_IFM_STRIDE_X,  NPU_SET_IFM_STRIDE_Y,
+                                       NPU_SET_OFM_STRIDE_X,  NPU_SET_OFM_STRIDE_Y,
+                                       NPU_SET_IFM2_STRIDE_X, NPU_SET_IFM2_STRIDE_Y};
+    for (size_t i = 0; i < sizeof strides / sizeof *strides; i++) {
+        if ((model->long_registers[strides[i]] >> 39 & 1U) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Runs an operation; returns false where `code` is none. */
 static bool start(npu_model *model, uint32_t code, uint32_t parameter)
 {
+    if (code >= NPU_OP_CONV && code <= NPU_OP_ELEMENTWISE && runs_backwards(model)) {
+        npu_fail(model, NPU_NOT_MODELLED, 0, code);
+        return true;
+    }
     switch (code) {
     case NPU_OP_CONV:
         npu_convolve(model, false);

@@ -19,7 +19,7 @@ from codegen.api import (
 )
 from codegen.tools.npu import TOOL
 from codegen.tools.npu.functional_model import operations, run_operator
-from codegen.tools.npu.vela_file import ArenaValue, NpuOperator, VelaFile, read_vela_file
+from codegen.tools.npu.vela_file import ArenaValue, VelaFile, read_vela_file
 
 _ENGINES = ("tflite-runtime", "ai-edge-litert", "tflite-micro")
 """Engines for .tflite files, the first that is installed."""
@@ -85,7 +85,7 @@ def _show(vela: VelaFile, equal: str | None) -> None:
 
 def _compared(vela: VelaFile, against: Path, cases: int) -> str:
     """What was equal, in words. Raises CodegenError E705 where an output differs."""
-    operator = _alone(vela)
+    operator = vela.alone()
     data = model_bytes(against)
     engine = find_engine(_ENGINES, None)
     if engine is None:
@@ -103,14 +103,6 @@ def _compared(vela: VelaFile, against: Path, cases: int) -> str:
         for value, array, expected in zip(operator.outputs, run_operator(operator, case), right, strict=True):
             _need_equal(f"case {number}, output {value.name}", array, np.asarray(expected))
     return f"{cases} of {counted(cases, 'case')} equal to {engine.name} {engine.version}, bit by bit"
-
-
-def _alone(vela: VelaFile) -> NpuOperator:
-    if len(vela.operators) == 1 and not vela.others:
-        return vela.operators[0]
-    text = f"{counted(len(vela.others), 'operator')} of the file stay on the core ({', '.join(vela.others)})"
-    help_ = "only files whose layers are all on the NPU can be compared; without --against they are listed"
-    raise CodegenError(Message(code="E316", text=text, help=help_))
 
 
 def _drawn(value: ArenaValue, rng: np.random.Generator) -> np.ndarray:

@@ -5,8 +5,8 @@ scratch, then the network's values. Values lie in the scratch, at the offsets th
 `OfflineMemoryAllocation` states. Source: npu_serialisation.py and driver_actions.py of Vela.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, cast
@@ -43,6 +43,8 @@ _DTYPES: Mapping[int, type[np.generic]] = MappingProxyType(
 class ArenaValue:
     """A value of the network in the scratch."""
 
+    tensor: int
+    """Number of the tensor in the file."""
     name: str
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
@@ -79,9 +81,31 @@ class VelaFile:
     operators: tuple[NpuOperator, ...]
     others: tuple[str, ...]
     """Operators that stay on the core, by name, in the file's order."""
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
-    """Names of the network's inputs and outputs."""
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    """Numbers of the tensors that are the network's inputs and outputs, in its order."""
+
+    def alone(self) -> NpuOperator:
+        """The one operator that is the whole network, its values in the network's order.
+
+        Raises CodegenError E316 if other operators compute a part of it.
+        """
+        if len(self.operators) == 1 and not self.others:
+            [operator] = self.operators
+            ordered = _ordered(operator.inputs, self.inputs), _ordered(operator.outputs, self.outputs)
+            if None not in ordered:
+                return replace(operator, inputs=ordered[0] or (), outputs=ordered[1] or ())
+        listed = ", ".join(self.others) or "none, but its inputs or outputs are not the network's"
+        text = f"operators of the file outside of one ethos-u: {listed}"
+        help_ = (
+            "only files whose layers are all on the NPU can be compared; without --against they are listed"
+        )
+        raise CodegenError(Message(code="E316", text=text, help=help_))
+
+
+def _ordered(values: Sequence[ArenaValue], tensors: Sequence[int]) -> tuple[ArenaValue, ...] | None:
+    by_tensor = {value.tensor: value for value in values}
+    return tuple(by_tensor[index] for index in tensors) if set(by_tensor) == set(tensors) else None
 
 
 def read_vela_file(path: Path) -> VelaFile:
@@ -110,8 +134,8 @@ def read_vela_file(path: Path) -> VelaFile:
             for operator in model.operators
             if operator.custom_name != OPERATOR
         ),
-        inputs=tuple(model.tensors[index].name for index in model.inputs),
-        outputs=tuple(model.tensors[index].name for index in model.outputs),
+        inputs=model.inputs,
+        outputs=model.outputs,
     )
 
 
@@ -209,7 +233,11 @@ def _value(tensor: FileTensor, offsets: NDArray[np.int32], scratch_bytes: int, w
     if dtype is None or any(extent < 0 for extent in tensor.shape):
         raise _refused(where, f"{tensor} is no int8, uint8, int16 or int32 of a known shape")
     value = ArenaValue(
-        name=tensor.name, shape=tensor.shape, dtype=np.dtype(dtype), offset=int(offsets[tensor.index])
+        tensor=tensor.index,
+        name=tensor.name,
+        shape=tensor.shape,
+        dtype=np.dtype(dtype),
+        offset=int(offsets[tensor.index]),
     )
     if value.offset < 0 or value.offset + value.size_bytes > scratch_bytes:
         raise _refused(

@@ -10,7 +10,7 @@ from tests.tools.npu.streams import UNIT
 DEVICE = "ethos-u55-128"
 SCRATCH = 4096
 CONV, DEPTHWISE, POOL, ELEMENTWISE, DMA = 0x002, 0x003, 0x005, 0x006, 0x010
-MAXIMUM, ADD = 0, 1
+MAXIMUM, AVERAGE, ADD = 0, 1, 1
 
 
 def _run(words: np.ndarray, scratch: np.ndarray, constants: bytes = b"", **options: int) -> str | None:
@@ -102,6 +102,35 @@ def test_a_maximum_ignores_what_is_padded() -> None:
     )
     assert _run(words, scratch) is None
     np.testing.assert_array_equal(_stored(scratch, (2, 2), 64), [[-5, -6], [-6, -6]])
+
+
+def test_a_padded_mean_divides_by_what_each_window_has() -> None:
+    """Vela sets one scale of 1 there, which would give sums."""
+    scratch = _with(np.array([[8, 4], [2, 6]]))
+    words = streams.stream(
+        streams.image((2, 2, 1), 0, 0),
+        streams.result((2, 2, 1), 0, 64, is_global=True),
+        streams.kernel(2, 2),
+        streams.short(0x102, 1),
+        streams.short(0x103, 1),
+        streams.long(0x024, 1),
+        [POOL | AVERAGE << 16],
+    )
+    assert _run(words, scratch) is None
+    np.testing.assert_array_equal(_stored(scratch, (2, 2), 64), [[5, 5], [4, 6]])
+
+
+def test_tensors_that_run_backwards_are_refused() -> None:
+    words = streams.stream(
+        streams.image((2, 2, 1), 0, 0),
+        streams.result((2, 2, 1), 0, 64),
+        streams.long(0x015, -2, 0xFF),
+        streams.kernel(1, 1),
+        [POOL | MAXIMUM << 16],
+    )
+    fault = _run(words, np.zeros(SCRATCH, np.uint8))
+    assert fault is not None
+    assert fault.startswith("a command or mode that the model leaves out")
 
 
 def test_a_copy_moves_constants_to_the_scratch() -> None:

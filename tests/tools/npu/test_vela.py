@@ -89,6 +89,24 @@ def test_an_output_of_another_shape_is_told(tmp_path: Path, capsys: pytest.Captu
     assert f"the model gives 12 elements, the engine {shape[1] * shape[2] * shape[3]}" in err
 
 
+@needs_vela
+def test_inputs_are_those_of_the_network_in_its_order(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Vela lists the inputs of a CONCATENATION in another order than the network has them."""
+    model = ModelBuilder()
+    x, y = (model.tensor(name, (1, 4, 4, depth), scale=0.5) for name, depth in (("x", 3), ("y", 5)))
+    z = model.tensor("z", (1, 4, 4, 8), scale=0.5)
+    model.op("CONCATENATION", [y, x], [z], axis=3)
+    model.inputs(x, y)
+    model.outputs(z)
+    path = tmp_path / "joined.tflite"
+    path.write_bytes(model.build())
+    code, out, err = _said(capsys, _compiled(path, tmp_path, "ethos-u55-128"), "--against", path)
+    assert (code, err) == (0, "")
+    assert "4 of 4 cases equal" in out
+
+
 def test_a_file_without_npu_operators_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = _said(capsys, model_path("ds_cnn"))
     assert code == 3
