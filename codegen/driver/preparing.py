@@ -41,6 +41,7 @@ def pipeline(
         passes.Legalise(),
         *last,
         passes.LowerAverages(),
+        passes.StoreHalves(),
     )
 
 

@@ -12,6 +12,7 @@ from codegen.passes.pipeline import Pass, run_passes
 from codegen.passes.reduce import Reduce, Reduction, Removal
 from codegen.passes.shifted_windows import ShiftWindows
 from codegen.passes.smaller_moves import SmallerMoves
+from codegen.passes.stored_halves import StoreHalves
 
 __all__ = [
     "EdgeLayouts",
@@ -29,6 +30,7 @@ __all__ = [
     "RemoveDead",
     "ShiftWindows",
     "SmallerMoves",
+    "StoreHalves",
     "note_not_finite",
     "place_edges",
     "place_values",

@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from codegen.ir import Arg, Call, Function, Let, Module, Var
-from codegen.ir.ops import PaddedAttrs, Pointwise, ReshapeAttrs, TransposeAttrs
+from codegen.ir.ops import ELEMENT_BY_ELEMENT, PaddedAttrs, ReshapeAttrs, TransposeAttrs
 from codegen.ir.ops.layout import RESHAPE, TRANSPOSE
 from codegen.passes.edges import edge_name, new_name, outer_params, outer_results, rewritten, with_notes
 from codegen.passes.pipeline import rewrite_results, substitute_let, with_function
@@ -235,7 +235,7 @@ def _moved_places(shape: Sequence[int], path: Sequence[Let]) -> np.ndarray:
 
 def _goes_on(let: Let) -> bool:
     """True if elements behind this step are those before it, converted or moved."""
-    return isinstance(let.call.op, Pointwise) or isinstance(let.call.attrs, _MOVES)
+    return isinstance(let.call.op, ELEMENT_BY_ELEMENT) or isinstance(let.call.attrs, _MOVES)
 
 
 def _path_behind(function: Function, param: Var) -> list[Let]:
@@ -283,7 +283,7 @@ def _reads_windows(function: Function, path: Sequence[Let], param: Var) -> bool:
         let = function.body[uses[at.name][0]]
         if isinstance(let.call.attrs, PaddedAttrs):
             return True
-        if not isinstance(let.call.op, Pointwise):
+        if not isinstance(let.call.op, ELEMENT_BY_ELEMENT):
             return False
         at = let.var
     return False
@@ -297,7 +297,7 @@ def _is_of_windows(function: Function, source: Var) -> bool:
         let = makers[at.name]
         if isinstance(let.call.attrs, PaddedAttrs):
             return True
-        if not isinstance(let.call.op, Pointwise):
+        if not isinstance(let.call.op, ELEMENT_BY_ELEMENT):
             return False
         at = let.call.args[0]
     return False

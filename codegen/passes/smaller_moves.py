@@ -6,7 +6,7 @@ A network in NCHW that gives floats would turn four times as many bytes behind i
 from dataclasses import dataclass, replace
 
 from codegen.ir import Arg, Function, Let, Module, Var
-from codegen.ir.ops import Pointwise, TransposeAttrs
+from codegen.ir.ops import ELEMENT_BY_ELEMENT, TransposeAttrs
 from codegen.passes.pipeline import rewrite_results, substitute_let, with_function
 
 
@@ -42,7 +42,7 @@ def _swap_one(function: Function) -> Function | None:
 def _gains(first: Let, second: Let) -> bool:
     """True if the TRANSPOSE of the two moves fewer bytes after a swap."""
     moves = [isinstance(let.call.attrs, TransposeAttrs) for let in (first, second)]
-    converts = [isinstance(let.call.op, Pointwise) for let in (first, second)]
+    converts = [isinstance(let.call.op, ELEMENT_BY_ELEMENT) for let in (first, second)]
     argument = first.call.args[0] if first.call.args else None
     if not isinstance(argument, Var) or not (first.var.device.is_free and second.var.device.is_free):
         return False

@@ -112,5 +112,7 @@ cg_tile_loop cg_conv4_f32_fpu, cg_conv1_f32_fpu, cg_dw4_f32_fpu, cg_dw1_f32_fpu;
 #endif
 /* tile_f32_fpu.S: the `singles`; `w` and `out` are theirs. */
 cg_tile_loop cg_single4_f32_fpu, cg_single1_f32_fpu;
+/* tile_f32w16_fpu.S: by weights that lie as float16, which `w` points to. */
+cg_tile_loop cg_conv4_f32w16_fpu, cg_conv1_f32w16_fpu, cg_single4_f32w16_fpu, cg_single1_f32w16_fpu;
 
 #endif /* CG_FPU_PARTS_H */

@@ -116,6 +116,12 @@ typedef struct {
     const float *bias;
 } cg_conv_weights_f32;
 
+/* Weights that lie as float16: the bits of each. */
+typedef struct {
+    const uint16_t *weight;
+    const float *bias;
+} cg_conv_weights_f32w16;
+
 /*
  * Input channel group g = o / (out.c / groups) feeds output channel o.
  * Overlap: an output pixel is written after its whole window has been read, channel after channel.
@@ -131,6 +137,12 @@ void cg_conv2d_f32(const cg_conv_params_f32 *params, const cg_conv_weights_f32 *
 void cg_conv2d_f32_row(const cg_conv_params_f32 *params, const cg_conv_weights_f32 *weights,
                        const cg_rows *input, cg_f32 *output, int32_t y, int32_t x_start,
                        int32_t x_stop);
+/* The same by weights that lie as float16, each widened as it is read. */
+void cg_conv2d_f32w16(const cg_conv_params_f32 *params, const cg_conv_weights_f32w16 *weights,
+                      const cg_f32 *input, cg_f32 *output);
+void cg_conv2d_f32w16_row(const cg_conv_params_f32 *params, const cg_conv_weights_f32w16 *weights,
+                          const cg_rows *input, cg_f32 *output, int32_t y, int32_t x_start,
+                          int32_t x_stop);
 
 void cg_conv2d_u8(const cg_conv_params *params, const cg_conv_weights_u8 *weights,
                   const int8_t *input, int8_t *output);
@@ -222,6 +234,9 @@ void cg_fully_connected_u8(const cg_fc_params *params, const cg_conv_weights_u8 
                            const int8_t *input, int8_t *output);
 void cg_fully_connected_f32(const cg_fc_params_f32 *params, const cg_conv_weights_f32 *weights,
                             const cg_f32 *input, cg_f32 *output);
+void cg_fully_connected_f32w16(const cg_fc_params_f32 *params,
+                               const cg_conv_weights_f32w16 *weights, const cg_f32 *input,
+                               cg_f32 *output);
 
 typedef struct {
     cg_window window;

@@ -48,6 +48,17 @@ void cg_conv2d_f32_fpu_row(const cg_conv_params_fpu *params, const float *stream
                            int32_t x_stop);
 
 /*
+ * The same by weights that lie as float16, each widened as it is read. In `stream` weights are
+ * halves, biases two of them each, the bits of a float32; in front of the bias of a channel that is
+ * left, an odd number of weights is filled up to an even one.
+ */
+void cg_conv2d_f32w16_fpu(const cg_conv_params_fpu *params, const uint16_t *stream,
+                          const cg_f32 *input, cg_f32 *output);
+void cg_conv2d_f32w16_fpu_row(const cg_conv_params_fpu *params, const uint16_t *stream,
+                              const cg_rows *input, cg_f32 *output, int32_t y, int32_t x_start,
+                              int32_t x_stop);
+
+/*
  * One output channel an input channel, at least four of them. `stream` holds, for each four
  * channels, the taps of all four, tap by tap, and four biases; the last four are counted back from
  * the last channel. Tiles of pixels as above; of a tile, the windows of four channels are read

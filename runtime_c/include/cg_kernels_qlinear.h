@@ -90,7 +90,8 @@ enum {
     CG_PLAIN_S64,
     CG_PLAIN_U64,
     CG_PLAIN_F32,
-    CG_PLAIN_F64
+    CG_PLAIN_F64,
+    CG_PLAIN_F16
 };
 
 typedef struct {
@@ -104,6 +105,9 @@ void cg_plain_convert(const cg_plain_convert_params *params, const void *input, 
 
 /* The same, from or to float64 (CG_PLAIN_F64), which the other one does not know. No overlap. */
 void cg_plain_convert_f64(const cg_plain_convert_params *params, const void *input, void *output);
+
+/* float16 (CG_PLAIN_F16) as float32, or back, to the nearest, of two to the even. No overlap. */
+void cg_plain_convert_f16(const cg_plain_convert_params *params, const void *input, void *output);
 
 /*
  * Kind 0: sum, 1: difference, 2: product, 3: quotient towards zero (by 0: 0), 4: rest of the

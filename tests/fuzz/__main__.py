@@ -21,7 +21,7 @@ from dataclasses import replace
 from codegen.board import load_board
 from codegen.ir import Board, DType
 from tests.fuzz.reference import Name, Reference, read
-from tests.fuzz.rounded import AS_ONNX, kernels_of_kind, kind_of
+from tests.fuzz.rounded import WITHOUT_ENGINE, kernels_of_kind, kind_of
 from tests.fuzz.running import Failure, Runner
 from tests.fuzz.sweep import BOARDS, Task, boards_of, every_kernel, fuzz
 from tests.fuzz.trials import Trial, of_layer
@@ -72,7 +72,7 @@ def _again(options: argparse.Namespace, boards: Sequence[Board]) -> int:
     for trial in ran:
         sys.stdout.write(f"ran {trial.label}\n")
     reference = Reference(read(), live=options.engines)
-    for trial in ran[:1] if op not in AS_ONNX else ():  # TFLite's engines do not have them
+    for trial in ran[:1] if op not in WITHOUT_ENGINE else ():  # TFLite's engines do not have them
         name = Name(op=op, dtype=dtype, seed=int(seed))
         reference.check(name, trial.layer, trial.expected)
     unlike = reference.finish()

@@ -13,7 +13,7 @@ from codegen.board import load_board
 from codegen.ir import DType
 from tests.fuzz.layers import drawn
 from tests.fuzz.reference import RECORD, Name, ask, difference, digest, read, write
-from tests.fuzz.rounded import AS_ONNX, kind_of
+from tests.fuzz.rounded import WITHOUT_ENGINE, kind_of
 from tests.fuzz.sweep import boards_of, every_kernel, share_of
 from tests.fuzz.trials import trials
 
@@ -27,7 +27,7 @@ def names(ops: Collection[str] = ()) -> list[Name]:
     """The layers that some kernel (of `ops`, if there are any) takes on some board."""
     found: set[Name] = set()
     for kernel in every_kernel():
-        if kind_of(kernel) in AS_ONNX or (ops and kernel.op not in ops):
+        if kind_of(kernel) in WITHOUT_ENGINE or (ops and kernel.op not in ops):
             continue
         boards = [load_board(board) for board in boards_of(kernel.name)]
         counts: Counter[str] = Counter()

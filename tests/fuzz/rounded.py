@@ -13,6 +13,8 @@ from codegen.ir import ConstRef, DType, Quantization, TensorType
 from codegen.ir.ops import ONNX, HybridRounding, OnnxRounding, RoundedAttrs, Rounding, TfliteRounding
 from codegen.ir.ops.base.operands import operand
 from codegen.kernels import Kernel, kernels_for
+from codegen.kernels.fpu.convolution import FpuProductHalves
+from codegen.kernels.portable.convolution import Conv2DHalves, FullyConnectedHalves
 from tests.kernels.layers import Layer, integer, symmetric
 
 _SUFFIXES: Mapping[type[Rounding], str] = {
@@ -24,12 +26,16 @@ ROUNDED = {f"{op}/onnx": op for op in ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CO
 """Kinds of layers with a scale a channel, and the operators whose layers are drawn for them."""
 PAIRS = {f"{op}/onnx": op for op in ("ADD", "SUB", "MUL")}
 """The same of two values, element by element."""
-AS_ONNX = ROUNDED | PAIRS
-"""All of them."""
+HALVES = {f"{op}/halves": op for op in ("CONV_2D", "FULLY_CONNECTED")}
+"""Layers of float32 by weights that lie as float16."""
+WITHOUT_ENGINE = ROUNDED | PAIRS | HALVES
+"""Kinds that TFLite's engines do not have."""
 
 
 def kind_of(kernel: Kernel) -> str:
     """Kind of the layers that it runs: the operator, and how it is rounded if not as TFLite does."""
+    if isinstance(kernel, Conv2DHalves | FullyConnectedHalves | FpuProductHalves):
+        return f"{kernel.op}/halves"
     return kernel.op + _SUFFIXES[kernel.rounding]
 
 
@@ -63,6 +69,18 @@ def rounded(found: Layer, seed: int) -> Layer:
     let = replace(plain, call=replace(plain.call, attrs=attrs))
     let.call.op.check(attrs, let.call.types, let.var.type)
     return replace(found, let=let)
+
+
+def halved(layer: Layer) -> Layer:
+    """`layer` by the float16 weights that are nearest to its own."""
+    call = layer.let.call
+    weights = call.args[1]
+    assert isinstance(weights, ConstRef)
+    data = layer.constants[weights.id].astype(np.float16)
+    args = (call.args[0], replace(weights, type=replace(weights.type, dtype=DType.FLOAT16)), *call.args[2:])
+    let = replace(layer.let, call=replace(call, args=args))
+    constants = {**layer.constants, weights.id: data}
+    return replace(layer, let=let, constants=constants, values=(layer.values[0], data, *layer.values[2:]))
 
 
 def paired(found: Layer, seed: int) -> Layer:

@@ -18,7 +18,7 @@ from codegen.kernels.base.c_kernel import PortableKernel
 from codegen.kernels.base.registry import Kernel
 from codegen.toolchain import LEVELS
 from tests.fuzz.reference import Name, Reference, read
-from tests.fuzz.rounded import AS_ONNX, kernels_of_kind
+from tests.fuzz.rounded import WITHOUT_ENGINE, kernels_of_kind
 from tests.fuzz.running import Runner
 from tests.fuzz.trials import trials
 from tests.kernels.arm_objects import IN_TURN, NEARLY_ALIKE
@@ -75,7 +75,7 @@ def _turn(kernel: str) -> int:
 
 def every_kernel() -> list[Kernel]:
     """All that are registered for operators of files, and for those that are rounded as ONNX does."""
-    return [kernel for kind in (*supported_ops(), *AS_ONNX) for kernel in kernels_of_kind(kind)]
+    return [kernel for kind in (*supported_ops(), *WITHOUT_ENGINE) for kernel in kernels_of_kind(kind)]
 
 
 def alike(kernels: Sequence[Kernel]) -> list[tuple[Kernel, ...]]:
@@ -230,7 +230,7 @@ def fuzz_together(names: Sequence[str], boards: Sequence[str], task: Task, objec
             layers = share_of(kernel, task.layers)
             for trial in trials(kernel, list(loaded.values()), layers=layers, seed=task.seed, counts=done):
                 done[trial.board] += runner.add(trial, loaded[trial.board])
-                if trial.kind in AS_ONNX:  # TFLite's engines do not have them
+                if trial.kind in WITHOUT_ENGINE:  # TFLite's engines do not have them
                     continue
                 reference.check(
                     Name(op=kernel.op, dtype=trial.dtype.value, seed=trial.seed), trial.layer, trial.expected

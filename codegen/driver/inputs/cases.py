@@ -224,7 +224,7 @@ def pattern_case(types: Sequence[TensorType], seed: int) -> Case:
 
 
 def _random(generator: "np.random.Generator", type_: TensorType) -> np.ndarray:
-    if type_.dtype in (DType.FLOAT32, DType.FLOAT64):
+    if type_.dtype in (DType.FLOAT16, DType.FLOAT32, DType.FLOAT64):
         return generator.standard_normal(type_.shape).astype(type_.dtype.numpy)
     if type_.dtype is DType.BOOL:
         return generator.integers(0, 2, type_.shape).astype(np.bool_)

@@ -1,7 +1,7 @@
 """Outputs against the reference, and which one it was.
 
 Integers and float64 are equal, float32 agrees by max|d| <= 1e-5 * max|y|; of outputs that are bounded, as
-probabilities are, by 1e-5 of their bound.
+probabilities are, by 1e-5 of their bound. float16 is rounded from such float32: a step of it more.
 """
 
 import hashlib
@@ -44,9 +44,11 @@ def compare(
     with np.errstate(invalid="ignore"):
         difference = np.where(same, 0.0, np.abs(left - right))
     difference = np.where(np.isnan(difference), np.inf, difference)
-    if measured.dtype == np.float32:
+    if measured.dtype in (np.float16, np.float32):
         finite = np.abs(right[np.isfinite(right)])
         allowed = tolerance * float(finite.max(initial=bound))
+        if measured.dtype == np.float16:
+            allowed = allowed + np.spacing(np.abs(expected).ravel()).astype(np.float64)
         wrong = difference > allowed
     else:
         wrong = ~same

@@ -85,9 +85,10 @@ def shape_of(site: Site) -> Value:
 
 TYPES = {
     **{1: "float32", 2: "uint8", 3: "int8", 4: "uint16", 5: "int16", 6: "int32", 7: "int64", 9: "bool"},
-    **{10: "float16", 11: "float64", 12: "uint32", 13: "uint64"},
+    **{10: "float32", 11: "float64", 12: "uint32", 13: "uint64"},
 }
-"""Element types by ONNX's number."""
+"""Element types by ONNX's number; float16 is computed as float32."""
+_FLOAT16 = 10
 
 
 def size_of(site: Site) -> Value:
@@ -117,7 +118,10 @@ def cast_like(site: Site) -> Value:
 
 def bit_cast(site: Site) -> Value:
     """BitCast: the same bits as another type of their size."""
-    return convert(site, site.value(0), type_of_number(site, "to"), bits=True)
+    value, wanted = site.value(0), type_of_number(site, "to")
+    if site.integer("to") == _FLOAT16 or np.dtype(value_type(value)).itemsize != np.dtype(wanted).itemsize:
+        raise Refused("E301", f"bits of {value_type(value)} as type number {site.integer('to')}")
+    return convert(site, value, wanted, bits=True)
 
 
 def reshape(site: Site) -> Value:

@@ -10,6 +10,7 @@ from codegen.importers.limits import ByteLimits
 from codegen.importers.onnx.composed import REPEATED, SEQUENCES
 from codegen.importers.onnx.file.node_order import names_read
 from codegen.importers.onnx.file.records import FileBody, FileGraph, FileNode, FileValue
+from codegen.importers.onnx.held_types import other_float, other_sign
 from codegen.importers.onnx.integer import (
     HELD,
     Group,
@@ -29,7 +30,6 @@ from codegen.importers.onnx.layouts import (
     Stored,
     Value,
     identity,
-    other_sign,
 )
 from codegen.importers.onnx.no_elements import without_elements
 from codegen.importers.onnx.node_site import SEQUENCE_ADVICE, Site, value_type
@@ -43,6 +43,7 @@ from codegen.importers.reporting import AlreadyReported, ImportProblem, ImportRe
 from codegen.ir import DType, Function, Source, TensorType, Var
 from codegen.ir.ops import OPS, USER, ReshapeAttrs
 from codegen.ir.ops.qlinear.plain import TYPES
+from codegen.passes.stored_halves import STORED_AS
 
 
 class GraphTranslation:
@@ -98,7 +99,8 @@ class GraphTranslation:
             "may_differ": self.steps.may_differ,
             "without_elements": self.steps.without_elements,
         }
-        return {name: "\n".join(texts) for name, texts in lines.items() if texts}
+        notes = {name: "\n".join(texts) for name, texts in lines.items() if texts}
+        return notes | ({STORED_AS: DType.FLOAT16.value} if self._graph.has_halves else {})
 
     def _params(self) -> tuple[Var, ...]:
         inputs = self._graph.inputs
@@ -125,6 +127,8 @@ class GraphTranslation:
 
     def _input(self, param: Var) -> Computed:
         value = Computed(var=param, axes=identity(len(param.type.shape)))
+        if param.type.dtype is DType.FLOAT16:
+            return other_float(self.steps, value, DType.FLOAT32)
         _, less = HELD.get(param.type.dtype.value, (None, 0))
         if not less or param.type.quantization is None:
             return value
@@ -348,6 +352,8 @@ class GraphTranslation:
             value = self.steps.copied(value)
         if value.less:
             value = other_sign(self.steps, value)
+        if output.dtype == DType.FLOAT16.value and value.var.type.dtype is DType.FLOAT32:
+            value = other_float(self.steps, value, DType.FLOAT16)
         self._checked(output, value)
         var = self.steps.dense(value)
         assert isinstance(var, Var), "it is computed"
@@ -376,7 +382,7 @@ class GraphTranslation:
 
 def _is_of(dtype: str, what: str) -> Refused:
     """Refuse inputs or outputs of a type that is not supported."""
-    text = f"is {dtype}, supported are float32, float64, bool and integers of 8 to 64 bits"
+    text = f"is {dtype}, supported are float16, float32, float64, bool and integers of 8 to 64 bits"
     return Refused("E301", text, f"export the model with float32 {what}")
 
 

@@ -9,8 +9,6 @@ import hashlib
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from types import MappingProxyType
 
 import numpy as np
 
@@ -23,7 +21,7 @@ from codegen.ir.evaluate import evaluate_let
 from codegen.ir.ops import OPS, Attrs, ConcatAttrs, ReshapeAttrs, TransposeAttrs, find_op, gathering, layout
 from codegen.ir.ops.base.weighted import WeightedOp
 from codegen.ir.ops.qlinear import plain
-from codegen.ir.ops.qlinear.plain import ConvertAttrs, PlainAttrs
+from codegen.ir.ops.qlinear.plain import PlainAttrs
 from codegen.passes.pipeline import substitute_let
 
 Axes = tuple[int, ...]
@@ -198,7 +196,7 @@ class StepList:
         for there, here in zip(axes, value.axes, strict=True):
             permutation[there] = here
         attrs = TransposeAttrs(permutation=tuple(permutation))
-        return _computed(self.step("TRANSPOSE", [value.var], attrs, axes=axes, shared=True)).var
+        return computed(self.step("TRANSPOSE", [value.var], attrs, axes=axes, shared=True)).var
 
     def dense(self, value: Value) -> Arg:
         """The value in the model's own order."""
@@ -346,55 +344,7 @@ def _need_no_double(call: Call) -> None:
         raise Refused("E301", "works on float64, supported is float32", DOUBLE_ADVICE)
 
 
-_OTHER_SIGN = MappingProxyType(
-    {DType.UINT8: (DType.INT8, -128), DType.INT8: (DType.UINT8, 128)}
-    | {DType.UINT16: (DType.INT16, -32768), DType.INT16: (DType.UINT16, 32768)}
-)
-"""Type of integers -> the one of the other sign, and what is added to their meaning."""
-
-
-def other_sign(steps: StepList, value: Computed) -> Computed:
-    """Unsigned integers as signed ones with 128 or 32768 less, or the other way; what they mean stays.
-
-    The steps are shared by all who read the value so.
-    """
-    kind, was = value.var.type.dtype, value.var.type.quantization
-    to, more = _OTHER_SIGN[kind]
-    meaning = was and Quantization(scales=was.scales, zero_points=(was.zero_point + more,))
-    if kind.size_bytes == 1:
-        return looked_up(steps, value, (np.arange(256) ^ 0x80).astype(np.uint8), meaning, to)
-    step, bits, plain = (
-        partial(steps.step, axes=value.axes, shared=True),
-        ConvertAttrs(bits=True),
-        DType.UINT16,
-    )
-    args = [value.var]
-    if kind is not plain:
-        args = [_computed(step("PLAIN_CONVERT", args, bits, dtype=plain)).var]
-    turned = [*args, steps.constant(np.full((1,) * len(args[0].type.shape), 0x8000, np.uint16))]
-    made = step("PLAIN_PAIR", turned, PlainAttrs(kind="xor"), quantization=meaning)
-    if to is not plain:
-        args = [_computed(made).var]
-        made = step("PLAIN_CONVERT", args, bits, dtype=to, quantization=meaning)
-    return _computed(made)
-
-
-def looked_up(
-    steps: StepList,
-    value: Computed,
-    table: np.ndarray,
-    quantization: Quantization | None,
-    dtype: DType = DType.INT8,
-) -> Computed:
-    """A function of one byte by its 256 results."""
-    args = [value.var, steps.constant(table.view(np.int8))]
-    axes = value.axes
-    values = steps.step(
-        "LOOKUP", args, Attrs(), axes=axes, dtype=dtype, quantization=quantization, shared=True
-    )
-    return _computed(values)
-
-
-def _computed(value: Value) -> Computed:
+def computed(value: Value) -> Computed:
+    """The value of a step that has a computed argument."""
     assert isinstance(value, Computed), "its argument is computed"
     return value

@@ -6,6 +6,7 @@ import numpy as np
 
 from codegen.importers.limits import MAX_RANK
 from codegen.importers.onnx.file.records import FileBody, FileNode
+from codegen.importers.onnx.held_types import other_sign
 from codegen.importers.onnx.layouts import (
     DOUBLE_ADVICE,
     Computed,
@@ -16,7 +17,6 @@ from codegen.importers.onnx.layouts import (
     Stored,
     Value,
     identity,
-    other_sign,
 )
 from codegen.importers.printable_names import printable
 from codegen.importers.reporting import AlreadyReported, Refused

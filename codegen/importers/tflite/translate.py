@@ -13,8 +13,9 @@ from codegen.importers.tflite.decoded import decoded
 from codegen.importers.tflite.file.reader import FileModel, read
 from codegen.importers.tflite.looping import LoopTranslation
 from codegen.importers.tflite.opening import opened
-from codegen.ir import Constant, Function, Module
+from codegen.ir import Constant, DType, Function, Module
 from codegen.ir.ops import UserKernel
+from codegen.passes.stored_halves import STORED_AS
 
 
 def import_tflite(
@@ -47,12 +48,14 @@ def import_tflite(
         graph = inlined(flat.model, subgraph, MAX_VISITS)
         function, constants = _translated(graph, kernels, subgraph, extents, limits, MAX_VISITS)
     notes = [] if extents else _notes(flat.model)
+    has_halves = any(constant.type.dtype is DType.FLOAT16 for constant in constants.values())
     return Module(
         functions={function.name: function},
         constants=constants,
         metadata={
             **{"format": "tflite", "sha256": hashlib.sha256(data).hexdigest(), "file": file_name},
             **({"notes": "\n".join(notes)} if notes else {}),
+            **({STORED_AS: DType.FLOAT16.value} if has_halves else {}),
         },
     )
 

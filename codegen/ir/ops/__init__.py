@@ -71,6 +71,7 @@ from codegen.ir.ops.qlinear import (
     PlainAttrs,
     QLinearResizeAttrs,
 )
+from codegen.ir.ops.qlinear.plain import PlainConvert
 from codegen.ir.ops.recurrent import LSTM, SVDF_STEPS
 from codegen.ir.ops.user import User, UserAttrs, UserKernel
 
@@ -94,6 +95,8 @@ OPS: Mapping[str, Op] = MappingProxyType({op.name: op for family in _FAMILIES fo
 
 POINTWISE: tuple[Pointwise, ...] = tuple(op for op in OPS.values() if isinstance(op, Pointwise))
 """Operators whose result has element i from element i of their only argument."""
+ELEMENT_BY_ELEMENT = (Pointwise, PlainConvert)
+"""Classes of operators of which that is true."""
 
 USER = User()
 """Not one of them: what it computes is known to a function of the user's alone."""
@@ -109,6 +112,7 @@ def find_op(name: str) -> Op | None:
 
 __all__ = [
     "DEVICE_COPY",
+    "ELEMENT_BY_ELEMENT",
     "LOOP",
     "LSTM",
     "ONNX",

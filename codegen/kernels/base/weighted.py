@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.ir import Let, Var
+from codegen.ir import DType, Let, Var
 from codegen.ir.ops import ConvAttrs, DepthwiseConvAttrs, OnnxRounding, Padding2D, Rounding, TfliteRounding
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.base.weighted import WeightedOp, weight_zero_point
@@ -55,7 +55,10 @@ def bias_data(let: Let, constants: ConstantData) -> NDArray[np.int64]:
 def stored_weights(let: Let, constants: ConstantData, alignment: int) -> LinkedConstant:
     """The weights as the file has them, for kernels that read them so."""
     weights = weight_data(let, constants)
+    if weights.dtype == np.float16:
+        weights = weights.view(np.uint16)
     layout = f"{'x'.join(map(str, weights.shape))} as in the file, the last axis fastest"
+    layout += ", bits of float16" if arg_type(let, 1).dtype is DType.FLOAT16 else ""
     return LinkedConstant(
         role="weight", data=np.array(weights).reshape(-1), alignment=alignment, layout=layout
     )

@@ -21,6 +21,10 @@ LAST_CALL = 6
 """In C for the last four channels of a depthwise tile, where they are counted back."""
 
 
+WIDENED, WIDENED_SINGLE = 4, 3
+"""To widen a value's weights of four channels, and to load and widen one of a channel alone."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Taps:
     """Taps of a window that are inside the image: `rows` of `columns` taps."""
@@ -38,23 +42,27 @@ TileModel = Callable[[int, Taps], int]
 """Instructions of a tile of so many pixels."""
 
 
-def conv_instructions(window: WindowShape, limits: int, *, is_vector: bool) -> int:
-    """Predicted instructions of one convolution whose activation has `limits` limits; `is_vector`: with
-    Helium."""
+def conv_instructions(window: WindowShape, limits: int, *, is_vector: bool, has_halves: bool = False) -> int:
+    """Predicted instructions of one convolution whose activation has `limits` limits.
+
+    `is_vector`: with Helium. `has_halves`: by float16 weights, each widened as it is read.
+    """
     blocks, rest = divmod(window.result[3], BLOCK)
     is_dense = window.dilation[1] == 1
     block = _vector_block if is_vector else _block
+    by_block = WIDENED * has_halves
+    by_single = WIDENED_SINGLE * has_halves
 
     def tile(pixels: int, taps: Taps) -> int:
         runs = 1 if is_dense else taps.columns
         values = window.image[3] * (taps.columns if is_dense else 1)
         instructions = TILE_CALL
         if blocks:
-            instructions += (
-                BLOCKS_CALL + 5 + 2 * is_vector + blocks * block(pixels, taps, runs, values, limits)
-            )
+            one = block(pixels, taps, runs, values, limits) + by_block * taps.rows * runs * values
+            instructions += BLOCKS_CALL + 5 + 2 * is_vector + blocks * one
         if rest:
-            instructions += SINGLES_CALL + 5 + rest * _single(pixels, taps, runs, values, limits)
+            one = _single(pixels, taps, runs, values, limits) + by_single * taps.rows * runs * values
+            instructions += SINGLES_CALL + 5 + rest * one
         return instructions
 
     return _layer(window, tile, CONV_ROW, CONV_EDGE)

@@ -162,6 +162,18 @@ def product_stream(weights: Reals, bias: Reals) -> Reals:
     return np.concatenate((blocks_of(weights[:whole], bias[:whole]), rest.reshape(-1)))
 
 
+def half_stream(weights: Reals, bias: Reals) -> NDArray[np.uint16]:
+    """Blocks and single channels of `product_stream` by float16; a float32 bias is two halves."""
+    halves, count = weights.astype(np.float16).view(np.uint16), weights.shape[1]
+    parts: list[NDArray[np.uint16]] = []
+    whole = len(weights) // BLOCK * BLOCK
+    for start in range(0, whole, BLOCK):
+        parts += [halves[start : start + BLOCK].T.reshape(-1), bias[start : start + BLOCK].view(np.uint16)]
+    for channel in range(whole, len(weights)):
+        parts += [np.pad(halves[channel], (0, count % 2)), bias[channel : channel + 1].view(np.uint16)]
+    return np.concatenate(parts)
+
+
 def depthwise_stream(weights: Reals, bias: Reals) -> Reals:
     """Blocks, the last one counted back from the last channel."""
     count = len(weights)

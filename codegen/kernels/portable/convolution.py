@@ -54,12 +54,17 @@ class _Weighted(PortableKernel):
     operator: WeightedOperator
     has_weight_zero: bool = False
     """It is for weights with a zero point, of uint8, instead of those without."""
+    has_halves: bool = False
+    """True if its weights lie as float16."""
 
     def check(self, let: Let) -> None:
         """Weights and bias must be constants."""
         need_constant_weights(let)
         if self.argument is not DType.FLOAT32:
             self.multipliers(let)
+        if (arg_type(let, 1).dtype is DType.FLOAT16) is not self.has_halves:
+            kind = "not float16" if self.has_halves else "float16"
+            raise ValueError(f"the weights are {kind}, which other kernels are for")
         if (weight_zero_point(arg_type(let, 1)) != 0) is not self.has_weight_zero:
             kind = "without a" if self.has_weight_zero else "with a"
             raise ValueError(f"the weights are {kind} zero point, which other kernels are for")
@@ -79,7 +84,7 @@ class _Weighted(PortableKernel):
             zeros = np.zeros(let.var.type.shape[-1], np.float32)
             biases = zeros if bias is None else np.array(bias).reshape(-1)
             return (
-                stored_weights(let, constants, 4),
+                stored_weights(let, constants, arg_type(let, 1).dtype.size_bytes),
                 LinkedConstant(role="bias", data=biases, alignment=4, layout="one a channel"),
             )
         total = folded_biases(let, constants) if fold else bias_data(let, constants)
@@ -105,7 +110,7 @@ class _Weighted(PortableKernel):
         """The struct of weights, and what it has behind its constants."""
         del constants
         if self.argument is DType.FLOAT32:
-            return "cg_conv_weights_f32", ()
+            return "cg_conv_weights_f32w16" if self.has_halves else "cg_conv_weights_f32", ()
         step = ("scale_step", self.scale_step(let))
         if self.has_weight_zero:
             return "cg_conv_weights_u8", (step, ("weight_zero", weight_zero_point(arg_type(let, 1))))
@@ -313,12 +318,25 @@ class FullyConnectedU8(_OfUint8, FullyConnected):
     """FULLY_CONNECTED by weights of uint8."""
 
 
+class Conv2DHalves(Conv2D):
+    """CONV_2D of float32 by weights that lie as float16."""
+
+    has_halves = True
+
+
+class FullyConnectedHalves(FullyConnected):
+    """FULLY_CONNECTED of float32 by weights that lie as float16."""
+
+    has_halves = True
+
+
 CONV_2D_S8 = Conv2D("conv2d_s8", DType.INT8)
 CONV_2D_U8, DEPTHWISE_U8 = Conv2DU8("conv2d_u8"), DepthwiseConv2DU8("depthwise_conv2d_u8")
 DEPTHWISE_S8_OR_U8 = DepthwiseOfEither("depthwise_conv2d_s8", DType.INT8)
 FULLY_CONNECTED_U8 = FullyConnectedU8("fully_connected_u8")
 CONV_2D_S16 = Conv2D("conv2d_s16", DType.INT16)
 CONV_2D_F32 = Conv2D("conv2d_f32", DType.FLOAT32)
+CONV_2D_F32W16 = Conv2DHalves("conv2d_f32w16", DType.FLOAT32)
 DEPTHWISE_S8 = DepthwiseConv2D("depthwise_conv2d_s8", DType.INT8)
 DEPTHWISE_S16 = DepthwiseConv2D("depthwise_conv2d_s16", DType.INT16)
 DEPTHWISE_F32 = DepthwiseConv2D("depthwise_conv2d_f32", DType.FLOAT32)
@@ -327,11 +345,12 @@ DEPTHWISE_IN_PLACE_F32 = DepthwiseInPlace("f32", DType.FLOAT32)
 FULLY_CONNECTED_S8 = FullyConnected("fully_connected_s8", DType.INT8)
 FULLY_CONNECTED_S16 = FullyConnected("fully_connected_s16", DType.INT16)
 FULLY_CONNECTED_F32 = FullyConnected("fully_connected_f32", DType.FLOAT32)
+FULLY_CONNECTED_F32W16 = FullyConnectedHalves("fully_connected_f32w16", DType.FLOAT32)
 
 for _kernel in (
     *(CONV_2D_S8, CONV_2D_S16, CONV_2D_F32),
     *(DEPTHWISE_S8, DEPTHWISE_S16, DEPTHWISE_F32, DEPTHWISE_IN_PLACE_S8, DEPTHWISE_IN_PLACE_F32),
     *(FULLY_CONNECTED_S8, FULLY_CONNECTED_S16, FULLY_CONNECTED_F32),
-    *(CONV_2D_U8, DEPTHWISE_U8, FULLY_CONNECTED_U8),
+    *(CONV_2D_U8, DEPTHWISE_U8, FULLY_CONNECTED_U8, CONV_2D_F32W16, FULLY_CONNECTED_F32W16),
 ):
     register(_kernel)

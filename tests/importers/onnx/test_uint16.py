@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
 
 from codegen.cli.main import main
 from codegen.errors import CodegenError
 from tests.importers.onnx import official
-from tests.importers.onnx.models import complaint, imported, node
+from tests.importers.onnx.models import imported, node
 
 
 def _two(operator: str, kind: int) -> Any:
@@ -47,35 +47,12 @@ def test_arrays_go_in_and_come_out_as_uint16(tmp_path: Path, monkeypatch: pytest
     assert "uint16_t *y;" in header
 
 
-def _half(inputs: list[Any], operator: str, output: int) -> Any:
-    """One node on `k`, which is numbers of half precision unless it is an input."""
-    known = [] if inputs else [numpy_helper.from_array(np.ones(3, np.float16), "k")]
-    outputs = [helper.make_tensor_value_info("y", output, None)]
-    graph = helper.make_graph([node(operator, "k", "y")], "g", inputs, outputs, known)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 14)])
-
-
-def test_half_precision_at_the_edges_is_refused(tmp_path: Path) -> None:
-    """Files may hold it where nothing of it is left: as a scale, or where a shape alone is asked for."""
-    half, whole = TensorProto.FLOAT16, TensorProto.INT64
-    supported = "is float16, supported are float32, float64, bool and integers of 8 to 64 bits"
-    assert complaint(tmp_path, _half([], "Identity", half)).split("\n") == [
-        f'error[E301] graph output 0 "y": {supported}',
-        "help: export the model with float32 outputs",
-    ]
-    inputs = [helper.make_tensor_value_info("k", half, [3])]
-    assert complaint(tmp_path, _half(inputs, "Shape", whole)).split("\n") == [
-        f'error[E301] graph input 0 "k": {supported}',
-        "help: export the model with float32 inputs",
-    ]
-
-
 def test_a_type_that_is_not_supported_is_told_with_those_that_are(tmp_path: Path) -> None:
     with pytest.raises(CodegenError) as told:
         imported(tmp_path, _two("Add", TensorProto.BFLOAT16))
     assert str(told.value).split("\n") == [
-        "error[E301] m.onnx: is bfloat16, supported are float32, float64, bool and integers of 8 to 64 bits "
-        "(2 times)",
+        "error[E301] m.onnx: is bfloat16, supported are float16, float32, float64, bool and integers of 8 to "
+        "64 bits (2 times)",
         '  at graph input 0 "a"; graph input 1 "b"',
         "help: export the model with float32 inputs",
     ]

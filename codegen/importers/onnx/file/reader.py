@@ -111,6 +111,7 @@ class Reader:
         self._nodes = 0
         self._nesting = 0
         self._opset = opset
+        self._has_halves = False
 
     def graph(self, model: Any) -> FileGraph:
         """The records of a model."""
@@ -131,6 +132,7 @@ class Reader:
             nodes=self._body_nodes(graph.node),
             constants=constants,
             functions=functions,
+            has_halves=self._has_halves,
         )
 
     def function(self, function: Any) -> FileBody:
@@ -250,7 +252,10 @@ class Reader:
         return None
 
     def _array(self, tensor: Any) -> np.ndarray:
-        """The data of a constant, looked at only after its declared size was found to be bounded."""
+        """The data of a constant, looked at only after its declared size was found to be bounded.
+
+        Every float16 is a float32, and is read as that.
+        """
         name, shape = printable(_name(tensor.name)), tuple(int(extent) for extent in tensor.dims)
         if tensor.data_location == self._onnx.TensorProto.EXTERNAL:
             raise Unreadable("E314", f'constant "{name}" lies in another file, and there is only this one')
@@ -267,6 +272,9 @@ class Reader:
             raise Unreadable("E303", text) from error
         if array.shape != shape:
             raise Unreadable("E303", f'constant "{name}" of shape {list(shape)} holds {list(array.shape)}')
+        if array.dtype == np.float16:
+            self._has_halves = True
+            return array.astype(np.float32)
         return array
 
     def _value(self, value: Any) -> FileValue:

@@ -71,4 +71,7 @@ class FileGraph:
     outputs: tuple[FileValue, ...]
     nodes: tuple[FileNode, ...]
     constants: Mapping[str, np.ndarray]
+    """float16 as float32."""
+    has_halves: bool
+    """True if some constants of the file are float16."""
     functions: Functions

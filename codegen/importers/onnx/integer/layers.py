@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from codegen.importers.onnx.held_types import looked_up
 from codegen.importers.onnx.integer.halves import note_average, note_sixteen_bits
 from codegen.importers.onnx.integer.scales import (
     IntegerTarget,
@@ -13,7 +14,7 @@ from codegen.importers.onnx.integer.scales import (
     every_real,
     rounded,
 )
-from codegen.importers.onnx.layouts import CHANNELS_LAST, Computed, Known, Stored, Value, looked_up
+from codegen.importers.onnx.layouts import CHANNELS_LAST, Computed, Known, Stored, Value
 from codegen.importers.onnx.node_site import Site
 from codegen.importers.onnx.spatial import conv_layer, mean_pool
 from codegen.importers.reporting import Refused

@@ -5,6 +5,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from codegen.importers.onnx.held_types import looked_up, other_sign
 from codegen.importers.onnx.layouts import (
     Axes,
     Computed,
@@ -13,8 +14,6 @@ from codegen.importers.onnx.layouts import (
     Stored,
     Value,
     identity,
-    looked_up,
-    other_sign,
 )
 from codegen.importers.onnx.node_site import Site
 from codegen.importers.reporting import Refused

@@ -83,7 +83,8 @@ def integer_sums(attrs: Attrs, values: Arrays, args: Types, result: TensorType) 
 
 def float_sums(attrs: Attrs, values: Arrays, result: TensorType) -> Reals:
     """Sums of float32, in the order of TFLite's reference."""
-    sums = sums_of(attrs, present(values, 0, "image"), present(values, 1, "weights"), result)
+    weights = present(values, 1, "weights").astype(np.float32, copy=False)
+    sums = sums_of(attrs, present(values, 0, "image"), weights, result)
     bias = values[2] if len(values) > 2 else None
     return sums if bias is None else sums + bias.reshape(-1)
 

@@ -20,6 +20,7 @@ from codegen.ir.types import DType, TensorType
 TYPES: tuple[DType, ...] = (
     *(DType.BOOL, DType.INT8, DType.UINT8, DType.INT16, DType.UINT16),
     *(DType.INT32, DType.UINT32, DType.INT64, DType.UINT64, DType.FLOAT32, DType.FLOAT64),
+    DType.FLOAT16,
 )
 """In the order of the C kernels' numbers (CG_PLAIN_...)."""
 
@@ -50,6 +51,10 @@ class PlainConvert(SameShape):
         argument = operand(args, 0, "argument")
         need_dtype(argument, "argument", *TYPES)
         need_dtype(result, "result", *TYPES)
+        halves = [kind for kind in (argument, result) if kind.dtype is DType.FLOAT16]
+        if len(halves) == 1 and not narrow(attrs, ConvertAttrs).bits:
+            need_dtype(argument, "argument", DType.FLOAT16, DType.FLOAT32)
+            need_dtype(result, "result", DType.FLOAT16, DType.FLOAT32)
         if narrow(attrs, ConvertAttrs).bits and argument.dtype.size_bytes != result.dtype.size_bytes:
             raise ValueError(f"{argument.dtype.value} and {result.dtype.value} differ in size")
 

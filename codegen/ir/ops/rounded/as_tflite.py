@@ -28,7 +28,7 @@ from codegen.ir.types import DType, TensorType
 _WEIGHT_TYPES = {
     DType.INT8: (DType.INT8, DType.INT4),
     DType.INT16: (DType.INT8,),
-    DType.FLOAT32: (DType.FLOAT32,),
+    DType.FLOAT32: (DType.FLOAT32, DType.FLOAT16),
 }
 """Element types of weights, by that of the image."""
 

@@ -1,6 +1,6 @@
 """Portable kernels of PLAIN_CONVERT and PLAIN_PAIR: a C function each for every element type but float64.
 
-What has to do with float64 has functions of its own: without hardware for it, it is all calls.
+float64 and float16 have functions of their own: without hardware for them, they are many instructions.
 """
 
 from codegen.ir import DType, Let
@@ -19,24 +19,28 @@ class _Plain(RoundsEven):
     """Any element type."""
 
     argument = result = None
-    doubles = False
-    """The kernel is the one of float64."""
+    floats: DType | None = None
+    """The type of float64 or float16 that the kernel is for."""
 
     def numbers(self, let: Let) -> CStruct:
         """The parameter struct."""
         raise NotImplementedError
 
     def check(self, let: Let) -> None:
-        """Five nested loops at most; float64 or everything else."""
-        if _computes_doubles(let) != self.doubles:
-            raise ValueError(f"the kernel {self.name} is {'' if self.doubles else 'not '}for float64")
+        """Five nested loops at most; float64, float16 or everything else."""
+        if _other_floats(let) is not self.floats:
+            kind = "integers and float32" if self.floats is None else self.floats.value
+            raise ValueError(f"the kernel {self.name} is for {kind}")
         self.numbers(let)
 
 
-def _computes_doubles(let: Let) -> bool:
+def _other_floats(let: Let) -> DType | None:
+    """float64 or float16, if the step computes with one."""
     attrs = let.call.attrs
-    same_bits = isinstance(attrs, ConvertAttrs) and attrs.bits
-    return not same_bits and DType.FLOAT64 in (arg_type(let, 0).dtype, let.var.type.dtype)
+    if isinstance(attrs, ConvertAttrs) and attrs.bits:
+        return None
+    types = (arg_type(let, 0).dtype, let.var.type.dtype)
+    return next((kind for kind in (DType.FLOAT64, DType.FLOAT16) if kind in types), None)
 
 
 _UNSIGNED = {1: DType.UINT8, 2: DType.UINT16, 4: DType.UINT32, 8: DType.UINT64}
@@ -85,16 +89,23 @@ class PlainPair(_Plain):
 class PlainConvertDouble(PlainConvert):
     """PLAIN_CONVERT from or to float64."""
 
-    stem, name, doubles = "plain_convert_f64", "plain_convert_f64_portable", True
+    stem, name, floats = "plain_convert_f64", "plain_convert_f64_portable", DType.FLOAT64
+
+
+class PlainConvertHalf(PlainConvert):
+    """PLAIN_CONVERT from or to float16."""
+
+    stem, name, floats = "plain_convert_f16", "plain_convert_f16_portable", DType.FLOAT16
 
 
 class PlainPairDouble(PlainPair):
     """PLAIN_PAIR of float64."""
 
-    stem, name, doubles = "plain_pair_f64", "plain_pair_f64_portable", True
+    stem, name, floats = "plain_pair_f64", "plain_pair_f64_portable", DType.FLOAT64
 
 
 register(PlainConvert())
 register(PlainPair())
 register(PlainConvertDouble())
+register(PlainConvertHalf())
 register(PlainPairDouble())
