@@ -23,7 +23,13 @@ from codegen.kernels.base.code_bytes import RECORDED, CodeSection
 from codegen.targets.families import family_of, level_flags
 from codegen.toolchain import gcc
 
-_BOARDS = {"_v6m": "microbit", "_v7m": "mps2-an385", "_mve": "mps3-an547", "_rv32": "qemu-virt-rv32"}
+_BOARDS = {
+    "_v6m": "microbit",
+    "_v7m": "mps2-an385",
+    "_mve": "mps3-an547",
+    "_rv32": "qemu-virt-rv32",
+    "_zve32x": "qemu-virt-rv32v",
+}
 """By the end of a file's name: whose compiler flags it gets; else those of `mps2-an386`."""
 _EXECUTABLE = 4
 """SHF_EXECINSTR."""

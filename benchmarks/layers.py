@@ -22,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout, n
 
 from codegen import board as boards
 from codegen import emit, toolchain
+from codegen.board import load_board
 from codegen.driver.build import Planned
 from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
@@ -219,7 +220,8 @@ def executed(planned: Planned, board: Board, folder: Path) -> int:
 
 def without_features(board: Board) -> Board:
     """The board as it looks to kernels where only portable ones are to be taken."""
-    return replace(board, target=replace(board.target, cpu="", features=frozenset()))
+    host = load_board("host").target.cpu
+    return replace(board, target=replace(board.target, cpu=host, features=frozenset()))
 
 
 def show(layers: Sequence[Layer], board: Board) -> None:

@@ -1,6 +1,6 @@
 """Kernels: ways to run one operator, as PrimFuncs. Importing the package registers all that ship with it."""
 
-from codegen.kernels import dsp, fpu, mve, rv32, v6m, v7m
+from codegen.kernels import dsp, fpu, mve, rv32, v6m, v7m, zve32x
 from codegen.kernels.base.registry import Kernel, kernels_for, kernels_of_step, register, supported_ops
 from codegen.kernels.portable import (
     convolution,
@@ -55,4 +55,5 @@ __all__ = [
     "user",
     "v6m",
     "v7m",
+    "zve32x",
 ]

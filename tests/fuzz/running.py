@@ -245,9 +245,23 @@ class Runner:
 
 def _run(builder: Builder, entries: list[Entry], level: str) -> list[Failure]:
     image = builder.build(program(entries, builder.board), level)
-    found = list(execute(image, builder.board, entries, builder.plugin))
+    found: list[Failure] = []
+    for board in emulated_as(builder.board):
+        found = found or list(execute(image, board, entries, builder.plugin))
     shutil.rmtree(image.parent)
     return found
+
+
+def emulated_as(board: Board) -> tuple[Board, ...]:
+    """The boards that run a program of `board`: with each length of vectors, where it has such."""
+    features = board.target.features
+    if "zve32x" not in features:
+        return (board,)
+    lengths = ("zvl64b", "zvl128b", "zvl256b")
+    return tuple(
+        replace(board, target=replace(board.target, features=features - {*lengths} | {length}))
+        for length in lengths
+    )
 
 
 def _size_bytes(trial: Trial, made: Sequence[Entry]) -> int:

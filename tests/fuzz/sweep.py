@@ -27,10 +27,10 @@ EACH = ("microbit", "mps2-an385", "mps2-an386", "mps2-an500", "mps2-an505", "mps
 """A board of each core: Cortex-M0, M3, M4, M7, M33, M55."""
 NO_DSP = "mps2-an521"
 """A Cortex-M33 without the DSP extension: portable kernels find there what they find on the other one."""
-RISCV = "qemu-virt-rv32"
+RISCV, RISCV_VECTORS = "qemu-virt-rv32", "qemu-virt-rv32v"
 EVERYWHERE = (*EACH, RISCV)
 """Boards that portable kernels run on; the suite runs them on Arm's only."""
-BOARDS = (*EACH, NO_DSP, RISCV)
+BOARDS = (*EACH, NO_DSP, RISCV, RISCV_VECTORS)
 
 _DSP = ("mps2-an386", "mps2-an500", "mps2-an505", "mps3-an547")
 _ONLY_ON: Mapping[str, Sequence[str]] = {
@@ -39,7 +39,8 @@ _ONLY_ON: Mapping[str, Sequence[str]] = {
     "dsp": _DSP,  # SMLAD
     "fpu": _DSP[:-1],  # single precision; a core with Helium for floats takes the next instead
     "mve": _DSP[-1:],  # Helium
-    "rv32": (RISCV,),
+    "rv32": (RISCV, RISCV_VECTORS),  # the second one has Zba and Zbb too
+    "zve32x": (RISCV_VECTORS,),
 }
 """Word in a kernel's name -> the boards it can run on. Kernels without such a word run on `EVERYWHERE`."""
 _TOGETHER = 8

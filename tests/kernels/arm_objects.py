@@ -21,10 +21,13 @@ NEARLY_ALIKE = ("mps2-an385", "mps2-an386", "mps2-an500", "mps2-an505")
 """Boards whose cores run nearly the same code: M3, M4, M7, M33."""
 
 
+_AT_OTHER_LEVEL = (*NEARLY_ALIKE, "qemu-virt-rv32v")
+
+
 def level_in_turn(source: Path, board: Board) -> str:
     """A level for a file on a board, the same for all tests, so that they share the object: for speed or for
     size, on those that are nearly alike the other one than on the rest."""
-    return _LEVELS_IN_TURN[(zlib.crc32(source.stem.encode()) + (board.name in NEARLY_ALIKE)) % 2]
+    return _LEVELS_IN_TURN[(zlib.crc32(source.stem.encode()) + (board.name in _AT_OTHER_LEVEL)) % 2]
 
 
 def shared_folder(factory: pytest.TempPathFactory) -> Path:

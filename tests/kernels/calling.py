@@ -35,7 +35,7 @@ _GUARD = 0xC3
 
 def sources() -> list[Path]:
     """The portable kernels: what is for one instruction set says so in its name."""
-    special = ("_dsp", "_fpu", "_mve", "_rv32", "_v6m", "_v7m")
+    special = ("_dsp", "_fpu", "_mve", "_rv32", "_v6m", "_v7m", "_zve32x")
     return sorted(path for path in (RUNTIME / "kernels").glob("*/*.c") if not path.stem.endswith(special))
 
 

@@ -1,7 +1,7 @@
 """RISC-V cores by the names that board files use, and what decoding costs them."""
 
 from codegen.targets.core_family import Architecture, DecodeCost
-from codegen.targets.riscv.kernel_sets import RV32
+from codegen.targets.riscv.kernel_sets import RV32, ZVE32X
 
 EMULATED = "rv32"
 """No core of a vendor: an emulator's, with what the board's features say."""
@@ -25,7 +25,7 @@ ARCHITECTURES = (
     Architecture(
         name="RV32IM",
         cpus=CPUS,
-        kernel_sets=(RV32,),
+        kernel_sets=(RV32, ZVE32X),
         decode_costs={
             "speed": _DECODE,
             "balanced": _DECODE,

@@ -72,6 +72,9 @@ static inline void set_up_core(void)
 #if FUZZ_FPU != 0
     __asm__ volatile("csrs mstatus, %0\n\tcsrw fcsr, zero" ::"r"(0x2000u) : "memory");
 #endif
+#if defined(__riscv_vector)
+    __asm__ volatile("csrs mstatus, %0" ::"r"(0x600u) : "memory");
+#endif
 }
 
 #endif /* FUZZ_CORE_H */
