@@ -43,7 +43,16 @@ RECORDED = HERE / "results" / "models.csv"
 PEERS = HERE / "peers.toml"
 SHARED = Path(os.environ.get("CODEGEN_TESTDATA") or HERE.parents[1] / "shared" / "testdata")
 
-BOARDS = ("mps2-an386", "mps3-an547", "mps2-an385", "mps2-an505", "mps2-an500", "microbit", "qemu-virt-rv32")
+BOARDS = (
+    "mps2-an386",
+    "mps3-an547",
+    "mps2-an385",
+    "mps2-an505",
+    "mps2-an500",
+    "microbit",
+    "qemu-virt-rv32",
+    "qemu-virt-rv32v",
+)
 MODELS = (
     "mlperf_tiny/kws_ref_model",
     "mlperf_tiny/vww_96_int8",
