@@ -78,8 +78,11 @@ def _within_one(extents: tuple[tuple[str, int], ...], images: int) -> tuple[tupl
 
 
 def _field(prim: PrimFunc, value: object, is_last: bool) -> object:
-    return (
-        ConstantPointer(role=_inner(prim, value.role, is_last))
-        if isinstance(value, ConstantPointer)
-        else value
-    )
+    match value:
+        case ConstantPointer(role=role):
+            return ConstantPointer(role=_inner(prim, role, is_last))
+        case tuple():
+            nested = cast("Fields", value)
+            return tuple((name, _field(prim, nested_value, is_last)) for name, nested_value in nested)
+        case _:
+            return value

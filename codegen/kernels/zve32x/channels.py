@@ -10,14 +10,14 @@ from codegen.targets.families import kernel_set
 
 ZVE32X = kernel_set("zve32x")
 HEADER = "cg_kernels_zve32x.h"
-NEEDS_SHIFT = 1
-"""Where a multiplier is 0, any shift will do that a scale may have."""
+LEAST_SHIFT = 1
+"""Shift of channels whose multiplier is 0: any one that is rounded."""
 
 
 def linked_channels(layer: WeightedLayer) -> tuple[LinkedConstant, LinkedConstant]:
     """The weights by value, and the numbers of each channel."""
     multipliers, shifts = (numbers.astype(np.int64) for numbers in layer.every)
-    shifts = np.where(multipliers == 0, NEEDS_SHIFT, -shifts)
+    shifts = np.where(multipliers == 0, LEAST_SHIFT, -shifts)
     numbers = np.stack((layer.folded_bias, multipliers, shifts)) & 0xFFFFFFFF
     weights = LinkedConstant(
         role="weights",

@@ -2,7 +2,7 @@
 /*
  * copy_s8_zve32x.S -- copies bytes, Zve32x of any length.
  *
- * Why assembly: gcc 12 has no vectors of RISC-V.
+ * Why assembly: gcc 12 has no such vectors.
  */
 #include "cg_needs_zve32x.h"
 #include "cg_asm_rv32.inc"

@@ -3,7 +3,7 @@
  * depthwise3x3_rows_s8_zve32x.S -- a row of results of a depthwise 3x3 convolution from three rows
  * of the image with their padding, Zve32x of any length.
  *
- * Why assembly: gcc 12 has no vectors of RISC-V. The products of two taps are added in 16 bits. A
+ * Why assembly: gcc 12 has no such vectors. The products of two taps are added in 16 bits. A
  * result takes 70 instructions a vector.
  */
 #include "cg_needs_zve32x.h"

@@ -3,7 +3,7 @@
  * products_s8_zve32x.S -- all channels of six pixels, of three or of one, Zve32x of any length: a
  * value of each pixel times a vector of weights.
  *
- * Why assembly: gcc 12 has no vectors of RISC-V. A value takes 2 * pixels + 3 instructions a vector.
+ * Why assembly: gcc 12 has no such vectors. A value takes 2 * pixels + 3 instructions a vector.
  */
 #include "cg_needs_zve32x.h"
 #include "cg_asm_rv32.inc"

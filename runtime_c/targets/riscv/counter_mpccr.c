@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* counter_mpccr.c -- cycles of the RISC-V cores of Espressif that lack mcycle (ESP32-C3, C6). */
+/*
+ * counter_mpccr.c -- cycles of the RISC-V cores of Espressif that lack mcycle (ESP32-C3, C6).
+ * Source: ESP32-C3 Technical Reference Manual, chapter ESP-RISC-V CPU, performance counters.
+ */
 #include "cg_port.h"
 
 const uint8_t cg_counter_bits = 32;

@@ -24,6 +24,16 @@ def test_products_of_two_taps_have_16_bits() -> None:
 
 
 @pytest.mark.qemu
+def test_rows_in_blocks(tmp_path: Path) -> None:
+    """Layers of a block point to weights of their own: those of two had one name where the pointers lie in a
+    struct inside the parameters, and a person detector of 96 x 96 differed from its second step on."""
+    made = runs.planned_chains(BOARD, 6)
+    blocks = [prim.block for each in made for prim in each.program.steps.prim_funcs if prim.block]
+    assert any(str(block).count("_zve32x_row") >= 2 for block in blocks)
+    runs.run_planned(made, BOARD, tmp_path)
+
+
+@pytest.mark.qemu
 def test_predictions_hold(tmp_path: Path) -> None:
     """Vectors of 128 bits: few channels, many, rows of taps that are short."""
     layers = [
