@@ -118,10 +118,10 @@ def cast_like(site: Site) -> Value:
 
 def bit_cast(site: Site) -> Value:
     """BitCast: the same bits as another type of their size."""
-    value, wanted = site.value(0), type_of_number(site, "to")
-    if site.integer("to") == _FLOAT16 or np.dtype(value_type(value)).itemsize != np.dtype(wanted).itemsize:
+    value, target = site.value(0), type_of_number(site, "to")
+    if site.integer("to") == _FLOAT16 or np.dtype(value_type(value)).itemsize != np.dtype(target).itemsize:
         raise Refused("E301", f"bits of {value_type(value)} as type number {site.integer('to')}")
-    return convert(site, value, wanted, bits=True)
+    return convert(site, value, target, bits=True)
 
 
 def reshape(site: Site) -> Value:
