@@ -67,7 +67,7 @@ BENCHMARKS = (
 
 def mlperf_benchmark(program: Program) -> Benchmark | None:
     """The benchmark that a model is for, by its input and output; None for any other model."""
-    sides = (program.signature.given, program.signature.wanted)
+    sides = (program.signature.written_inputs, program.signature.read_outputs)
     if any(len(side) != 1 or side[0].type.dtype is not DType.INT8 for side in sides):
         return None
     elements = tuple(side[0].type.elements for side in sides)
@@ -98,7 +98,7 @@ def mlperf_model(program: Program) -> str:
     benchmark = mlperf_benchmark(program)
     if benchmark is None:
         raise ValueError(f"{program.name} is none of MLPerf Tiny's benchmarks")
-    [image], [result] = program.signature.given, program.signature.wanted
+    [image], [result] = program.signature.written_inputs, program.signature.read_outputs
     view: Mapping[str, object] = {
         "benchmark": benchmark.name,
         "profile": benchmark.profile,

@@ -39,7 +39,7 @@ _FINAL_SHARE = 20
 """The attempt that is taken gets the effort divided by this: whole models are planned within a second."""
 
 _EFFORT: Mapping[Grouping, int] = {"whole": 10_000, "blocks": 500}
-"""What `recomputing` may look at: blocks have to be simulated, whole tensors are quick."""
+"""Steps that `recomputing` may look at: blocks have to be simulated, whole tensors are quick."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -101,12 +101,12 @@ class Planning:
     choices: Choices
     costs: BlockCosts = field(default_factory=BlockCosts)
     """Needs of blocks, for this function and its variants."""
-    found: _Found = field(default_factory=_Found)
+    answers: _Found = field(default_factory=_Found)
     """Answers so far."""
 
     @property
     def edge(self) -> Edge:
-        """What of inputs and outputs is the application's."""
+        """Inputs and outputs that are the application's."""
         return self.choices.edge(self.variant.function)
 
     @property
@@ -140,20 +140,21 @@ class Planning:
 
     def with_rows(self, steps: tuple[PrimFunc | None, ...]) -> "Planning":
         """Give the steps of blocks other row kernels."""
-        return replace(self, variant=replace(self.variant, steps=steps), costs=BlockCosts(), found=_Found())
+        return replace(self, variant=replace(self.variant, steps=steps), costs=BlockCosts(), answers=_Found())
 
     def in_pools(self, pools: tuple[Pool, ...]) -> "Planning":
         """Plan in other pools."""
         return replace(self, pools=pools)
 
     def recomputing(self, grouping: Grouping) -> Iterator["Planning"]:
-        """The same with some steps run twice: each needs less than the one before if its steps are grouped
-        so, and more work."""
+        """Plannings with some steps run twice. If its steps are grouped so, each needs less than the one
+        before, and more work.
+        """
         if grouping == "whole" and self.streamed is not None:
             return  # a streamed input is never whole
-        if grouping not in self.found.plannings:
-            self.found.plannings[grouping] = tuple(map(self._of, self._recomputed(grouping)))
-        for other in self.found.plannings[grouping]:
+        if grouping not in self.answers.plannings:
+            self.answers.plannings[grouping] = tuple(map(self._of, self._recomputed(grouping)))
+        for other in self.answers.plannings[grouping]:
             yield replace(other, pools=self.pools)
 
     def _recomputed(self, grouping: Grouping) -> Iterator[Variant]:
@@ -166,27 +167,29 @@ class Planning:
 
     def _of(self, variant: Variant) -> "Planning":
         """Plan another function, whose variants are others."""
-        return replace(self, variant=variant, found=_Found())
+        return replace(self, variant=variant, answers=_Found())
 
     def needs(self, grouping: Grouping, most_bytes: int | None = None) -> tuple[Need, ...]:
-        """What has to be there when, all pools together; above `most_bytes` floors will do."""
+        """Bytes that have to be there, all pools together, step by step; above `most_bytes` floors will
+        do.
+        """
         if grouping == "blocks":
             below = None if most_bytes is None else most_bytes + 1
             return self.tiler().needs(recompute=True, below_bytes=below)
         function, prims = self.variant.function, self.variant.prim_funcs
         live = self._live(function, self._restricted(function, prims))
         starts = [start for start, _ in live.times]
-        found: list[Need] = []
+        needs: list[Need] = []
         for at in covered_bytes(live.problem(self.pools)):
             stop = bisect_right(starts, at.time)
-            found.append(Need(start=stop - 1, stop=stop, bytes=at.bytes))
-        return tuple(found)
+            needs.append(Need(start=stop - 1, stop=stop, bytes=at.bytes))
+        return tuple(needs)
 
     def tiler(self) -> Tiler:
         """Chooses blocks of this function; one for all limits, which remembers what it found."""
-        if self.found.tiler is None:
-            self.found.tiler = self._tiler()
-        return self.found.tiler
+        if self.answers.tiler is None:
+            self.answers.tiler = self._tiler()
+        return self.answers.tiler
 
     def choosing_tiler(self) -> Tiler:
         """A tiler that chooses kernels of steps outside of blocks as well."""
@@ -211,12 +214,12 @@ class Planning:
 
     def attempt(self, segments: Sequence[Segment]) -> Attempt:
         """The plan with these blocks. Raises DoesNotFit, the peak named by its step."""
-        found = self.attempt_below(segments, None)
-        assert found is not None, "no limit was given"
-        return found
+        attempt = self.attempt_below(segments, None)
+        assert attempt is not None, "no limit was given"
+        return attempt
 
     def attempt_below(self, segments: Sequence[Segment], below_bytes: int | None) -> Attempt | None:
-        """As `attempt`; None if no lower bound is below `below_bytes`."""
+        """The attempt with these blocks; None if no lower bound is below `below_bytes`."""
         function, prims = self.variant.function, self.variant.prim_funcs
         if segments:
             function, prims = apply(function, prims, self.variant.steps, segments)
@@ -231,8 +234,8 @@ class Planning:
         """By step: how it goes without a copy, where sharing is permitted."""
         if self.choices.sharing != "overlap":
             return {}
-        found = view_choice.alternatives(function, prims, self.edge)
-        return states.apart(function, prims, found, self.choices.state_inputs)
+        alternatives = view_choice.alternatives(function, prims, self.edge)
+        return states.apart(function, prims, alternatives, self.choices.state_inputs)
 
     def _candidates(
         self, function: Function, prims: Sequence[PrimFunc], others: Mapping[int, PrimFunc]
@@ -288,7 +291,7 @@ class Planning:
         return [apart, in_place.replaced(apart, replacing)] if others or replacing else []
 
     def _nearly_as_fast(self, function: Function, prims: Sequence[PrimFunc]) -> list[dict[int, PrimFunc]]:
-        """What `speed` takes for RAM, by step: kernels in place, then those that need less room."""
+        """Kernels that `speed` takes for RAM, by step: kernels in place, then those that need less room."""
         if self.choices.sharing == "none":
             return [{}, {}]
         replacing = in_place.alternatives(function, prims, self.binder, optimize="balanced", edge=self.edge)
@@ -361,7 +364,7 @@ class Planning:
         return replacing(function, permitted(prims, self.choices.sharing), self.edge)
 
     def _pool_candidates(self, buffer: str, kind: BufferKind) -> Sequence[str]:
-        """Where a buffer may lie: state apart from all else, of several models or where a rule says so."""
+        """Pools of a buffer: state is apart from all else, of several models or where a rule says so."""
         del kind
         choices = self.choices
         if buffer in choices.state_memories:
@@ -382,5 +385,5 @@ class Planning:
 
 
 def _flash_and_ram(attempt: Attempt) -> int:
-    """What `--optimize size` weighs: bytes of the kernels' code, and RAM at its price in flash."""
+    """Figure that `--optimize size` weighs: bytes of the kernels' code, and RAM at its price in flash."""
     return used_code_bytes(attempt.prim_funcs) + RAM_WORTH * attempt.peak_bytes

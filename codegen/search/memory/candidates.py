@@ -44,7 +44,9 @@ def lines(planning: Planning) -> Iterator[PlanCandidate]:
 
 
 def capped(planning: Planning, most_macs: int) -> Iterator[PlanCandidate]:
-    """Those of the least need with at most `most_macs` extra multiply-accumulates, and of nearly that."""
+    """Candidates of the least need with at most `most_macs` extra multiply-accumulates, and of nearly
+    that.
+    """
     for again in (planning, *_in_blocks(planning)):
         if again.extra_macs <= most_macs:
             tiler = again.tiler()

@@ -94,11 +94,12 @@ def _asked_for(planning: Planning, optimize: str) -> Iterator[PlanCandidate]:
         yield from capped(planning, planning.macs * EXTRA_PERCENT // 100)
 
 
-def _preferred(found: Sequence[Attempt], optimize: str) -> Attempt:
-    """Of those whose buffers are in the best pools, the least peak; with size also one a little above it,
-    if that saves work."""
-    cost = min(attempt.extra_cost for attempt in found)
-    cheap = [attempt for attempt in found if attempt.extra_cost == cost]
+def _preferred(attempts: Sequence[Attempt], optimize: str) -> Attempt:
+    """The attempt of the least peak, of those whose buffers are in the best pools; with size also one a
+    little above it, if that saves work.
+    """
+    cost = min(attempt.extra_cost for attempt in attempts)
+    cheap = [attempt for attempt in attempts if attempt.extra_cost == cost]
     smallest = min(attempt.peak_bytes for attempt in cheap)
     percent = NEAR_PERCENT if optimize == "size" else 0
     near = [attempt for attempt in cheap if attempt.peak_bytes * 100 <= smallest * (100 + percent)]

@@ -39,7 +39,9 @@ def faster(planning: Planning, attempt: Attempt) -> Attempt:
     wider = {place: _wider(prim, planning.binder, FLASH_WORTH[optimize]) for place, prim in layers.items()}
     if not any(wider.values()):
         return attempt
-    return _Turns(planning, attempt, layers).found({place: each for place, each in wider.items() if each})
+    return _Turns(planning, attempt, layers).best_attempt(
+        {place: kernels for place, kernels in wider.items() if kernels}
+    )
 
 
 def _layers(attempt: Attempt, binder: Binder) -> Iterator[tuple[_Place, PrimFunc]]:
@@ -50,16 +52,18 @@ def _layers(attempt: Attempt, binder: Binder) -> Iterator[tuple[_Place, PrimFunc
         stages = [stage for stage in prim.block.stages if stage.kernel is not None]
         lets = narrow(prim.let.call.attrs, FusedAttrs).function.body
         for index, (let, stage) in enumerate(zip(lets, stages, strict=True)):
-            kernel = next(each for each in binder.kernels(let) if each.name == stage.binding)
+            kernel = next(kernel_ for kernel_ in binder.kernels(let) if kernel_.name == stage.binding)
             yield (step, index), replace(binder.bind(kernel, let, stage.name), let=let)
 
 
 def _wider(prim: PrimFunc, binder: Binder, flash_worth: int) -> list[PrimFunc]:
     """Kernels of more rows a turn than that of a layer, which cost less."""
     able = (binder.bind(kernel, prim.let, prim.name) for kernel in binder.able(prim.let))
-    rows = (each for each in able if can_fuse(each) and each.rows is not None and each.rows.turn_rows > 1)
-    own = cost(prim, flash_worth)
-    return [replace(each, let=prim.let) for each in rows if cost(each, flash_worth) < own]
+    rows = (
+        bound for bound in able if can_fuse(bound) and bound.rows is not None and bound.rows.turn_rows > 1
+    )
+    cost_now = cost(prim, flash_worth)
+    return [replace(bound, let=prim.let) for bound in rows if cost(bound, flash_worth) < cost_now]
 
 
 @dataclass(slots=True)
@@ -70,30 +74,30 @@ class _Turns:
     best: Attempt
     layers: dict[_Place, PrimFunc]
 
-    def found(self, wider: Mapping[_Place, list[PrimFunc]]) -> Attempt:
-        """The attempt with some of `wider`."""
+    def best_attempt(self, wider: Mapping[_Place, list[PrimFunc]]) -> Attempt:
+        """Let layers run kernels of `wider` where that is cheaper and fits; return the best attempt."""
         first, before = self.best, self._price()
         able = {place: [prim, *wider.get(place, ())] for place, prim in self.layers.items()}
         left = PLANS
         while left > 0 and not self.planning.choices.clock.late():
-            wanted = self._wanted(able)
-            if not wanted:
+            cheapest = self._wanted(able)
+            if not cheapest:
                 break
             left -= 1
-            if self._take(wanted):
+            if self._take(cheapest):
                 break
-            best_first = sorted(wanted, key=lambda place: self._saved(place, wanted[place]), reverse=True)
+            best_first = sorted(cheapest, key=lambda place: self._saved(place, cheapest[place]), reverse=True)
             for place in best_first[:left]:
                 left -= 1
-                prim = wanted[place]
-                taken = len(wanted) > 1 and self._take({place: prim})
-                able[place] = [prim] if taken else [each for each in able[place] if each is not prim]
+                prim = cheapest[place]
+                taken = len(cheapest) > 1 and self._take({place: prim})
+                able[place] = [prim] if taken else [kernel for kernel in able[place] if kernel is not prim]
         if self.best is first or self._price() >= before:
             return first
         return replace(self.planning.finished(self.best), ordered=first.ordered)
 
     def _wanted(self, able: Mapping[_Place, list[PrimFunc]]) -> dict[_Place, PrimFunc]:
-        """What costs least, code that steps share counted once, and is not there."""
+        """Kernels that cost least, code that steps share counted once, of layers that run others now."""
         optimize = self.planning.choices.optimize
         fixed = [[prim] for prim in self.best.prim_funcs if prim.block is None]
         limit = code_limit(optimize, len(self.best.ordered.function.body))
@@ -105,11 +109,11 @@ class _Turns:
     def _saved(self, place: _Place, prim: PrimFunc) -> float:
         return cost_in_sum(self.layers[place], 0) - cost_in_sum(prim, 0)
 
-    def _take(self, wanted: Mapping[_Place, PrimFunc]) -> bool:
+    def _take(self, kernels: Mapping[_Place, PrimFunc]) -> bool:
         """Change these layers, if the plan is good enough then."""
-        layers = {**self.layers, **wanted}
+        layers = {**self.layers, **kernels}
         prims = list(self.best.prim_funcs)
-        for step in {step for step, _ in wanted}:
+        for step in {step for step, _ in kernels}:
             block = prims[step].block
             assert block is not None, "a layer is one of a block"
             inner = [prim for (at, _), prim in layers.items() if at == step]
