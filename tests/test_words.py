@@ -9,9 +9,9 @@ from pathlib import Path
 
 from tests.checkout import ROOT
 
-MOST_RIDDLES = 158
+MOST_RIDDLES = 147
 """Notes of `codegen/` that begin with a word that hides their subject. Lower it when a room is rewritten."""
-MOST_FILLERS = 362
+MOST_FILLERS = 349
 """Names bound in `codegen/` that say nothing of their value."""
 
 CLEAN = (
