@@ -11,7 +11,7 @@ from tests.checkout import ROOT
 
 MOST_RIDDLES = 147
 """Notes of `codegen/` that begin with a word that hides their subject. Lower it when a room is rewritten."""
-MOST_FILLERS = 349
+MOST_FILLERS = 348
 """Names bound in `codegen/` that say nothing of their value."""
 
 CLEAN = (
