@@ -35,7 +35,9 @@ from codegen.importers.limits import byte_limits
 from codegen.ir import Board, MemoryModel, Module
 from codegen.ir.ops import UserAttrs
 from codegen.kernels.base.forms import in_smallest_forms
+from codegen.passes.sliding import Sliding
 from codegen.problem.problem import Limits
+from codegen.problem.shortage import DoesNotFit
 from codegen.program.image import Image
 from codegen.program.program import Bundle, Program
 from codegen.program.search_options import SearchOptions
@@ -90,9 +92,12 @@ def plan_model(
     alone: bool = False,
     ready: Prepared | None = None,
     all_state_bytes: int = 0,
+    most_state_bytes: int | None = None,
     progress: Progress = silent,
 ) -> Planned:
     """Import, rewrite and search one model. Raises CodegenError as those stages do.
+
+    A window that slides keeps less state where it does not fit otherwise; `most_state_bytes`: its limit.
 
     `limits`: bytes by pool that other models leave, instead of what `options` say of these pools. `beside`:
     bytes by constant pool that the code leaves. `alone`:
@@ -108,7 +113,7 @@ def plan_model(
         options, open_end = _closed(path, board, options, name, emulated=emulated, progress=progress)
         progress(f"import {name}")
         pools = [pool.name for pool in board_pools(options, board, emulated=emulated)]
-        ready = prepared(path, options, pools, name=name)
+        ready = prepared(path, options, pools, name=name, most_state_bytes=most_state_bytes)
     choices = replace(search_choices(options, emulated=emulated), placed=ready.placed, reads=ready.reads)
     compress = compress_mode(options, alone=not among_others)
     choices = replace(choices, alone=alone, among_others=among_others, compress=compress)
@@ -116,8 +121,25 @@ def plan_model(
         limits or {}
     )
     progress(f"plan {name}")
-    with explaining(options, alone=not among_others):
-        program = with_or_without_blocks(choices, partial(_searched, ready, board, name, progress))
+    try:
+        with explaining(options, alone=not among_others):
+            program = with_or_without_blocks(choices, partial(_searched, ready, board, name, progress))
+    except DoesNotFit:
+        less = None if among_others else _less_state(ready.sliding)
+        if less is None:
+            raise
+        return plan_model(
+            path,
+            board,
+            options,
+            name=name,
+            emulated=emulated,
+            limits=limits,
+            beside=beside,
+            alone=alone,
+            most_state_bytes=less,
+            progress=progress,
+        )
     if program.ranges is not None:
         program = replace(program, ranges=replace(program.ranges, open_end=open_end))
     metadata = {
@@ -133,6 +155,13 @@ def plan_model(
         at=None if ready.sizes is None else ready.sizes.reference,
         file=ready.file,
     )
+
+
+def _less_state(sliding: Sliding | None) -> int | None:
+    """Bytes of the next smaller state that a window can do with; None: there is none."""
+    if sliding is None:
+        return None
+    return max((size for size, _ in sliding.trades if size < sliding.state_bytes), default=None)
 
 
 def _searched(ready: Prepared, board: Board, name: str, progress: Progress, choices: Choices) -> Program:

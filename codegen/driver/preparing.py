@@ -71,8 +71,11 @@ def prepared(
     *,
     name: str | None = None,
     among_others: bool = False,
+    most_state_bytes: int | None = None,
 ) -> Prepared:
     """Import and rewrite one model, `name`; `pools`: memory scopes that `options.places` may name.
+
+    `most_state_bytes`: limit of what a window that slides keeps, where less than its best is possible.
 
     `among_others`: places without a model may be meant for another one (`check_missed`).
     Raises CodegenError as those stages do.
@@ -113,7 +116,13 @@ def prepared(
     module = passes.run_passes(placed.module, pipeline(options, reductions.append), observe)
     sliding = None
     if options.windows:
-        sliding = with_window(module, options.windows[0], has_ranges=sizes is not None)
+        sliding = with_window(
+            module,
+            options.windows[0],
+            has_ranges=sizes is not None,
+            optimize=options.optimize,
+            most_state_bytes=most_state_bytes,
+        )
         module = verify(sliding.module)
         if observe is not None:
             observe("slide_window", module)

@@ -1,11 +1,15 @@
 """`--window`: mistakes are told, and C that slides gives what the whole network gives."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from codegen.board import load_board
+from codegen.driver.build import plan_model
 from codegen.driver.inputs.sliding_windows import with_window
 from codegen.driver.inputs.window_words import GivenWindow, parsed_windows
+from codegen.driver.options import Options
 from codegen.errors import CodegenError
 from codegen.ir import DType, Module, StateValue, ops
 from tests.commands import codegen
@@ -82,6 +86,23 @@ def test_what_cannot_slide() -> None:
 
 def test_the_axis_is_found() -> None:
     assert with_window(network(), parsed_windows(["x=1"])[0]).window.axis == 1
+
+
+def test_a_limit_of_ram_takes_state_away() -> None:
+    """All state that pays needs more than the pool has: the next smaller one is taken, until it fits."""
+    options = Options(
+        board="netduinoplus2", optimize="speed", only="sram", windows=parsed_windows(["input_1=1"])
+    )
+    roomy = plan_model(model_path("ds_cnn"), load_board("netduinoplus2"), options)
+    assert roomy.sliding is not None
+    limit = roomy.sliding.state_bytes - 1
+    tight = plan_model(
+        model_path("ds_cnn"), load_board("netduinoplus2"), replace(options, pool_limits={"sram": limit})
+    )
+    assert tight.sliding is not None
+    assert tight.program.memory.peak_bytes("sram") <= limit
+    assert tight.sliding.state_bytes < roomy.sliding.state_bytes
+    assert roomy.sliding.macs < tight.sliding.macs < tight.sliding.macs_whole
 
 
 def test_c_that_slides(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

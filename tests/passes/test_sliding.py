@@ -88,10 +88,11 @@ def test_thousand_steps(dtype: DType) -> None:
 
 
 def random_differences(seeds: range) -> list[int]:
+    """Seeds of networks that differ; objectives take turns, so state of every extent is among them."""
     wrong: list[int] = []
     for seed in seeds:
         module, window = random_network(seed)
-        sliding = slid(module, window)
+        sliding = slid(module, window, ("speed", "balanced", "size")[seed % 3])
         verify(sliding.module)
         if differences(sliding, sliding.calls + 6, seed):
             wrong.append(seed)
@@ -100,6 +101,29 @@ def random_differences(seeds: range) -> list[int]:
 
 def test_random_networks_are_equal() -> None:
     assert random_differences(range(40)) == []
+
+
+def test_state_is_traded_for_work() -> None:
+    """Each point of the trade is exact, takes what it says, and none has more state and more work too."""
+    module, window = spotter(DType.INT8), SlidingInput(name="x", axis=1, step=1, rows=24)
+    points = slid(module, window).trades
+    assert len(points) > 3
+    assert [size for size, _ in points] == sorted({size for size, _ in points}, reverse=True)
+    assert [work for _, work in points] == sorted({work for _, work in points})
+    works: list[int] = []
+    for size, _ in points:
+        sliding = slid(module, window, "speed", size)
+        verify(sliding.module)
+        assert sliding.state_bytes == size
+        assert differences(sliding, sliding.calls + 5) == 0
+        works.append(sliding.macs)
+    assert works == sorted(works)
+    least = slid(module, window, "size")
+    assert (least.state_bytes, least.macs) == (24 * 3, least.macs_whole)
+    largest = max(var.type.size_bytes for var in module.main.variables())
+    price, size = min((work**2 * (largest + size), size) for size, work in points)
+    assert price < largest + least.state_bytes and slid(module, window, "balanced").state_bytes == size
+    assert slid(module, window, "speed", 1).state_bytes == least.state_bytes
 
 
 def test_rows_of_padding_are_not_kept() -> None:

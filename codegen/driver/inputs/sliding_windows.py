@@ -9,9 +9,20 @@ from codegen.ir.c_names import identifier, unique
 from codegen.passes.sliding import CannotSlide, Sliding, SlidingInput, slid
 
 
-def with_window(module: Module, word: GivenWindow, *, has_ranges: bool = False) -> Sliding:
-    """Let an input of `module` slide. Raises CodegenError E224 where input, axis or step do not fit, E279
-    where the model has state already, sizes are ranges, or an axis cannot slide."""
+def with_window(
+    module: Module,
+    word: GivenWindow,
+    *,
+    has_ranges: bool = False,
+    optimize: str = "balanced",
+    most_state_bytes: int | None = None,
+) -> Sliding:
+    """Let an input of `module` slide, with the state that `optimize` says pays, no more than that many bytes
+    where less is possible.
+
+    Raises CodegenError E224 where input, axis or step do not fit, E279 where the model has state already,
+    sizes are ranges, or an axis cannot slide.
+    """
     where = f"--window {word}"
     function = module.main
     if function.states:
@@ -26,7 +37,7 @@ def with_window(module: Module, word: GivenWindow, *, has_ranges: bool = False) 
         help_ = "give --dim one size, or leave --window out"
         text = "sizes are known as ranges: which rows move is proved of one size"
         raise CodegenError(Message(code="E279", where=where, text=text, help=help_))
-    return _best(module, _meant(function.params, word), where)
+    return _best(module, _meant(function.params, word), where, optimize, most_state_bytes)
 
 
 def _meant(params: Sequence[Var], word: GivenWindow) -> list[SlidingInput]:
@@ -53,16 +64,18 @@ def _meant(params: Sequence[Var], word: GivenWindow) -> list[SlidingInput]:
     return [SlidingInput(name=param.name, axis=axis, step=word.step, rows=shape[axis]) for axis in fitting]
 
 
-def _best(module: Module, windows: Sequence[SlidingInput], where: str) -> Sliding:
+def _best(
+    module: Module, windows: Sequence[SlidingInput], where: str, optimize: str, most_state_bytes: int | None
+) -> Sliding:
     """The window that saves most; of those that save as much, the first."""
     possible: list[Sliding] = []
     reasons: list[str] = []
     for window in windows:
         try:
-            possible.append(slid(module, window))
+            possible.append(slid(module, window, optimize, most_state_bytes))
         except CannotSlide as refusal:
             reasons.append(str(refusal))
     if not possible:
         help_ = "name the axis along which time goes, or hand over whole windows: without --window"
         raise CodegenError(Message(code="E279", where=where, text="; ".join(reasons), help=help_))
-    return min(possible, key=lambda sliding: sliding.macs)
+    return min(possible, key=lambda sliding: (min(share for _, share in sliding.trades), sliding.macs))

@@ -131,6 +131,7 @@ def window_report(sliding: Sliding | None) -> dict[str, object] | None:
         "macs_whole": sliding.macs_whole,
         "macs": sliding.macs,
         "state_bytes": sliding.state_bytes,
+        "trades": [{"state_bytes": size, "work": round(work, 4)} for size, work in sliding.trades],
         "computed_whole": [asdict(stop) for stop in sliding.stops],
     }
 
@@ -146,6 +147,11 @@ def window_lines(sliding: Sliding | None) -> list[str]:
         f"{window.axis} a call, {sliding.macs:,} of {sliding.macs_whole:,} multiply-accumulates "
         f"({100 * share:.1f} %), {sliding.state_bytes:,} bytes of state; right from call {sliding.calls} on"
     ]
+    smaller = [
+        f"{size:,} bytes {100 * work:.0f} %" for size, work in sliding.trades if size < sliding.state_bytes
+    ]
+    if smaller:
+        lines.append(f"          with less state: {', '.join(smaller)} of the work")
     if sliding.keeps_nothing:
         lines.append("          no layer's rows can be kept: only the input's are")
     lines += [f"          whole: {stop.where}, {stop.reason} ({stop.macs:,})" for stop in sliding.stops]

@@ -9,9 +9,9 @@ Start at `slid`.
 from dataclasses import dataclass, replace
 
 from codegen.ir import Function, Let, Module, Var
-from codegen.passes.sliding.demand import demand
 from codegen.passes.sliding.movement import Movement, SlidingInput, Stop
 from codegen.passes.sliding.smaller_steps import rewrite
+from codegen.passes.sliding.state_choice import choose, largest_value_bytes, trade
 
 __all__ = ["CannotSlide", "Sliding", "SlidingInput", "Stop", "slid"]
 
@@ -35,6 +35,8 @@ class Sliding:
     state_bytes: int
     stops: tuple[Stop, ...]
     """Steps that are computed whole."""
+    trades: tuple[tuple[int, float], ...]
+    """Bytes of state, and the share of the work with least state, of every way to run it."""
 
     @property
     def keeps_nothing(self) -> bool:
@@ -46,14 +48,17 @@ class CannotSlide(Exception):
     """An input cannot be a window along an axis: the text says why."""
 
 
-def slid(module: Module, window: SlidingInput) -> Sliding:
-    """Return the module with this window.
+def slid(
+    module: Module, window: SlidingInput, optimize: str = "speed", most_state_bytes: int | None = None
+) -> Sliding:
+    """Return the module with this window, with the state that `choose` says is worth its bytes.
 
     Raises CannotSlide where rows of earlier calls are read and cannot be kept.
     """
     function = module.main
     movement = Movement(function, window)
-    chosen = demand(function, movement, _keepable(function, movement))
+    points = trade(function, movement, _keepable(function, movement), window.name)
+    chosen = choose(points, optimize, largest_value_bytes(function), most_state_bytes).rows
     input_rows = chosen[window.name]
     if input_rows.kept is None and any(start < window.rows - window.step for start, _ in input_rows.computed):
         readers = [let.where for let in function.body if _reads(let, window.name)]
@@ -75,6 +80,7 @@ def slid(module: Module, window: SlidingInput) -> Sliding:
         macs=sum(let.macs for let in slid_module.main.body),
         state_bytes=sum(len(state.initial) for state in states),
         stops=movement.stops,
+        trades=tuple((point.state_bytes, point.work / points[-1].work) for point in points),
     )
 
 

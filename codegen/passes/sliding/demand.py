@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from codegen.ir import Arg, Function, Let, Var
-from codegen.passes.sliding.movement import Movement, Rows, demanded_rows
+from codegen.passes.sliding.movement import Movement, Rows, Track, demanded_rows
 
 Span = tuple[int, int]
 """Rows `[start, stop)`."""
@@ -24,6 +24,13 @@ class Demand:
     """Runs of rows, in order."""
     kept: Span | None = None
     """Rows that come from state."""
+
+
+def held_rows(kept: Span, track: Track) -> int:
+    """Rows of the state that holds these and those that enter: of a value with phases, of all of them."""
+    count = kept[1] + track.moved - kept[0]
+    frames = -(-count // track.moved)
+    return count if track.lag == 1 else ((frames - 1) * track.lag + 1) * track.moved
 
 
 def demand(function: Function, movement: Movement, keep: frozenset[str]) -> Mapping[str, Demand]:

@@ -13,7 +13,7 @@ from codegen.ir.dataflow import RowSpan, with_extent
 from codegen.ir.ops import SHIFT, Attrs, ConcatAttrs, Op, ReshapeAttrs, StridedSliceAttrs
 from codegen.ir.ops.layout import CONCATENATION, RESHAPE, STRIDED_SLICE
 from codegen.passes.pipeline import with_function
-from codegen.passes.sliding.demand import Demand, Span
+from codegen.passes.sliding.demand import Demand, Span, held_rows
 from codegen.passes.sliding.movement import Movement, Track, demanded_rows
 
 
@@ -131,7 +131,7 @@ class _Rewriting:
         entering = self._rows(var, stop, stop + moved)
         count = stop + moved - start
         frames = -(-count // moved)
-        held = count if lag == 1 else ((frames - 1) * lag + 1) * moved
+        held = held_rows(kept, track)
         old = replace(self._part(var, track.axis, (0, held), "kept"), origin=f"{var.origin or var.name} kept")
         new = replace(old, name=self._name(f"{var.name}_window"))
         source = None if let is None else let.source
