@@ -38,7 +38,9 @@ _UNTOLD = re.compile(
     rb"__(?:DATE|TIME|TIMESTAMP)__|__has_(?:include|embed)|^[ \t]*#[ \t]*embed\b|\.inc(?:bin|lude)\b",
     re.MULTILINE,
 )
-_OPTION = re.compile(r"-[fgmOWD].*|-std=.*|-I.+|-Xassembler|--debug-prefix-map=.*", re.DOTALL)
+_SPECS = "--specs="
+"""Where a file of this name lies, the compiler knows; it names headers, too."""
+_OPTION = re.compile(rf"-[fgmOWD].*|-std=.*|-I.+|{_SPECS}.+|-Xassembler|--debug-prefix-map=.*", re.DOTALL)
 """Options that mean what they say. Others may name files."""
 _MAPS = ("-ffile-prefix-map=", "--debug-prefix-map=")
 _ONE_AT_A_TIME = threading.Lock()
@@ -106,6 +108,7 @@ class _Unit:
     keeps it out of the object."""
 
     compiler: str
+    specs: tuple[str, ...]
     words: tuple[str, ...]
     source: Path
     includes: tuple[Path, ...]
@@ -124,6 +127,7 @@ def _unit(command: Sequence[str], cwd: Path, compilers: Mapping[str, str]) -> _U
     stack_usage = [Path(result).with_suffix(".su")] if "-fstack-usage" in options else []
     return _Unit(
         compiler=compiler,
+        specs=tuple(each for each in options if each.startswith(_SPECS)),
         words=(*words, source),
         source=cwd / source,
         includes=tuple(cwd / each[2:] for each in options if each.startswith("-I")),
@@ -142,7 +146,7 @@ def _key(unit: _Unit) -> str | None:
     """By all that decides what is compiled; None where the text does not tell it."""
     parts = [_identity(unit.compiler), *unit.words]
     try:
-        for name, digest in _read(unit.source, unit.includes, _headers_of(unit.compiler)):
+        for name, digest in _read(unit.source, unit.includes, _headers_of(unit.compiler, unit.specs)):
             parts += name, digest
     except (OSError, _UntoldError):
         return None
@@ -208,9 +212,9 @@ def _of_compiler(name: str, folders: tuple[Path, ...]) -> str:
 
 
 @functools.cache
-def _headers_of(compiler: str) -> tuple[Path, ...]:
-    """Folders in which it looks for headers of its own."""
-    told = _asked(compiler, "-E", "-v", "-xc", os.devnull).stderr
+def _headers_of(compiler: str, specs: tuple[str, ...]) -> tuple[Path, ...]:
+    """Folders in which it looks for headers of its own, and those of its library."""
+    told = _asked(compiler, *specs, "-E", "-v", "-xc", os.devnull).stderr
     listed = told.partition("#include <...> search starts here:\n")[2].partition("End of search list")[0]
     return tuple(Path(line.strip()) for line in listed.splitlines())
 

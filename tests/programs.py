@@ -24,7 +24,7 @@ FOLDER = ROOT / ".ccache"
 _IN_PLACE = "TESTS_PROGRAMS"
 """Variable that says where the scripts lie, once they stand in the PATH."""
 
-_COMPILERS = ("arm-none-eabi-gcc", "gcc", "g++")
+_COMPILERS = ("arm-none-eabi-gcc", "riscv64-unknown-elf-gcc", "gcc", "g++")
 _SETTINGS = {
     "CCACHE_DIR": str(FOLDER),
     "CCACHE_MAXSIZE": "1G",

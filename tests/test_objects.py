@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from codegen.targets.arm import ARM_PREFIX
+from codegen.targets.riscv import FAMILY as RISCV_FAMILY
 from tests import objects
 
+RISCV = shutil.which(f"{RISCV_FAMILY.compiler.prefix}gcc") or ""
 COMPILER = shutil.which(f"{ARM_PREFIX}gcc") or ""
 pytestmark = pytest.mark.skipif(not COMPILER, reason=f"{ARM_PREFIX}gcc is not installed")
 FILES = {
@@ -174,3 +176,18 @@ def test_builds_in_the_suite_skip_debug_information_and_most_of_the_optimiser_on
         with monkeypatch.context() as patch:
             patch.setenv(objects.AS_USERS, "1")
             assert objects.quick_command(build) == build
+
+
+@pytest.mark.skipif(not RISCV, reason="no compiler for RISC-V is installed")
+def test_objects_of_a_library_with_specs_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Builds for RISC-V name picolibc by --specs: each of their files was compiled every time."""
+    monkeypatch.setenv(objects.VARIABLE, "")  # so that it is put back
+    objects.offer(tmp_path / "objects", {RISCV: RISCV})
+    (tmp_path / "folders").mkdir()
+    shop = Shop(tmp_path / "folders")
+    (tmp_path / "f.c").write_text("#include <string.h>\n")
+    for calls in (1, 0):
+        before = shop.calls
+        words = [RISCV, "--specs=picolibc.specs", "-Os", f"-ffile-prefix-map={tmp_path}=.", "-c", "f.c", "-o"]
+        assert objects.compiled(shop.call, [*words, str(tmp_path / "f.o")], tmp_path).returncode == 0
+        assert shop.calls - before == calls
