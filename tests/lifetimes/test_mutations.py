@@ -24,6 +24,7 @@ from codegen.plan.validate import violations
 from codegen.program.interface import IoMode
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.selection import select
+from tests import sampling
 from tests.e2e.models import ALL_MODELS, EDGED_MODELS
 from tests.emit import samples
 from tests.emit.variants import on_core_1
@@ -45,9 +46,10 @@ def share(request: pytest.FixtureRequest) -> int:
 
 @cache
 def real_cases() -> tuple[Case, ...]:
-    """Every shared model, in one pool and in two; inputs that die, that are kept, the caller's."""
+    """Every second shared model (all where a run is thorough), in one pool and in two; inputs that die, that
+    are kept, the caller's."""
     found: list[Case] = []
-    for number, key in enumerate(ALL_MODELS):
+    for number, key in enumerate(ALL_MODELS if sampling.is_thorough else ALL_MODELS[::2]):
         io, keep = ((IoMode.POOL, False), (IoMode.POOL, True), (IoMode.CALLER, False))[number % 3]
         types = "int8" if key in EDGED_MODELS else "file"
         options = Options(planner="greedy_by_size", io=io, keep_inputs=keep, io_types=types)
