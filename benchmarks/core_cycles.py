@@ -70,7 +70,7 @@ def compare() -> None:
         for model, published in figures.items():
             path = SHARED / "models" / "mlperf_tiny" / f"{model}.tflite"
             planned = plan_only(path, Options(board=board, optimize="speed"))
-            time = typed(report(planned.program, board, planned.macs)).time
+            time = typed(report(planned, board)).time
             assert time is not None and time.cycles is not None, "both boards have clock and timings"
             print(f"| {board} | {model} | {published} | {time.cycles / 1e6:.3g} |", flush=True)
 

@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout, n
 from codegen.driver.build import Built, build
 from codegen.driver.inputs.cases import Case, sequence_cases, state_inputs, state_outputs
 from codegen.driver.options import Options
-from codegen.driver.run import complaints, execute
+from codegen.driver.run import RunConditions, complaints, execute
 from codegen.errors import CodegenError
 from codegen.ir import Var
 from codegen.ir.ops import GatherAttrs
@@ -91,7 +91,7 @@ def expecting(done: Built, case: Case, outputs: Arrays) -> Case:
 def compared(done: Built, cases: list[Case]) -> str:
     """What is wrong with a run, or nothing."""
     try:
-        measured = execute(done, cases, sequence=True)
+        measured = execute(done, cases, RunConditions(sequence=True))
     except CodegenError as error:
         return f"failed: {error.messages[0].text}"
     found = complaints(done.models[0], cases, measured, done.image.sizes.stack_bound_bytes)

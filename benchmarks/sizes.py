@@ -155,7 +155,7 @@ def _row(network: Measured, board: str, folder: Path) -> Row:
     drawn = np.random.default_rng(7).choice(len(every), min(_RANDOM, len(every)), replace=False)
     looked = [*breakpoints(ranges), *(every[int(index)] for index in drawn), every[-1]]
     sizes = list({tuple(each.values()): each for each in reversed(looked)}.values())[::-1]
-    found = run_at(whole, sizes, seed=3, port=None)
+    found = run_at(whole, sizes, seed=3)
     alone = _built(network, board, _fixed(network, every[-1].values()), folder)
     [ours], [theirs] = found[-1].measured.result.cases, execute(alone, [found[-1].case]).result.cases
     peaks = _together(ranges)

@@ -44,6 +44,8 @@ class ReferenceChoice:
     """A Python; None: this one, and that of the checkout."""
     tolerance: float = FLOAT_TOLERANCE
     """Difference of a float32 output that is none, relative to the largest that it may be."""
+    every_step: bool = False
+    """Compare every step of the import with the engine's, not only where outputs differ."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from codegen.board import check_can_run, load_board, load_memory_model
     from codegen.board.attached import check_flashed
     from codegen.board.flash.tools import TOOLS as FLASH_TOOLS
-    from codegen.board.flashing import ELF, FlashTool, baud_of, flash
+    from codegen.board.flashing import ELF, FlashTool, SerialLine, baud_of, flash
     from codegen.command.console import progress, show_error, show_warnings, table
     from codegen.command.flags import model_flags
     from codegen.command.option_table import GroupedVerb
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from codegen.driver.inputs.models import model_name
     from codegen.driver.options import Options
     from codegen.driver.report.output_check import array
-    from codegen.driver.run import all_complaints, check_linked, execute_all, patience_of
+    from codegen.driver.run import RunConditions, all_complaints, check_linked, execute_all, patience_of
     from codegen.emit import staged, write_bill
     from codegen.emit.c.c_text import fill as fill_template
     from codegen.emit.c.spelling import float32

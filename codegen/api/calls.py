@@ -26,7 +26,7 @@ from codegen.driver.inputs.models import model_names
 from codegen.driver.options import MOST_SECONDS, Options
 from codegen.driver.planning import plan_only
 from codegen.driver.report.single import report
-from codegen.driver.run import all_complaints, execute_all, patience_of
+from codegen.driver.run import RunConditions, all_complaints, execute_all, patience_of
 from codegen.errors import CodegenError, Message, Messages
 from codegen.ir import rules
 from codegen.ir.ops import UserKernel
@@ -286,12 +286,14 @@ def run(
         measured = execute_all(
             built,
             all_cases,
-            port=port,
-            trace=Trace.COST,
-            sandboxed=chosen.sandbox,
-            sequence=sequence,
-            patience=patience_of(chosen),
-            choice=choice,
+            RunConditions(
+                port=port,
+                trace=Trace.COST,
+                sandboxed=chosen.sandbox,
+                sequence=sequence,
+                patience=patience_of(chosen),
+                choice=choice,
+            ),
         )
         content = document(built, chosen, measured)
         if kept is not None:
@@ -308,7 +310,7 @@ def plan(model: PathName, options: Options | None = None) -> Report:
     [path] = checked_models([model])
     chosen, _ = within_application(chosen)
     planned = plan_only(path, chosen)
-    return typed(report(planned.program, chosen.board, planned.macs, reduction=planned.reduction))
+    return typed(report(planned, chosen.board))
 
 
 def _cases(

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from codegen.board.link.exchange import PATIENT, Patience
     from codegen.board.machines.host import MemoryFault, run_poisoned
     from codegen.board.machines.qemu import plugin_api
-    from codegen.board.runner import Session, check_can_run, run, session
+    from codegen.board.runner import Session, check_can_run, session
 
 __all__ = [
     "PATIENT",
@@ -22,7 +22,6 @@ __all__ = [
     "load_board",
     "load_memory_model",
     "plugin_api",
-    "run",
     "run_poisoned",
     "session",
 ]

@@ -1,5 +1,6 @@
 """A build onto a real board by its flash tool, until that build answers."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from codegen.board.attached import check_flashed, check_free
@@ -11,28 +12,35 @@ from codegen.progress import Progress, silent
 ELF = "firmware.elf"
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SerialLine:
+    """A serial port with a board behind it."""
+
+    port: str
+    baud: int | None = None
+    """None: the rate of the board's file."""
+
+
 def flash(
     board: Board,
     elf: Path,
     build_sha256: str,
     tool: FlashTool,
     *,
-    port: str | None,
-    baud: int | None,
+    line: SerialLine | None,
     progress: Progress = silent,
 ) -> Commands:
-    """Flash `elf`; with a port wait for it and check that it is this build that answers. Returns what ran.
+    """Flash `elf`; with a `line` wait for it and check that it is this build that answers. Returns what ran.
 
     Raises CodegenError E630 to E635, and what the port may raise.
     """
     commands = tool.loading(board, elf)
-    rate = baud_of(board, baud)
-    if port is not None:
-        check_free(port, rate)
+    if line is not None:
+        check_free(line.port, baud_of(board, line.baud))
     tool.work(commands, loading=True, progress=progress)
-    if port is not None:
-        progress(f"wait for {port}")
-        check_flashed(board, port, rate, build_sha256, seconds=tool.wait_seconds)
+    if line is not None:
+        progress(f"wait for {line.port}")
+        check_flashed(board, line.port, baud_of(board, line.baud), build_sha256, seconds=tool.wait_seconds)
     return commands
 
 

@@ -128,18 +128,3 @@ def session(
             image, board, port=port, patience=patience, plugin=plugin, progress=progress
         ) as target:
             yield target
-
-
-def run(
-    image: Image,
-    board: Board,
-    request: RunRequest,
-    *,
-    port: str | None = None,
-    plugin: str | None = None,
-    patience: Patience = PATIENT,
-    progress: Progress = silent,
-) -> RunResult:
-    """One request in a session of its own. Raises CodegenError E6xx, E501 without QEMU."""
-    with session(image, board, port=port, plugin=plugin, patience=patience, progress=progress) as target:
-        return target.run(request)

@@ -12,6 +12,7 @@ import click
 
 from codegen import board as catalogue
 from codegen.cli.boards.tool_flags import RealBoard, gdb_flag, real_board_flags
+from codegen.cli.model_work.run_flags import OutputFlags, TargetFlags
 from codegen.cli.plan_files import PlanFiles, plan_files
 from codegen.cli.report_flags import ReportFiles, report_flags
 from codegen.cli.verb_table import VERBS
@@ -84,9 +85,8 @@ def build(
     catalogue.load_board(options.board)
     from codegen.cli.model_work import model_work
 
-    return model_work.build(
-        paths, folder, options, watch=watch, report_files=report_files, as_json=as_json, quiet=quiet
-    )
+    output = OutputFlags(folder=folder, report_files=report_files, as_json=as_json, quiet=quiet)
+    return model_work.build(paths, options, output, watch=watch)
 
 
 @click.command(cls=GroupedVerb, help=VERBS["run"].help)
@@ -174,19 +174,15 @@ def run(
     asked = model_work.RunChoices(
         inputs=inputs,
         expected=expected,
-        port=port,
         real=real,
-        choice=choice,
-        at=at,
         svg=svg,
         sequence=sequence,
         steps=steps,
         count_cycles=count_cycles,
         is_example=not models and not inputs and not expected,
     )
-    return model_work.run(
-        paths, folder, options, asked, report_files=report_files, as_json=as_json, quiet=quiet
-    )
+    output = OutputFlags(folder=folder, report_files=report_files, as_json=as_json, quiet=quiet)
+    return model_work.run(paths, options, TargetFlags(port=port, choice=choice, at=at, output=output), asked)
 
 
 @click.command(cls=GroupedVerb, help=VERBS["validate"].help)
@@ -221,8 +217,9 @@ def validate(
     catalogue.load_board(options.board)
     from codegen.cli.model_work import model_work
 
+    output = OutputFlags(folder=folder, as_json=as_json, quiet=quiet)
     return model_work.validate(
-        path, folder, options, input_=input_, port=port, choice=choice, at=at, as_json=as_json, quiet=quiet
+        path, options, input_, TargetFlags(port=port, choice=choice, at=at, output=output)
     )
 
 

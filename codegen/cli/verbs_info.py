@@ -124,7 +124,7 @@ def _row(board: Board) -> list[str]:
     names = [board.chip or short_title(board), *board.aliases]
     return [
         board.name,
-        board.target.cpu.removeprefix(family_of(board.target.cpu).cpu_prefix),
+        board.target.cpu.removeprefix(family_of(board.target.cpu).cores.prefix),
         _size(sum(region.size_bytes for region in board.regions if region.writable)),
         _size(sum(region.size_bytes for region in board.regions if not region.writable)),
         _port(board),

@@ -56,15 +56,30 @@ class _Row:
     live_bytes: int
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DrawnSteps:
+    """The steps of a drawing, in order."""
+
+    names: Sequence[str] = ()
+    times: Times = ()
+    """The interval of each step."""
+    core1: Collection[int] = ()
+    """Numbers of the steps that core 1 runs."""
+
+
+def drawn_steps(program: Program) -> DrawnSteps:
+    """The steps of a program."""
+    names = [prim.name for prim in program.steps.prim_funcs]
+    return DrawnSteps(names=names, times=program.steps.times, core1=second_core_steps(program))
+
+
 def program_map(program: Program, width: int = 100) -> str:
     """The memory map of a program."""
     return memory_map(
         problem=program.memory.problem,
         plan=program.memory.plan,
-        times=program.steps.times,
-        steps=[prim.name for prim in program.steps.prim_funcs],
+        steps=drawn_steps(program),
         slices=program.memory.slices,
-        core1=second_core_steps(program),
         width=width,
     )
 
@@ -73,10 +88,8 @@ def memory_map(
     *,
     problem: Problem,
     plan: MemoryPlan,
-    times: Times,
-    steps: Sequence[str],
+    steps: DrawnSteps,
     slices: Mapping[str, BufferSlice],
-    core1: Collection[int] = (),
     width: int = 100,
 ) -> str:
     """Text of at most `width` columns (80 or more), no trailing blanks, no newline at the end.
@@ -84,16 +97,16 @@ def memory_map(
     A letter marks the buffer that owns most bytes of a column (letters repeat after 62 buffers), `.` is
     free, `*` a workspace. Live bytes are those covered at the fullest moment of the step; the rows where
     they are most carry the peak mark; `D over C`: D is written over bytes of C while that is still read.
-    `slices` names the values that lie in each buffer; rows of steps in `core1` say that core 1 runs them.
+    `slices` names the values that lie in each buffer.
     """
     letters = _letters(problem)
     lines: list[str] = []
     for pool in problem.pools:
         here = [b for b in problem.buffers if plan.placements[b.id].pool == pool.name]
         if here:
-            lines.extend(_pool_lines(pool.name, here, plan, times, steps, core1, letters, width))
+            lines.extend(_pool_lines(pool.name, here, plan, steps, letters, width))
             lines.append("")
-    lines.extend(_table(problem, plan, times, slices, letters, width))
+    lines.extend(_table(problem, plan, steps.times, slices, letters, width))
     return "\n".join(line.rstrip() for line in lines)
 
 
@@ -110,19 +123,20 @@ def _pool_lines(
     pool: str,
     buffers: Sequence[Buffer],
     plan: MemoryPlan,
-    times: Times,
-    steps: Sequence[str],
-    core1: Collection[int],
+    steps: DrawnSteps,
     letters: Mapping[str, str],
     width: int,
 ) -> list[str]:
     places = plan.placements
     extent = max((places[b.id].offset + b.size_bytes for b in buffers), default=0)
-    alive = alive_by_step(buffers, times)
-    rows = [_row(index, step, times[index][0], alive[index], places) for index, step in enumerate(steps)]
-    name_width = min(max((len(step) for step in steps), default=0), 16)
+    alive = alive_by_step(buffers, steps.times)
+    rows = [
+        _row(index, name, steps.times[index][0], alive[index], places)
+        for index, name in enumerate(steps.names)
+    ]
+    name_width = min(max((len(name) for name in steps.names), default=0), 16)
     left = 6 + name_width
-    marks = len(_PEAK) + _NOTE_WIDTH + (len(_CORE_1) if core1 else 0)
+    marks = len(_PEAK) + _NOTE_WIDTH + (len(_CORE_1) if steps.core1 else 0)
     column_bytes, columns = _columns(extent, width - left - _LIVE_DIGITS - 3 - marks)
     lines = [
         f"{pool} pool, {extent} bytes (lower bound {plan.lower_bounds.get(pool, 0)}), "
@@ -135,7 +149,7 @@ def _pool_lines(
         cells = _cells(row.alive, places, letters, column_bytes, columns)
         name = _cut(row.name, name_width).ljust(name_width)
         note = _cut(_note(row.alive, places, letters), _NOTE_WIDTH)
-        note += _CORE_1 if row.index in core1 else ""
+        note += _CORE_1 if row.index in steps.core1 else ""
         lines.append(f"{row.index:>4} {name} {cells}{row.live_bytes:>{_LIVE_DIGITS + 3}}{mark}{note}")
     return lines
 

@@ -4,9 +4,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from codegen.draw.memory_map import birth_order, under
+from codegen.draw.memory_map import DrawnSteps, birth_order, drawn_steps, under
 from codegen.problem.problem import Buffer, BufferKind, MemoryPlan, Problem, peak_bytes
-from codegen.program.program import BufferSlice, Program, second_core_steps
+from codegen.program.program import BufferSlice, Program
 
 _FILLS: Mapping[BufferKind, str] = {
     BufferKind.ACTIVATION: "#7aa6da",
@@ -33,6 +33,10 @@ _LETTER = 0.6
 _NARROWEST, _WIDEST = 560, 1400
 
 
+NO_STEPS = DrawnSteps()
+"""A bare problem has buffers alone."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _PoolFrame:
     """Place of a pool's chart, and its scales."""
@@ -56,10 +60,8 @@ def program_picture(program: Program) -> str:
         problem=program.memory.problem,
         plan=program.memory.plan,
         title=program.name,
-        times=program.steps.times,
-        steps=[prim.name for prim in program.steps.prim_funcs],
+        steps=drawn_steps(program),
         slices=program.memory.slices,
-        core1=second_core_steps(program),
     )
 
 
@@ -68,21 +70,19 @@ def picture(
     problem: Problem,
     plan: MemoryPlan,
     title: str,
-    times: Sequence[tuple[int, int]] = (),
-    steps: Sequence[str] = (),
+    steps: DrawnSteps = NO_STEPS,
     slices: Mapping[str, BufferSlice] | None = None,
-    core1: Collection[int] = (),
 ) -> str:
     """An SVG document; the same plan gives the same text.
 
-    One chart a pool that holds bytes, all on one axis of time. `times[i]` is the interval of the step
-    called `steps[i]` (without any the axis carries numbers); `slices` names the values in each buffer;
-    names of steps in `core1`, which core 1 runs, have a colour of their own.
+    One chart a pool that holds bytes, all on one axis of time, which carries numbers where there are no
+    steps. `slices` names the values in each buffer. Names of steps that core 1 runs have a colour of their
+    own.
     """
     holding = [b for b in problem.buffers if b.size_bytes and b.start < b.stop]
-    first = min([b.start for b in holding] + [start for start, _ in times], default=0)
-    last = max([b.stop for b in holding] + [stop for _, stop in times], default=1)
-    columns = len(steps) or last - first
+    first = min([b.start for b in holding] + [start for start, _ in steps.times], default=0)
+    last = max([b.stop for b in holding] + [stop for _, stop in steps.times], default=1)
+    columns = len(steps.names) or last - first
     width = float(max(_NARROWEST, min(_WIDEST, 26 * columns)))
     names = _value_names(slices or {})
     pools = [pool.name for pool in problem.pools if peak_bytes(problem, plan, pool.name)]
@@ -93,7 +93,7 @@ def picture(
         peak = peak_bytes(problem, plan, pool)
         frame = _PoolFrame(top=top, width=width, first=first, duration=max(last - first, 1), extent=peak)
         body += _chart(frame, pool, here, plan, names)
-        body += _step_axis(frame, times, steps, core1) if steps else _number_axis(frame)
+        body += _step_axis(frame, steps) if steps.names else _number_axis(frame)
         top += _HEIGHT + _STEP_LABELS + _BETWEEN
     height = top - (_BETWEEN if pools else 0)
     total = _LEFT + width + _RIGHT
@@ -106,7 +106,7 @@ def picture(
             f'<rect width="{total:.0f}" height="{height:.0f}" fill="#ffffff"/>',
             f'<text x="{_LEFT}" y="24" font-size="16" font-weight="bold">{escape(title)}</text>',
             *_legend(holding, _LEFT + width),
-            *_core1_legend(core1, _LEFT + width),
+            *_core1_legend(steps.core1, _LEFT + width),
             *body,
             "</svg>",
             "",
@@ -254,21 +254,19 @@ def _line(frame: _PoolFrame, offset: int, text: str, colour: str, row: int) -> l
     ]
 
 
-def _step_axis(
-    frame: _PoolFrame, times: Sequence[tuple[int, int]], steps: Sequence[str], core1: Collection[int]
-) -> list[str]:
+def _step_axis(frame: _PoolFrame, steps: DrawnSteps) -> list[str]:
     """Step names under the chart, turned; as many as there is room for."""
     bottom = frame.y(0)
     elements: list[str] = []
     free = float("-inf")
-    for index, ((start, stop), name) in enumerate(zip(times, steps, strict=True)):
+    for index, ((start, stop), name) in enumerate(zip(steps.times, steps.names, strict=True)):
         edge, middle = frame.x(start), frame.x(start) / 2 + frame.x(stop) / 2
         elements.append(f'<path d="M{edge:.1f} {bottom:.1f}v4" stroke="#333333"/>')
         if middle - free < _FONT + 1:
             continue
         free = middle
         text = escape(f"{index} {name}"[:16])
-        colour = f' fill="{_CORE_1}"' if index in core1 else ""
+        colour = f' fill="{_CORE_1}"' if index in steps.core1 else ""
         elements.append(
             f'<text transform="translate({middle + 4:.1f} {bottom + 8:.1f}) rotate(-90)" '
             f'text-anchor="end"{colour}>{text}</text>'

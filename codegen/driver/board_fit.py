@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import cast
 
 from codegen.board import boards
-from codegen.driver.build import plan_model
+from codegen.driver.build import Share, plan_model
 from codegen.driver.options import Options
 from codegen.driver.report.single import report
 from codegen.ir import Board, Runner
@@ -72,7 +72,7 @@ def fit_board(model: Path, board: Board) -> BoardFit:
     """`model` with default options on `board`. Raises CodegenError as the importer does."""
     options = Options(board=board.name)
     try:
-        planned = plan_model(model, board, options, alone=True)
+        planned = plan_model(model, board, options, share=Share(alone=True))
     except DoesNotFit as missed:
         lacking = sum(
             (item.budget_bytes or item.needed_bytes) - item.pool.limit_bytes for item in missed.shortages
@@ -80,7 +80,7 @@ def fit_board(model: Path, board: Board) -> BoardFit:
         return _misfit(board, ram=lacking)
     except DoesNotLink as missed:
         return _misfit(board, flash=sum(max(item.missing_bytes, 1) for item in missed.shortage.shares))
-    document = report(planned.program, board.name, planned.macs)
+    document = report(planned, board.name)
     totals, plan = _part(document, "totals"), _part(document, "plan")
     time = cast("Mapping[str, float | None]", document["time"] or {})
     return BoardFit(

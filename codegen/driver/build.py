@@ -1,7 +1,7 @@
 """The whole chain, one line per stage: model file -> module -> program -> sources -> image."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -80,46 +80,57 @@ class Built:
         return (*self.left_out, *self.changed)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Share:
+    """Resources of a build that it leaves to one of its models."""
+
+    name: str | None = None
+    """None: the name that options or the file give it."""
+    limits: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Pool -> bytes that other models leave, instead of what options say of the pool."""
+    beside_code: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Constant pool -> bytes that the code leaves."""
+    alone: bool = False
+    """No other model runs in its pools."""
+    ready: Prepared | None = None
+    """One of several models, prepared already; rules for constants may then be meant for another one."""
+    state_bytes: int = 0
+    """State of all models together."""
+    most_state_bytes: int | None = None
+    """Limit of the state of a window that slides; None: there is none."""
+
+
+WHOLE_BUILD = Share()
+
+
 def plan_model(
     path: Path,
     board: Board,
     options: Options,
     *,
-    name: str | None = None,
     emulated: bool = False,
-    limits: Mapping[str, int] | None = None,
-    beside: Mapping[str, int] | None = None,
-    alone: bool = False,
-    ready: Prepared | None = None,
-    all_state_bytes: int = 0,
-    most_state_bytes: int | None = None,
+    share: Share = WHOLE_BUILD,
     progress: Progress = silent,
 ) -> Planned:
     """Import, rewrite and search one model. Raises CodegenError as those stages do.
 
-    A window that slides keeps less state where it does not fit otherwise; `most_state_bytes`: its limit.
-
-    `limits`: bytes by pool that other models leave, instead of what `options` say of these pools. `beside`:
-    bytes by constant pool that the code leaves. `alone`:
-    no other model runs in its pools. `ready`: the model of `path`, one of several, prepared already; rules
-    for constants may then be meant for another model. `all_state_bytes`: of several models together.
+    A window that slides keeps less state where it does not fit otherwise.
     """
     check_sizes(options)
-    among_others = ready is not None
-    name = name or model_name(path, options.names)
+    ready, among_others = share.ready, share.ready is not None
+    name = share.name or model_name(path, options.names)
     plans = Tally(progress, f"plan {name}, plans weighed:")
     open_end = None
     if ready is None:
         options, open_end = _closed(path, board, options, name, emulated=emulated, progress=progress)
         progress(f"import {name}")
         pools = [pool.name for pool in board_pools(options, board, emulated=emulated)]
-        ready = prepared(path, options, pools, name=name, most_state_bytes=most_state_bytes)
+        ready = prepared(path, options, pools, name=name, most_state_bytes=share.most_state_bytes)
     choices = replace(search_choices(options, emulated=emulated), placed=ready.placed, reads=ready.reads)
     compress = compress_mode(options, alone=not among_others)
-    choices = replace(choices, alone=alone, among_others=among_others, compress=compress)
-    choices = replace(choices, beside_code=beside or {}, plans=plans, state_bytes=all_state_bytes).limited(
-        limits or {}
-    )
+    choices = replace(choices, alone=share.alone, among_others=among_others, compress=compress)
+    choices = replace(choices, beside_code=share.beside_code, plans=plans, state_bytes=share.state_bytes)
+    choices = choices.limited(share.limits)
     progress(f"plan {name}")
     try:
         with explaining(options, alone=not among_others):
@@ -132,12 +143,8 @@ def plan_model(
             path,
             board,
             options,
-            name=name,
             emulated=emulated,
-            limits=limits,
-            beside=beside,
-            alone=alone,
-            most_state_bytes=less,
+            share=replace(share, name=name, most_state_bytes=less),
             progress=progress,
         )
     if program.ranges is not None:
@@ -244,13 +251,15 @@ def build(
                 files[name],
                 board,
                 options,
-                name=name,
                 emulated=emulated,
-                limits=limits,
-                beside=beside,
-                alone=not ready,
-                ready=ready.get(name),
-                all_state_bytes=lasting_bytes,
+                share=Share(
+                    name=name,
+                    limits=limits,
+                    beside_code=beside,
+                    alone=not ready,
+                    ready=ready.get(name),
+                    state_bytes=lasting_bytes,
+                ),
                 progress=progress,
             )
 
@@ -344,16 +353,7 @@ def document(built: Built, options: Options, measured: Sequence[Measured] = ()) 
     called = in_smallest_forms([model.program.steps.prim_funcs for model in built.models])
     sizes = built.image.sizes
     documents = [
-        report(
-            model.program,
-            options.board,
-            model.macs,
-            sizes,
-            run,
-            reduction=model.reduction,
-            sliding=model.sliding,
-            called=prims,
-        )
+        report(model, options.board, sizes, run, called=prims)
         for model, run, prims in zip(built.models, runs, called, strict=True)
     ]
     whole = documents[0] if built.bundle.is_single else joint_report(built.bundle, documents)

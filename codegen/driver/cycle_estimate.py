@@ -108,6 +108,7 @@ def _count(
             *(_flash_words(built, memory) if memory else ()),
         )
         run_request = request(program, [case], model=model)
-        boards.run(built.image, built.board, run_request, plugin=",".join(words))
+        with boards.session(built.image, built.board, plugin=",".join(words)) as target:
+            target.run(run_request)
         counts[coded] = np.fromfile(table, np.uint64).reshape(len(coded), *counts.shape[1:])
     return counts

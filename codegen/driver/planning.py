@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from codegen import board as boards
-from codegen.driver.build import Planned, memory_of, plan_model
+from codegen.driver.build import Planned, Share, memory_of, plan_model
 from codegen.driver.checks.fit import telling
 from codegen.driver.inputs.declared_pools import option_board
 from codegen.driver.options import Options
@@ -44,7 +44,7 @@ def plan_only(path: Path, options: Options, *, progress: Progress = silent) -> P
 
     Raises CodegenError as import, search and the board's catalogue do.
     """
-    return plan_model(path, planning_board(options), options, alone=True, progress=progress)
+    return plan_model(path, planning_board(options), options, share=Share(alone=True), progress=progress)
 
 
 def planning_board(options: Options) -> Board:

@@ -1,7 +1,8 @@
 """Run and validate: execute a build, compare with the reference, measure against the plan."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -23,8 +24,24 @@ from codegen.program.program import Program
 from codegen.progress import Progress, silent
 from codegen.settings import ReferenceChoice
 
-OURS = ReferenceChoice()
-"""Compare with our own evaluation."""
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunConditions:
+    """Conditions under which cases run on a target, and the reference of their outputs."""
+
+    port: str | None = None
+    """Serial port of a real board; None: QEMU or this machine."""
+    trace: Trace = Trace.NONE
+    sandboxed: bool = False
+    """Open to each step only its own buffers; needs a build with `Options.sandbox`."""
+    sequence: bool = False
+    """The cases are inferences one after another: state is kept."""
+    patience: boards.Patience = boards.PATIENT
+    choice: ReferenceChoice = field(default_factory=ReferenceChoice)
+
+
+PLAIN_RUN = RunConditions()
+"""QEMU or this machine, nothing traced, compared with our own evaluation."""
 NOT_ASKED = EngineOutputs()
 
 
@@ -100,86 +117,78 @@ def patience_of(options: Options) -> boards.Patience:
 def execute(
     built: Built,
     cases: Sequence[Case],
+    conditions: RunConditions = PLAIN_RUN,
     *,
-    port: str | None = None,
     model: int = 0,
-    trace: Trace = Trace.NONE,
-    sandboxed: bool = False,
-    sequence: bool = False,
-    patience: boards.Patience = boards.PATIENT,
-    choice: ReferenceChoice = OURS,
-    is_validated: bool = False,
     progress: Progress = silent,
 ) -> Measured:
-    """Run every case on the target (QEMU, the host, or a board on `port`) and compare every output.
+    """Run every case on the target (QEMU, the host, or a board on a port) and compare every output.
 
-    `sandboxed` needs a build with `Options.sandbox`. `sequence`: the cases are one, state is kept.
-    `patience`: how long the target may take. Raises
-    CodegenError E405 where the build left the firmware out, E226 where only NumPy could say what to expect,
-    and cannot.
+    Raises CodegenError E405 where the build left the firmware out, E226 where only NumPy could say what to
+    expect, and cannot.
     """
-    planned = built.models[model]
+    planned, choice = built.models[model], conditions.choice
     check_linked(built)
-    check_port(built.bundle, port)
-    asked = ask(planned, cases, choice, is_sequence=sequence)
-    check_reference(planned, cases, NOT_ASKED if is_validated else asked)
-    run_request = request(
-        planned.program, cases, model=model, trace=trace, sandboxed=sandboxed, sequence=sequence
-    )
-    result = boards.run(
-        built.image, built.board, run_request, port=port, patience=patience, progress=progress
-    )
-    return measure(planned, cases, result, progress, asked, choice, is_validated=is_validated)
+    check_port(built.bundle, conditions.port)
+    asked = ask(planned, cases, choice, is_sequence=conditions.sequence)
+    check_reference(planned, cases, NOT_ASKED if choice.every_step else asked)
+    with _session(built, conditions, progress) as target:
+        result = target.run(_request(planned, cases, conditions, model))
+    return measure(planned, cases, result, asked, progress)
 
 
 def execute_all(
     built: Built,
     cases: Sequence[Sequence[Case]],
+    conditions: RunConditions = PLAIN_RUN,
     *,
-    port: str | None = None,
-    trace: Trace = Trace.NONE,
-    sandboxed: bool = False,
-    sequence: bool = False,
-    patience: boards.Patience = boards.PATIENT,
-    choice: ReferenceChoice = OURS,
     progress: Progress = silent,
 ) -> list[Measured]:
-    """`execute` of every model, one after the other in one boot; `cases` by model. `patience`: how long the
-    target may take."""
+    """`execute` of every model, one after the other in one boot; `cases` by model."""
     check_linked(built)
-    check_port(built.bundle, port)
+    check_port(built.bundle, conditions.port)
+    models = [*zip(built.models, cases, strict=True)]
     answers = [
-        ask(planned, one, choice, is_sequence=sequence)
-        for planned, one in zip(built.models, cases, strict=True)
+        ask(planned, one, conditions.choice, is_sequence=conditions.sequence) for planned, one in models
     ]
-    for planned, one, asked in zip(built.models, cases, answers, strict=True):
+    for (planned, one), asked in zip(models, answers, strict=True):
         check_reference(planned, one, asked)
     measured: list[Measured] = []
-    with boards.session(built.image, built.board, port=port, patience=patience, progress=progress) as target:
-        for index, (planned, model_cases) in enumerate(zip(built.models, cases, strict=True)):
-            run_request = request(
-                planned.program, model_cases, model=index, trace=trace, sandboxed=sandboxed, sequence=sequence
-            )
-            result = target.run(run_request)
-            measured.append(measure(planned, model_cases, result, progress, answers[index], choice))
+    with _session(built, conditions, progress) as target:
+        for index, (planned, one) in enumerate(models):
+            result = target.run(_request(planned, one, conditions, index))
+            measured.append(measure(planned, one, result, answers[index], progress))
     return measured
+
+
+def _session(
+    built: Built, conditions: RunConditions, progress: Progress
+) -> AbstractContextManager[boards.Session]:
+    return boards.session(
+        built.image, built.board, port=conditions.port, patience=conditions.patience, progress=progress
+    )
+
+
+def _request(planned: Planned, cases: Sequence[Case], conditions: RunConditions, model: int) -> RunRequest:
+    return request(
+        planned.program,
+        cases,
+        model=model,
+        trace=conditions.trace,
+        sandboxed=conditions.sandboxed,
+        sequence=conditions.sequence,
+    )
 
 
 def measure(
     planned: Planned,
     cases: Sequence[Case],
     result: RunResult,
-    progress: Progress = silent,
     asked: EngineOutputs = NOT_ASKED,
-    choice: ReferenceChoice = OURS,
-    *,
-    is_validated: bool = False,
+    progress: Progress = silent,
 ) -> Measured:
     """Compare what a run gave with what was expected, with what an engine answered, else with our own
-    evaluation; `progress` hears of every case.
-
-    `is_validated`: every step of the import is compared with the engine's, not only where outputs differ.
-    """
+    evaluation; `progress` hears of every case."""
     outputs = [
         tuple(
             array(data, tensor.type)
@@ -192,9 +201,7 @@ def measure(
         cases,
         outputs,
         asked,
-        choice,
         is_sequence=result.sequence,
-        is_validated=is_validated,
         tell=lambda index: progress("compare with the reference", index, len(cases)),
     )
     return Measured(result=result, comparisons=judged.comparisons, reference=judged.reference)

@@ -19,7 +19,8 @@ from codegen.driver.references import ask
 from codegen.driver.report.single import Measured
 from codegen.driver.report.size_gaps import peak_picture
 from codegen.driver.run import (
-    OURS,
+    PLAIN_RUN,
+    RunConditions,
     StepCheck,
     check_linked,
     check_reference,
@@ -34,7 +35,6 @@ from codegen.program.image import RunRequest, RunResult, Trace
 from codegen.program.program import Program
 from codegen.program.size_ranges import breakpoints, looked_at, number_at, shape_at
 from codegen.progress import Progress, silent
-from codegen.settings import ReferenceChoice
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,33 +70,36 @@ def run_at(
     sizes: Sequence[Mapping[str, int]],
     *,
     seed: int,
-    port: str | None,
+    conditions: RunConditions = PLAIN_RUN,
     model: int = 0,
-    trace: Trace = Trace.NONE,
-    sandboxed: bool = False,
-    patience: boards.Patience = boards.PATIENT,
-    choice: ReferenceChoice = OURS,
-    is_validated: bool = False,
     progress: Progress = silent,
 ) -> list[AtSizes]:
     """Run a model of a build at each of `sizes`, with made-up inputs, in one boot.
 
-    `sandboxed` needs a build with `Options.sandbox`.
     Raises CodegenError E405 and E226 as `execute` does.
     """
     planned = built.models[model]
     check_linked(built)
     runs: list[AtSizes] = []
-    with boards.session(built.image, built.board, port=port, patience=patience) as target:
+    with boards.session(
+        built.image, built.board, port=conditions.port, patience=conditions.patience
+    ) as target:
         for index, values in enumerate(sizes):
             progress("run at its sizes", index, len(sizes))
             here = member_of(planned, values)
             case = pattern_case([tensor.type for tensor in here.program.signature.inputs], seed + index)
-            asked = ask(here, [case], choice)
+            asked = ask(here, [case], conditions.choice)
             check_reference(here, [case], asked)
-            sent = request_at(planned.program, case, values, model=model, trace=trace, sandboxed=sandboxed)
+            sent = request_at(
+                planned.program,
+                case,
+                values,
+                model=model,
+                trace=conditions.trace,
+                sandboxed=conditions.sandboxed,
+            )
             result = _cut(target.run(sent), here.program)
-            measured = measure(here, [case], result, silent, asked, choice, is_validated=is_validated)
+            measured = measure(here, [case], result, asked)
             runs.append(_at(here, planned.program, case, values, measured))
     return runs
 

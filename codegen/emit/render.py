@@ -31,7 +31,7 @@ from codegen.emit.values.model_data import (
 from codegen.ir import Runner
 from codegen.joint import together
 from codegen.kernels.base.forms import in_smallest_forms
-from codegen.program.image import Sources
+from codegen.program.image import ProductFunctions, Sources
 from codegen.program.program import Bundle, Program
 from codegen.settings import Firmware
 from codegen.targets.families import compile_flags
@@ -64,9 +64,6 @@ def render(bundle: Bundle, level: str = "-O2", tools: str = "", firmware_kind: F
     sources = (".c", ".S")
     product = [path for path in files if path.endswith(sources)]
     names = tuple(program.name for program in programs)
-    model_sources = {f"{name}.c" for name in names} | {
-        f"{bundle.prefix}_{part}.c" for part in ("data", "pools")
-    }
     firmware = {
         **{f"firmware/{program.name}_bench.c": _bench_file(bundle, program, image) for program in programs},
         **_owned_files(bundle, image, constants),
@@ -87,7 +84,6 @@ def render(bundle: Bundle, level: str = "-O2", tools: str = "", firmware_kind: F
         bundle,
         level=level,
         product=tuple(product),
-        kernels=tuple(path for path in product if path not in model_sources),
         firmware=tuple(c_files[len(product) :]),
         include_dirs=include_dirs,
         script=script,
@@ -98,11 +94,13 @@ def render(bundle: Bundle, level: str = "-O2", tools: str = "", firmware_kind: F
         model_files=tuple(product),
         include_dirs=include_dirs,
         linker_script=script,
-        entry_functions=tuple(map(entry_function, programs)),
-        other_functions=tuple(name for program in programs for name in other_functions(program)),
-        core1_functions=tuple(name for program in programs for name in core1_functions(program)),
+        functions=ProductFunctions(
+            entries=tuple(map(entry_function, programs)),
+            callbacks=tuple(reader_name(program.name) for program in programs if program.edge.streamed),
+            others=tuple(name for program in programs for name in other_functions(program)),
+            core1=tuple(name for program in programs for name in core1_functions(program)),
+        ),
         binaries={} if image is None else {image.file: constants},
-        callbacks=tuple(reader_name(program.name) for program in programs if program.edge.streamed),
         prefix=bundle.prefix,
         build_sha256=identity.hex(),
         is_traced=firmware_kind == "test",

@@ -47,15 +47,15 @@ class Builder:
         op: Op,
         args: Sequence[Arg | None],
         attrs: Attrs,
-        type: TensorType,
+        result: TensorType | Var,
         *,
         name: str | None = None,
-        origin: str = "",
-        device: VirtualDevice = ANYWHERE,
         source: Source | None = None,
     ) -> Var:
-        """Add one step and return its result."""
-        var = Var(name=name or f"{op.short}{len(self._body)}", type=type, origin=origin, device=device)
+        """Add one step and return its result, of which the type alone may be given."""
+        var = result
+        if isinstance(var, TensorType):
+            var = Var(name=name or f"{op.short}{len(self._body)}", type=var)
         self._body.append(Let(var=var, call=Call(op=op, args=tuple(args), attrs=attrs), source=source))
         return var
 

@@ -8,6 +8,20 @@ from types import MappingProxyType
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ProductFunctions:
+    """C functions between the product and what is around it."""
+
+    entries: tuple[str, ...]
+    """Entry functions, one a model, in order."""
+    callbacks: tuple[str, ...] = ()
+    """Functions that an application defines and the entry functions call (the test link has its own)."""
+    others: tuple[str, ...] = ()
+    """Functions beside them that an application calls and no entry function does."""
+    core1: tuple[str, ...] = ()
+    """Functions that core 1 runs when an entry function posts them."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Sources:
     """A folder of generated files: path below the folder (with `/`) -> text.
 
@@ -21,14 +35,7 @@ class Sources:
     model_files: tuple[str, ...]
     include_dirs: tuple[str, ...]
     linker_script: str | None
-    entry_functions: tuple[str, ...]
-    """C names of the entry functions, one a model, in order."""
-    callbacks: tuple[str, ...] = ()
-    """Functions that an application defines and the entry functions call (the test link has its own)."""
-    other_functions: tuple[str, ...] = ()
-    """Functions of the product beside them that an application calls and no entry function does."""
-    core1_functions: tuple[str, ...] = ()
-    """Functions that core 1 runs when an entry function posts them."""
+    functions: ProductFunctions
     binaries: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
     """Files that hold no text: path -> content."""
     prefix: str

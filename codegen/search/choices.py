@@ -81,6 +81,20 @@ def _with_state(pools: Sequence[Pool], state_bytes: int) -> tuple[Pool, ...]:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class LastingInputs:
+    """Inputs that are state from one inference to the next."""
+
+    names: frozenset[str] = frozenset()
+    memories: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """Input that has to lie in a certain pool -> that pool."""
+    shifted: frozenset[str] = frozenset()
+    """Inputs that a step shifts where they are, so that nothing has to be copied."""
+
+
+NO_STATE = LastingInputs()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Choices(SearchOptions):
     """Fixed choices of one search. `beside_code`: constant pool -> bytes that the linked code leaves in
     it.
@@ -98,12 +112,8 @@ class Choices(SearchOptions):
     """Bytes of the state of all models that no rule gives a pool, where there are several models: a pool
     is made for it.
     """
-    state_inputs: frozenset[str] = frozenset()
-    """Inputs that are state: `search` knows them when it has paired `states`."""
-    state_memories: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    """State inputs that have to lie in a certain pool -> that pool."""
-    shifted_inputs: frozenset[str] = frozenset()
-    """State inputs that a step shifts in their bytes, so that nothing has to be copied."""
+    lasting: LastingInputs = NO_STATE
+    """Known when `search` has paired `states`."""
     alone: bool = False
     """No other model runs in the same pools, so that copies made at start-up last."""
     memory: MemoryModel | None = None
@@ -137,6 +147,6 @@ class Choices(SearchOptions):
     def edge(self, function: Function | None = None) -> Edge:
         """Inputs and outputs that are the application's; without a function no input is streamed."""
         params = function.params if function is not None and self.stream_input else ()
-        kept = self.keep_inputs or self.state_inputs
+        kept = self.keep_inputs or self.lasting.names
         streamed = params[0].name if params else None
-        return Edge(io=self.io, kept=kept, shifted=self.shifted_inputs, streamed=streamed)
+        return Edge(io=self.io, kept=kept, shifted=self.lasting.shifted, streamed=streamed)

@@ -20,7 +20,7 @@ from codegen.program.interface import IoMode, Signature, StatePair
 from codegen.program.program import OrderCertificate, Program, Steps
 from codegen.progress import Progress
 from codegen.search.blocks.row_blocks import Segment, row_choices, row_steps
-from codegen.search.choices import Choices
+from codegen.search.choices import Choices, LastingInputs
 from codegen.search.devices.device_plan import plan_devices
 from codegen.search.devices.offers import Owners, board_offer, reading
 from codegen.search.flash_limit import Asked, Found, within_flash
@@ -306,7 +306,7 @@ def _lasting(function: Function, choices: Choices, states: tuple[StatePair, ...]
     shifted = names & {window.name for window in shifts if isinstance(window, Var)}
     values = {tensor.field: tensor.value for tensor in inputs}
     memories = {values[state.input]: state.memory for state in states if state.memory is not None}
-    return replace(choices, state_inputs=names, state_memories=memories, shifted_inputs=shifted)
+    return replace(choices, lasting=LastingInputs(names=names, memories=memories, shifted=shifted))
 
 
 def _owners(function: Function, choices: Choices) -> Owners:

@@ -1,6 +1,6 @@
 """The search of a model whose sizes are ranges: one program for all, and the largest size that fits."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from codegen.constants.copying import misses_start_up
@@ -67,8 +67,14 @@ def _ranged(
 ) -> Program:
     """`program` for all its sizes, looked at wherever its formulas turn. Raises Unlike as `ranged` does."""
     planner, made = planners.find(choices.planner), Members(program, _costs(program, choices))
+
+    def check_members(programs: Sequence[Program]) -> None:
+        for index, member in enumerate(programs):
+            progress(f"check {program.name} at its sizes", index, len(programs))
+            check(member)
+
     while True:
-        for_all = ranged(program, sizes, looked, made, planner, check, progress)
+        for_all = ranged(program, sizes, looked, made, planner, check_members)
         wider = turning(program.name, sizes, looked, for_all.ranges, progress)
         if wider is None:
             return for_all

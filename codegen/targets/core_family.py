@@ -225,6 +225,19 @@ class Ecosystems:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Cores:
+    """Cores of a family, by name."""
+
+    architectures: tuple[Architecture, ...]
+    features: frozenset[str] = frozenset()
+    """Extensions that a board file may name for a core."""
+    prefix: str = ""
+    """Prefix of cpu names that lists of cores leave out."""
+    refusal: Callable[[str], str | None] = refuses_none
+    """Why no core of that name is built for; None: nothing is known of it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class CoreFamily:
     """All that is true of cores that share compiler, start-up code and link format.
 
@@ -235,15 +248,9 @@ class CoreFamily:
     name: str
     title: str
     """Common name of boards with such a core."""
-    cpu_prefix: str = ""
-    """Prefix of cpu names that lists of cores leave out."""
-    architectures: tuple[Architecture, ...]
-    features: frozenset[str] = frozenset()
-    """Extensions that a board file may name for a core."""
+    cores: Cores
     is_on_request: bool = False
     """True if its tools are missed only where a board of it is asked for."""
-    refusal: Callable[[str], str | None] = refuses_none
-    """Why no core of that name is built for; None: nothing is known of it."""
     compiler: CompilerFacts
     emulator: EmulatorFacts | None = None
     image: ImageFacts | None = None
@@ -261,4 +268,4 @@ class CoreFamily:
     @property
     def cpus(self) -> frozenset[str]:
         """Cores of all architectures."""
-        return frozenset(cpu for architecture in self.architectures for cpu in architecture.cpus)
+        return frozenset(cpu for architecture in self.cores.architectures for cpu in architecture.cpus)

@@ -22,12 +22,12 @@ def core_families() -> tuple[CoreFamily, ...]:
 
 def architectures() -> Iterable[Architecture]:
     """Architectures of all families."""
-    return (architecture for family in core_families() for architecture in family.architectures)
+    return (architecture for family in core_families() for architecture in family.cores.architectures)
 
 
 def features() -> frozenset[str]:
     """Extensions that board files may name."""
-    return frozenset(feature for family in core_families() for feature in family.features)
+    return frozenset(feature for family in core_families() for feature in family.cores.features)
 
 
 @cache
@@ -45,7 +45,7 @@ def family_of(cpu: str) -> CoreFamily:
 @cache
 def architecture_of(cpu: str) -> Architecture:
     """The architecture of a core. Raises ValueError as `family_of`."""
-    return next(each for each in family_of(cpu).architectures if cpu in each.cpus)
+    return next(each for each in family_of(cpu).cores.architectures if cpu in each.cpus)
 
 
 def is_listed(cpu: str) -> bool:
@@ -82,7 +82,7 @@ def address_mask(machine: str) -> int:
 
 def refusal(cpu: str) -> str | None:
     """Why a core that no family lists is not built for, where one knows it."""
-    return next(filter(None, (family.refusal(cpu) for family in core_families())), None)
+    return next(filter(None, (family.cores.refusal(cpu) for family in core_families())), None)
 
 
 def compile_flags(target: Target) -> Words:

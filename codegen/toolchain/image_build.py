@@ -89,8 +89,10 @@ LEVELS: Mapping[Optimize, str] = {"speed": "-O3", "balanced": "-O2", "size": "-O
 """Optimisation of the product's files; the rest of the test firmware is always built for size."""
 
 FIRMWARE_NAME = "firmware.elf"
+JOBS = 2
+"""Compilers at once."""
 CORE1_MAIN = "cg_core1_main"
-"""Where the second core waits for `Sources.core1_functions`."""
+"""Where the second core waits for `ProductFunctions.core1`."""
 HOOK_FUNCTIONS = ("cg_step_begin", "cg_step_end")
 
 _OPTIONS = (
@@ -112,7 +114,6 @@ def build(
     *,
     optimize: Optimize = "balanced",
     sanitize: bool = False,
-    jobs: int = 2,
     progress: Progress = silent,
 ) -> Image:
     """Compile and link the sources already written in `folder`; the image is written there too.
@@ -127,7 +128,7 @@ def build(
     ValueError for `sanitize` on a board other than `host`.
     """
     with temporary_folder("build") as objects:
-        place = gcc.CompilePlace(folder=folder.resolve(), objects=objects, jobs=jobs, progress=progress)
+        place = gcc.CompilePlace(folder=folder.resolve(), objects=objects, jobs=JOBS, progress=progress)
         if board.runner is Runner.HOST:
             level = LEVELS[optimize]
             build_one = host_build.build_poisoned if sanitize else host_build.build_library
@@ -227,7 +228,7 @@ class _ImageBuild:
     def _link_firmware(self, objects: Iterable[Path], script: str) -> Path:
         image = self.place.objects / FIRMWARE_NAME
         # What the test link does not call is measured all the same: its stack, its code.
-        kept = [f"-Wl,-u,{name}" for name in self.sources.other_functions]
+        kept = [f"-Wl,-u,{name}" for name in self.sources.functions.others]
         options = ("-nostdlib", "-Wl,--gc-sections", *kept, f"-T{script}")
         _linker(self.board).link([*options, *map(str, objects), *_LIBRARIES, "-o", str(image)], self.place)
         return image
@@ -242,17 +243,17 @@ class _ImageBuild:
         Linking the product alone also shows that it needs nothing but memcpy, memset and libgcc.
         """
         image = self.place.objects / "product.elf"
-        entries = (*self.sources.entry_functions, *self.sources.other_functions)
-        if self.sources.core1_functions:
+        entries = (*self.sources.functions.entries, *self.sources.functions.others)
+        if self.sources.functions.core1:
             entries = (*entries, CORE1_MAIN)
         roots = (f"-Wl,-e,{entries[0]}", *(f"-Wl,-u,{entry}" for entry in entries))
         # What an application has to define stands for nothing here: it is no code of the model.
-        stand_ins = [f"-Wl,--defsym={name}={entries[0]}" for name in self.sources.callbacks]
+        stand_ins = [f"-Wl,--defsym={name}={entries[0]}" for name in self.sources.functions.callbacks]
         options = ("-nostdlib", "-Wl,--gc-sections", *roots, *stand_ins)
         _linker(self.board).link([*options, *map(str, product), *_LIBRARIES, "-o", str(image)], self.place)
         linked = elf.read(image)
         functions = callgraph.read(image, linked, family_of(self.board.target.cpu))
-        entries = (*entries, *self.sources.core1_functions)
+        entries = (*entries, *self.sources.functions.core1)
         return tuple(
             FunctionCode(
                 name=code.name,
@@ -271,9 +272,9 @@ class _ImageBuild:
         there; those of all that they call."""
         functions = callgraph.read(image, linked, family_of(self.board.target.cpu))
         compiled = stack_bound.frames(path.read_text() for path in sorted(self.place.objects.glob("*.su")))
-        entries = (*self.sources.entry_functions, *self.sources.other_functions)
+        entries = (*self.sources.functions.entries, *self.sources.functions.others)
         bounds = {name: stack_bound.bound(name, functions, compiled, linked).size_bytes for name in entries}
-        posted = self.sources.core1_functions
+        posted = self.sources.functions.core1
         called = callgraph.reached(functions, (*entries, *posted))
         below = stack_bound.tree_bounds(called, functions, compiled, linked)
         if not posted:

@@ -9,10 +9,11 @@ mischief (see MISCHIEF). Two steps: `fill` writes 100 bytes at offset 103, `flip
 import hashlib
 from pathlib import Path
 
+from codegen.board import session
 from codegen.emit.firmware.folder_files import firmware_files, firmware_headers
 from codegen.emit.gathered.runtime_files import included_headers
 from codegen.ir import Board
-from codegen.program.image import BenchModel, Image, RunRequest, Sources, Trace
+from codegen.program.image import BenchModel, Image, ProductFunctions, RunRequest, RunResult, Sources, Trace
 from codegen.toolchain import build
 
 PEAK_BYTES, POOL_BYTES, SIZE = 203, 208, 64
@@ -225,11 +226,17 @@ def firmware(folder: Path, board: Board, *, address: int, pool: str | None = Non
         model_files=("product.c",),
         include_dirs=(".", "firmware", "firmware/bench", "firmware/core"),
         linker_script="firmware/link.ld",
-        entry_functions=("pattern_run",),
+        functions=ProductFunctions(entries=("pattern_run",)),
         prefix="pattern",
         build_sha256=DIGEST.hex(),
     )
     return build(sources, folder, board)
+
+
+def run(image: Image, board: Board, asked: RunRequest, *, port: str | None = None) -> RunResult:
+    """Answer one request in a session of its own."""
+    with session(image, board, port=port) as target:
+        return target.run(asked)
 
 
 def request(*kinds: str, model: int = 0, trace: Trace = Trace.NONE, pool: str = "sram") -> RunRequest:

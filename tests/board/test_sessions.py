@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from codegen.board import load_board, run
+from codegen.board import load_board
 from codegen.board.link.exchange import PATIENT, Link, Patience, Splitter, decode
 from codegen.board.link.linked_board import LinkedTarget, target_session
 from codegen.board.link.protocol import Kind, RunFlags
@@ -22,6 +22,7 @@ from codegen.errors import CodegenError, ExitCode
 from codegen.ir import Cache, CacheKind, RegisterWrite
 from codegen.program.image import Image, RunResult, Trace
 from tests.board import probe
+from tests.board.probe import run
 from tests.board.simulated import SimulatedPort, SimulatedTarget, connect
 
 BOARD = load_board("netduinoplus2")

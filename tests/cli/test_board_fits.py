@@ -9,7 +9,7 @@ import pytest
 from codegen.board import load_board
 from codegen.cli.boards.board_fits import show_fits
 from codegen.driver.board_fit import fit_board, rank_boards
-from codegen.driver.build import plan_model
+from codegen.driver.build import Share, plan_model
 from codegen.driver.options import Options
 from codegen.problem.shortage import DoesNotFit
 from tests.commands import codegen
@@ -42,10 +42,10 @@ def test_the_missing_bytes_are_those_that_help() -> None:
     limit = fit.ram_limit_bytes + fit.missing_ram_bytes
     roomy = load_board("lm3s6965evb")
     options = Options(board=roomy.name, pool_limits={"sram": limit})
-    planned = plan_model(MODEL, roomy, options, alone=True)
+    planned = plan_model(MODEL, roomy, options, share=Share(alone=True))
     assert planned.program.memory.peak_bytes("sram") <= limit
     with pytest.raises(DoesNotFit):
-        plan_model(MODEL, roomy, replace(options, pool_limits={"sram": limit - 1}), alone=True)
+        plan_model(MODEL, roomy, replace(options, pool_limits={"sram": limit - 1}), share=Share(alone=True))
 
 
 def test_the_table_has_80_columns(capsys: pytest.CaptureFixture[str]) -> None:

@@ -25,7 +25,7 @@ from codegen.driver.build import build
 from codegen.driver.inputs.cases import pattern_case
 from codegen.driver.inputs.files import example_model
 from codegen.driver.options import Options
-from codegen.driver.run import check_steps, execute
+from codegen.driver.run import RunConditions, check_steps, execute
 from codegen.errors import ExitCode
 from codegen.program.image import Trace
 from tests.checkout import ROOT
@@ -260,7 +260,7 @@ def test_every_part_of_long_work_is_counted(tmp_path: Path) -> None:
     cases = [
         pattern_case([tensor.type for tensor in planned.program.signature.inputs], seed) for seed in range(3)
     ]
-    measured = execute(built, cases, trace=Trace.RESULTS, progress=hear)
+    measured = execute(built, cases, RunConditions(trace=Trace.RESULTS), progress=hear)
     check_steps(planned, cases[0], measured, progress=hear)
     assert list(dict.fromkeys(name for name, _, _ in told)) == [
         "import dense_chain",

@@ -131,12 +131,13 @@ def test_no_key_is_left_over(
 def test_cycles_of_a_real_board_are_reported(tmp_path: Path) -> None:
     """`run.cycles` was null whatever the counter of a board had said."""
     built = build([model_path("dense_chain")], Options(board="host"), tmp_path / "out")
-    program = built.models[0].program
+    [planned] = built.models
+    program = planned.program
     measured = execute(built, [pattern_case([tensor.type for tensor in program.signature.inputs], 0)])
     [case] = measured.result.cases
-    assert cast("Mapping[str, object]", report(program, "host", 0, None, measured)["run"])["cycles"] is None
+    assert cast("Mapping[str, object]", report(planned, "host", None, measured)["run"])["cycles"] is None
     result = replace(measured.result, cases=(replace(case, cycles=1234),))
-    counted = report(program, "host", 0, None, replace(measured, result=result))
+    counted = report(planned, "host", None, replace(measured, result=result))
     assert cast("Mapping[str, object]", counted["run"])["cycles"] == 1234
 
 

@@ -20,7 +20,7 @@ from codegen.constants.compressing import linked
 from codegen.constants.constant_pools import FIRMWARE_BYTES, constant_pools, placed
 from codegen.constants.knapsack import Chosen, KnapsackItem, cheapest
 from codegen.constants.merging import merge
-from codegen.driver.build import plan_model
+from codegen.driver.build import Share, plan_model
 from codegen.driver.checks.fit import telling
 from codegen.driver.options import Options
 from codegen.driver.preparing import prepared
@@ -55,7 +55,7 @@ def planned(
     path = model_path(key)
     ready = None if alone else prepared(path, chosen, ["sram"], among_others=True)
     with telling():
-        return plan_model(path, board, chosen, alone=alone, ready=ready).program
+        return plan_model(path, board, chosen, share=Share(alone=alone, ready=ready)).program
 
 
 def test_pieces_keep_the_peak_where_whole_layers_would_not() -> None:
@@ -249,7 +249,7 @@ def test_constants_in_which_others_lie_are_compressed(tmp_path: Path) -> None:
     stored by itself again."""
     path, limit = nested(tmp_path), 6_000
     options = Options(board="mps2-an386", pool_limits={"flash": limit})
-    program = plan_model(path, load_board("mps2-an386"), options, alone=True).program
+    program = plan_model(path, load_board("mps2-an386"), options, share=Share(alone=True)).program
     assert program.constants.size_bytes <= limit
     decoded = {copy.user[0]: copy.size_bytes for copy in program.constants.unpacked}
     assert decoded == {"fc0": 16_640, "fc1": 8_320}

@@ -8,13 +8,12 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
 from codegen.draw.curve_picture import CurvePoint, curve_picture
-from codegen.draw.memory_map import memory_map
+from codegen.draw.memory_map import DrawnSteps, memory_map
 from codegen.draw.plan_picture import picture, program_picture
 from codegen.draw.sizes_picture import sizes_picture
 from codegen.ir import Var
@@ -60,17 +59,21 @@ OFFSETS = {"image": 128, "conv0": 0, "conv0.ws": 192, "dw1": 128, "add2": 128, "
 
 
 def drawn_map(
-    steps: Sequence[PrimFunc], first: Var, last: Var, offsets: dict[str, int], **others: Any
+    steps: Sequence[PrimFunc],
+    first: Var,
+    last: Var,
+    offsets: dict[str, int],
+    core1: Sequence[int] = (),
+    width: int = 100,
 ) -> str:
     """The map of a network with one input and one result."""
     found = live([first], steps, [last])
     return memory_map(
         problem=found.problem([Pool(name="sram", region="SRAM", limit_bytes=1 << 20)]),
         plan=placed(**offsets),
-        times=found.times,
-        steps=[step.name for step in steps],
+        steps=DrawnSteps(names=[step.name for step in steps], times=found.times, core1=core1),
         slices=found.slices,
-        **others,
+        width=width,
     )
 
 
@@ -100,10 +103,12 @@ def test_wide_networks_stay_within_the_width() -> None:
 
 def test_empty_things() -> None:
     assert (
-        memory_map(problem=problem(), plan=placed(), times=[], steps=[], slices={}) == "no buffers in pools"
+        memory_map(problem=problem(), plan=placed(), steps=DrawnSteps(), slices={}) == "no buffers in pools"
     )
     empty = problem(buffer("a", 0, 0, 1))
-    text = memory_map(problem=empty, plan=placed(a=0), times=[(0, 1)], steps=["s"], slices={})
+    text = memory_map(
+        problem=empty, plan=placed(a=0), steps=DrawnSteps(names=["s"], times=[(0, 1)]), slices={}
+    )
     assert "   0 s .          0" in text
     assert empty.buffers[0].kind is BufferKind.ACTIVATION
 
@@ -213,9 +218,10 @@ def test_bounds_that_are_known_at_some_sizes_only_are_not_joined() -> None:
 
 def test_steps_of_core_1_have_a_colour() -> None:
     given = problem(buffer("a", 8, 0, 2), buffer("b", 8, 1, 3))
-    plan, times = placed(a=0, b=8), [(0, 1), (1, 2), (2, 3)]
-    plain = picture(problem=given, plan=plan, title="t", times=times, steps=["x", "y", "z"])
-    text = picture(problem=given, plan=plan, title="t", times=times, steps=["x", "y", "z"], core1=(1,))
+    plan = placed(a=0, b=8)
+    steps = DrawnSteps(names=["x", "y", "z"], times=[(0, 1), (1, 2), (2, 3)])
+    plain = picture(problem=given, plan=plan, title="t", steps=steps)
+    text = picture(problem=given, plan=plan, title="t", steps=replace(steps, core1=(1,)))
     colours = {
         item.text: item.get("fill")
         for item in ElementTree.fromstring(text).iter(f"{SVG}text")

@@ -7,7 +7,7 @@ import pytest
 
 from codegen.driver.references.import_check import compare_steps
 from codegen.importers import Imported
-from codegen.ir import DType, Quantization, Source, TensorType
+from codegen.ir import DType, Quantization, Source, TensorType, Var
 from codegen.ir.builder import Builder
 from codegen.ir.ops import OPS, RoundedAttrs
 
@@ -22,7 +22,9 @@ def copied_integers(elements: int, kind: str) -> tuple[Imported, np.ndarray, np.
     builder = Builder()
     x = builder.param("x", type_)
     source = Source(op_index=0, op_name="QUANTIZE", tensor_name="y")
-    y = builder.call(OPS["QUANTIZE"], [x], RoundedAttrs(), type_, origin="y", source=source)
+    y = builder.call(
+        OPS["QUANTIZE"], [x], RoundedAttrs(), Var(name="y", type=type_, origin="y"), source=source
+    )
     module = replace(builder.build([y]), metadata={"format": kind})
     values = (np.arange(elements) % 100).astype(np.int8)[None]
     return Imported(module=module, tensors=()), values, values.copy()

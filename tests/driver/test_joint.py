@@ -10,7 +10,7 @@ import pytest
 
 from codegen.board import load_board
 from codegen.cli.case_files import by_model
-from codegen.driver.build import build, plan_model
+from codegen.driver.build import Share, build, plan_model
 from codegen.driver.checks.fit import PoolsTooSmall, telling
 from codegen.driver.inputs.planned import Planned
 from codegen.driver.joining import check_groups, joined, of_model
@@ -41,7 +41,7 @@ def _joined(
     board = load_board(options.board)
 
     def planned(name: str, limits: Mapping[str, int]) -> Planned:
-        return plan_model(FILES[name], board, options, name=name, limits=limits)
+        return plan_model(FILES[name], board, options, share=Share(name=name, limits=limits))
 
     before = [planned(name, {"sram": max(limit or 0, least)} if least else {}) for name in FILES]
     after, bundle = joined(tuple(FILES), options, planned)
@@ -131,7 +131,7 @@ def test_a_model_that_is_short_is_named(tmp_path: Path) -> None:
     def planned(name: str, limits: Mapping[str, int]) -> Planned:
         del limits
         with of_model(name):
-            return plan_model(files[0], board, options, name=name)
+            return plan_model(files[0], board, options, share=Share(name=name))
 
     with pytest.raises(PoolsTooSmall) as alone, telling(), of_model(None):
         plan_model(files[0], board, options)
@@ -158,7 +158,7 @@ def test_no_model_is_planned_for_limits_that_are_known_to_be_missed(
     def planned(name: str, limits: Mapping[str, int]) -> Planned:
         asked.append((name, dict(limits)))
         try:
-            return plan_model(FILES[name], board, options, name=name, limits=limits)
+            return plan_model(FILES[name], board, options, share=Share(name=name, limits=limits))
         except DoesNotFit:
             missed[name] += 1
             raise

@@ -19,7 +19,7 @@ import pytest
 from codegen.board import load_board
 from codegen.cli import main
 from codegen.draw.memory_map import program_map
-from codegen.driver.build import Built, build, plan_model
+from codegen.driver.build import Built, Share, build, plan_model
 from codegen.driver.inputs.cases import Case
 from codegen.driver.inputs.planned import Planned
 from codegen.driver.options import Options
@@ -31,7 +31,6 @@ from codegen.driver.run import all_complaints, measure
 from codegen.emit import render
 from codegen.joint import together
 from codegen.program.image import CaseResult, ElfSizes, Image, RunResult
-from codegen.program.program import Program
 from tests.networks import model_path
 from tests.plan.growth import calls, chain, wired
 from tests.products import NO_PRODUCT
@@ -73,14 +72,14 @@ def test_a_random_wired_network_is_planned_by_its_deadline(tmp_path: Path) -> No
     plan_only(warm, Options())
     path = tmp_path / "wired.tflite"
     path.write_bytes(wired(120))
-    found: list[Program] = []
-    count = calls(lambda: found.append(plan_only(path, Options(deadline_seconds=1e-6)).program))
-    [program] = found
+    made: list[Planned] = []
+    count = calls(lambda: made.append(plan_only(path, Options(deadline_seconds=1e-6))))
+    program = made[0].program
     # 3,000,000 calls are what two seconds of search take; without a deadline it is twenty times that.
     assert count < 3_000_000
     assert not program.memory.plan.reproducible
     assert "--deadline cut the search short" in proof_text(program)
-    planned = report(program, "stm32", 0)["plan"]
+    planned = report(made[0], "stm32")["plan"]
     assert isinstance(planned, dict) and planned["reproducible"] is False
     peak = sum(program.memory.peaks.values())
     assert sum(program.memory.plan.lower_bounds.values()) <= peak
@@ -117,7 +116,7 @@ CASE = Case(name="zero", inputs=(ZERO,), expected=(ZERO,))
 def models() -> tuple[Planned, ...]:
     options = Options(board="mps2-an386", planner="greedy_by_size")
     board, path = load_board(options.board), model_path("dense_chain")
-    return tuple(plan_model(path, board, options, name=name) for name in BOUNDS)
+    return tuple(plan_model(path, board, options, share=Share(name=name)) for name in BOUNDS)
 
 
 def _told(models: tuple[Planned, ...], stacks: tuple[int, int], core1: int | None = None) -> list[str]:

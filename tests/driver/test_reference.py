@@ -6,6 +6,7 @@ What `run` compares with shared the importer: a file that was imported wrongly g
 import json
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -78,8 +79,8 @@ def judged(
     """What is said of a model whose board computes exactly what was imported."""
     planned = plan_only(Path(path), options or Options(board="host"))
     case = made_up_case(planned.program, 0)
-    asked = ask(planned, [case], choice)
-    return judge(planned, [case], [numpy_outputs(planned, case)], asked, choice, is_validated=validated)
+    asked = ask(planned, [case], replace(choice, every_step=validated))
+    return judge(planned, [case], [numpy_outputs(planned, case)], asked)
 
 
 def test_a_wrong_import_is_no_equal_output(

@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from codegen.board import boards, load_board
-from codegen.driver.build import plan_model
+from codegen.driver.build import Share, plan_model
 from codegen.driver.options import Options
 from codegen.driver.report.single import report
 from codegen.driver.report.summary_sentence import amount, percent, summary
@@ -25,8 +25,10 @@ _TIME = re.compile(r"about ([\d,.]+) ms at ([\d.]+) MHz(?:, ([\d,.]+) mJ)?")
 
 
 def document_of(board: Board, requested: str | None = None) -> dict[str, Any]:
-    planned = plan_model(model_path("separable_1d"), board, Options(board=board.name), alone=True)
-    return report(planned.program, board.name if requested is None else requested, planned.macs)
+    planned = plan_model(
+        model_path("separable_1d"), board, Options(board=board.name), share=Share(alone=True)
+    )
+    return report(planned, board.name if requested is None else requested)
 
 
 def _number(text: str) -> float:

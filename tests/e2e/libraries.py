@@ -8,7 +8,7 @@ from pathlib import Path
 
 from codegen import emit, toolchain
 from codegen.board import load_board
-from codegen.driver.build import model_name, plan_model
+from codegen.driver.build import Share, model_name, plan_model
 from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
 from codegen.emit.c.spelling import scalar
@@ -102,7 +102,9 @@ class Shop:
         label = f"{key}-{optimize}"
         name, folder = model_name(model_path(key)), self._place / label
         options = Options(board=BOARD, optimize=optimize)
-        program = plan_model(model_path(key), load_board(BOARD), options, name=name, emulated=True).program
+        program = plan_model(
+            model_path(key), load_board(BOARD), options, share=Share(name=name), emulated=True
+        ).program
         level = toolchain.LEVELS[optimize]
         sources = emit.render(together([program]), level)
         emit.write(sources, folder)

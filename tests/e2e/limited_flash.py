@@ -5,7 +5,7 @@ from pathlib import Path
 
 from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
-from codegen.driver.run import complaints, execute
+from codegen.driver.run import RunConditions, complaints, execute
 from codegen.program.image import Trace
 from codegen.toolchain import Optimize
 from tests.e2e.models import build_file
@@ -20,7 +20,7 @@ def check_limited(
         """Instructions and bytes of constants."""
         options = Options(board="mps2-an386", optimize=optimize, pool_limits=limits)
         built = build_file(path, options, folder / place)
-        measured = execute(built, cases, trace=Trace.COST)
+        measured = execute(built, cases, RunConditions(trace=Trace.COST))
         assert complaints(built.models[0], cases, measured, built.image.sizes.stack_bound_bytes) == []
         instructions = measured.result.cases[0].instructions
         assert instructions is not None

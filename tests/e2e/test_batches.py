@@ -11,7 +11,7 @@ import pytest
 
 from codegen import board as boards
 from codegen import emit, toolchain
-from codegen.driver.build import Planned, plan_model
+from codegen.driver.build import Planned, Share, plan_model
 from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
 from codegen.driver.run import complaints, measure, request
@@ -36,7 +36,7 @@ def run_batch(batch: Sequence[OpCase], board_name: str, folder: Path) -> None:
     for case in batch:
         path = folder / f"{case.name}.tflite"
         path.write_bytes(case.model)
-        planned.append(plan_model(path, board, options, name=case.name, emulated=True))
+        planned.append(plan_model(path, board, options, share=Share(name=case.name), emulated=True))
     sources = joined(emit.render(together([model.program for model in planned])))
     emit.write(sources, folder / "build")
     image = toolchain.build(sources, folder / "build", board, optimize="size")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from codegen.board import load_board
-from codegen.driver.build import Built, plan_model
+from codegen.driver.build import Built, Share, plan_model
 from codegen.driver.options import Options
 from codegen.emit import render, write
 from codegen.joint import together
@@ -219,7 +219,7 @@ def folder_of(key: str, place: Path, board_name: str) -> str:
     name = key
     options = Options(board=board_name, optimize="size")
     board = load_board(board_name)
-    program = plan_model(model_path(key), board, options, name=name, emulated=True).program
+    program = plan_model(model_path(key), board, options, share=Share(name=name), emulated=True).program
     write(render(together([program]), "-Os"), place / name)
     return name
 

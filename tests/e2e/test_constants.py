@@ -10,11 +10,11 @@ import pytest
 from elftools.elf.elffile import ELFFile
 
 from codegen.board import load_board
-from codegen.driver.build import Built, plan_model
+from codegen.driver.build import Built, Share, plan_model
 from codegen.driver.checks.fit import telling
 from codegen.driver.options import Options
 from codegen.driver.report.single import compressed_report, report
-from codegen.driver.run import Measured, complaints, execute
+from codegen.driver.run import Measured, RunConditions, complaints, execute
 from codegen.emit.c.spelling import constant_pool, pool_array
 from codegen.errors import CodegenError
 from codegen.ir.rules import ConstantRule
@@ -128,7 +128,7 @@ def test_hot_weights_of_the_slow_flash_are_staged(
     program = built.models[0].program
     check_linked(built)
     check_run(built, key)
-    document: Any = report(program, BOARD, 0)
+    document: Any = report(built.models[0], BOARD)
     staged, costs = document["constants"]["staged"], program.constants.costs
     assert [pool["name"] for pool in document["constants"]["pools"]] == ["qspi"]
     assert staged["bytes"] == sum(each["bytes"] for each in staged["constants"])
@@ -152,7 +152,9 @@ def test_hot_weights_of_the_slow_flash_are_staged(
 def test_nothing_is_staged_where_it_does_not_pay(board: str) -> None:
     """One access cost, or room for all constants in the fast memory."""
     options = Options(board=board, optimize="speed")
-    program = plan_model(model_path(KWS), load_board(board), options, emulated=True, alone=True).program
+    program = plan_model(
+        model_path(KWS), load_board(board), options, emulated=True, share=Share(alone=True)
+    ).program
     assert program.constants.staged == ()
     assert program.constants.costs.chosen == program.constants.costs.linked
 
@@ -170,7 +172,7 @@ def peaks(program: Program) -> dict[str, int]:
 def measured_run(built: Built, key: str) -> Measured:
     """Outputs equal to the goldens, measured peaks equal to the plan's."""
     cases = golden_cases(key)[:2]
-    measured = execute(built, cases, trace=Trace.COST)
+    measured = execute(built, cases, RunConditions(trace=Trace.COST))
     assert complaints(built.models[0], cases, measured, built.image.sizes.stack_bound_bytes) == []
     return measured
 

@@ -15,9 +15,9 @@ from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
 from codegen.driver.report.sections import MemoryCopy, copies_line, memory_copies
 from codegen.driver.report.single import report
-from codegen.driver.run import check_steps, complaints, execute
+from codegen.driver.run import RunConditions, check_steps, complaints, execute
 from codegen.errors import CodegenError
-from codegen.importers.tflite.writing.writer import ModelBuilder
+from codegen.importers.tflite.writing.writer import Custom, ModelBuilder
 from codegen.ir import VirtualDevice
 from codegen.ir.rules import Place
 from codegen.program.image import Trace
@@ -73,7 +73,7 @@ def test_a_real_model_over_two_memories(optimize: Any, tmp_path: Path) -> None:
     assert {where[f"conv{step}"] for step in (0, 2, 4, 6, 8)} == {"sram"}
     assert where[program.signature.outputs[0].value] == "sram"
     check(built, key)
-    document: Any = report(program, BOARD, 0)
+    document: Any = report(built.models[0], BOARD)
     assert document["device_copies"]["total_bytes"] == 32_000
     assert len(document["device_copies"]["steps"]) == 4
     assert (copies_line(program) or "").startswith(
@@ -100,7 +100,7 @@ def _model() -> bytes:
     x, a = (model.tensor(name, (1, 8, 8, 4), scale=0.5, zero_point=-3) for name in "xa")
     g, y = (model.tensor(name, (1, 8, 8, 2), scale=0.5, zero_point=-3) for name in "gy")
     model.op("RELU", [x], [a])
-    model.op("CUSTOM", [a], [g], custom_code="Group Max")
+    model.op("CUSTOM", [a], [g], custom=Custom(code="Group Max"))
     model.op("RELU", [g], [y])
     model.inputs(x)
     model.outputs(y, a)
@@ -125,7 +125,9 @@ def _options(folder: Path, board: str, places: str, memory: str) -> tuple[Path, 
 
 
 def _checked(built: Built, io: IoMode = IoMode.POOL) -> None:
-    measured = execute(built, [_case()], trace=Trace.RESULTS if io is IoMode.POOL else Trace.NONE)
+    measured = execute(
+        built, [_case()], RunConditions(trace=Trace.RESULTS if io is IoMode.POOL else Trace.NONE)
+    )
     assert complaints(built.models[0], [_case()], measured, built.image.sizes.stack_bound_bytes) == []
 
 
@@ -167,7 +169,7 @@ def test_every_step_of_a_function_with_copies_is_validated(tmp_path: Path) -> No
     rng = np.random.default_rng(0)
     [tensor] = planned.program.signature.inputs
     case = Case(name="made up", inputs=(rng.integers(-128, 128, tensor.type.shape).astype(np.int8),))
-    checks = check_steps(planned, case, execute(built, [case], trace=Trace.RESULTS))
+    checks = check_steps(planned, case, execute(built, [case], RunConditions(trace=Trace.RESULTS)))
     copies = [each for each in checks if "DEVICE_COPY" in each.where]
     assert len(copies) == 4
     assert all(each.comparison is not None and each.comparison.matches for each in copies)

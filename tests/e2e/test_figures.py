@@ -26,7 +26,7 @@ from codegen.driver.cycle_estimate import estimate_cycles
 from codegen.driver.inputs.cases import pattern_case
 from codegen.driver.inputs.files import example_model
 from codegen.driver.options import Options
-from codegen.driver.run import execute
+from codegen.driver.run import RunConditions, execute
 from codegen.errors import CodegenError
 from codegen.ir import FlashCache
 from codegen.program.image import Trace
@@ -41,7 +41,7 @@ def test_counted_executions_are_the_instructions_measured(
 ):
     built = build([example_model()], Options(board=board), tmp_path / "b", emulated=True)
     case = pattern_case([tensor.type for tensor in built.models[0].program.signature.inputs], 0)
-    trace = execute(built, [case], trace=Trace.RESULTS).result.trace
+    trace = execute(built, [case], RunConditions(trace=Trace.RESULTS)).result.trace
 
     def count(run: list[cycles.Executed], timing: object) -> int:
         del timing

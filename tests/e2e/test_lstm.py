@@ -16,7 +16,7 @@ from codegen import importers
 from codegen.driver.build import build
 from codegen.driver.inputs.cases import ArraySource, sequence_cases
 from codegen.driver.options import Options
-from codegen.driver.run import complaints, execute_all
+from codegen.driver.run import RunConditions, complaints, execute_all
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir.evaluate import evaluate
 from tests import engines
@@ -155,7 +155,7 @@ def test_generated_layers_give_the_engines_result(board: str, parts: list[Parts]
         sequence_cases(model.program, source, source, 0)
         for model, source in zip(built.models, sources, strict=True)
     ]
-    outcomes = execute_all(built, cases, sequence=True)
+    outcomes = execute_all(built, cases, RunConditions(sequence=True))
     used: set[str] = set()
     for model, own, measured in zip(built.models, cases, outcomes, strict=True):
         assert complaints(model, own, measured, built.image.sizes.stack_bound_bytes) == []

@@ -13,7 +13,7 @@ import pytest
 from codegen.cli.case_files import model_cases
 from codegen.driver.inputs.cases import ArraySource, Case, sequence_cases
 from codegen.driver.options import Options
-from codegen.driver.run import complaints, execute
+from codegen.driver.run import RunConditions, complaints, execute
 from codegen.program.interface import IoMode
 from codegen.toolchain import Optimize
 from tests.e2e.board_runs import MAIN_BOARDS, check, pairs
@@ -68,7 +68,7 @@ def test_lstm_stream_and_detector(key: str, board: str, tmp_path: Path) -> None:
         for case in CASES:
             sources = {model.program.name: ArraySource(path=path, prefix=case)}
             cases += model_cases(built, [model_path(key)], sources, sources, options)[0]
-    measured = execute(built, cases, sequence=is_sequence)
+    measured = execute(built, cases, RunConditions(sequence=is_sequence))
     assert complaints(model, cases, measured, built.image.sizes.stack_bound_bytes) == []
 
 

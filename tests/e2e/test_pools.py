@@ -76,7 +76,7 @@ def test_a_limit_sends_buffers_to_the_other_memory(key: str, dtcm: int, tmp_path
     program = built.models[0].program
     assert set(addresses(built)) == {"dtcm", "sram"}
     check(built, key)
-    document: Any = report(program, BOARD, 0)
+    document: Any = report(built.models[0], BOARD)
     plan = document["plan"]
     cost = access_cost(program.memory.problem, program.memory.plan)
     assert plan["access_cost"] == sum(pool["access_cost"] for pool in plan["pools"]) == cost

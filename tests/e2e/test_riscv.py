@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from codegen.driver.options import Options
-from codegen.driver.run import complaints, execute
+from codegen.driver.run import RunConditions, complaints, execute
 from tests.e2e.models import build_model, golden_cases
 
 pytestmark = pytest.mark.qemu
@@ -33,5 +33,5 @@ def test_outputs_peaks_and_stack(key: str, board: str, tmp_path: Path) -> None:
 def test_every_step_stays_within_its_buffers(tmp_path: Path) -> None:
     built = build_model("speech", Options(board="qemu-virt-rv32", sandbox=True), tmp_path / "build")
     cases = golden_cases("speech")[:1]
-    measured = execute(built, cases, sandboxed=True)
+    measured = execute(built, cases, RunConditions(sandboxed=True))
     assert complaints(built.models[0], cases, measured, built.image.sizes.stack_bound_bytes) == []

@@ -15,7 +15,7 @@ from codegen.board.link.linked_board import LinkedTarget, target_session
 from codegen.driver.build import plan_model
 from codegen.driver.checks.image_checks import sandbox_board
 from codegen.driver.options import Options
-from codegen.driver.run import complaints, execute, request
+from codegen.driver.run import RunConditions, complaints, execute, request
 from codegen.errors import CodegenError, ExitCode, Message
 from codegen.ir import Var
 from codegen.joint import together
@@ -64,7 +64,7 @@ def test_every_step_stays_within_its_buffers(
         assert error.exit_code == 4, error
         pytest.skip(f"does not fit {board}: {error.messages[0].where}")
     cases = golden_cases(key)[: 6 if request.config.getoption("--long") else 1]
-    measured = execute(built, cases, sandboxed=True)
+    measured = execute(built, cases, RunConditions(sandboxed=True))
     assert complaints(built.models[0], cases, measured, built.image.sizes.stack_bound_bytes) == []
     assert all(case.instructions is None for case in measured.result.cases)
 

@@ -13,9 +13,9 @@ from codegen.driver.build import Built, build, plan_model
 from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
 from codegen.driver.report.single import report
-from codegen.driver.run import all_complaints, check_steps, execute, request
+from codegen.driver.run import PLAIN_RUN, RunConditions, all_complaints, check_steps, execute, request
 from codegen.errors import CodegenError
-from codegen.importers.tflite.writing.writer import ModelBuilder
+from codegen.importers.tflite.writing.writer import Custom, ModelBuilder
 from codegen.ir import VirtualDevice
 from codegen.ir.rules import Place
 from codegen.program.image import Trace
@@ -41,13 +41,13 @@ def _names(built: Built) -> list[str]:
     return [program.steps.prim_funcs[step].name for step in second_core_steps(program)]
 
 
-def _checked(built: Built, cases: list[Case], **how: Trace | bool) -> None:
-    measured = execute(built, cases, **how)  # type: ignore[arg-type]
+def _checked(built: Built, cases: list[Case], conditions: RunConditions = PLAIN_RUN) -> None:
+    measured = execute(built, cases, conditions)
     assert all_complaints(built, [cases], [measured]) == []
     used = [case.core1_stack_peak_bytes for case in measured.result.cases]
     bound = built.image.sizes.core1_stack_bound_bytes
     assert bound is not None
-    if not how.get("sandboxed"):
+    if not conditions.sandboxed:
         assert all(peak is not None and 0.9 * bound <= peak <= bound for peak in used), (used, bound)
 
 
@@ -63,9 +63,9 @@ def test_depthwise_layers_of_a_real_model_on_core_1(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     [tensor] = built.models[0].program.signature.inputs
     case = Case(name="made up", inputs=(rng.integers(-128, 128, tensor.type.shape).astype(np.int8),))
-    checks = check_steps(built.models[0], case, execute(built, [case], trace=Trace.RESULTS))
+    checks = check_steps(built.models[0], case, execute(built, [case], RunConditions(trace=Trace.RESULTS)))
     assert all(each.comparison is None or each.comparison.matches for each in checks)
-    document = report(built.models[0].program, BOARD, 0, built.image.sizes)
+    document = report(built.models[0], BOARD, built.image.sizes)
     steps = document["steps"]
     assert isinstance(steps, list)
     assert [each["core"] for each in steps][:4] == [0, 1, 0, 1]  # pyright: ignore[reportUnknownVariableType]
@@ -104,7 +104,7 @@ def test_whatever_the_application_owns(interface: Interface, tmp_path: Path) -> 
 @pytest.mark.qemu
 def test_the_sandbox_holds_on_core_1(tmp_path: Path) -> None:
     built = _built(Options(sandbox=True, places=_on_core_1("DEPTHWISE_CONV_2D", "SOFTMAX")), tmp_path)
-    _checked(built, list(golden_cases(KWS)[:1]), sandboxed=True)
+    _checked(built, list(golden_cases(KWS)[:1]), RunConditions(sandboxed=True))
 
 
 def test_nothing_is_left_of_core_1_where_no_step_is_there(tmp_path: Path) -> None:
@@ -186,7 +186,7 @@ def _model(waits: bool = False) -> bytes:
     model = ModelBuilder()
     x, a, g, y = (model.tensor(name, (1, 8, 8, 4), scale=0.5, zero_point=-3) for name in "xagy")
     model.op("RELU", [x], [a])
-    model.op("CUSTOM", [a], [g], custom_code="Add Core")
+    model.op("CUSTOM", [a], [g], custom=Custom(code="Add Core"))
     if waits:
         model.op("ADD", [g, x], [y])
     else:
@@ -279,7 +279,7 @@ def test_a_step_on_core_1_that_leaves_its_buffers(tmp_path: Path) -> None:
     built = build([path], replace(options, sandbox=True), tmp_path / "out", emulated=True)
     assert execute(built, [_case()]).result.cases
     with pytest.raises(CodegenError, match=r"E620\] step 1 user1.* access to memory that is closed"):
-        execute(built, [_case()], sandboxed=True)
+        execute(built, [_case()], RunConditions(sandboxed=True))
 
 
 def test_a_stack_of_core_1_that_is_too_short(tmp_path: Path) -> None:
@@ -317,4 +317,4 @@ def test_a_real_board_is_not_run(tmp_path: Path) -> None:
     path, options = _options(tmp_path, KERNEL, PLACE.format(1))
     built = build([path], options, tmp_path / "out")
     with pytest.raises(CodegenError, match=r"E608.*mps2-an521: steps on core 1 run on QEMU only"):
-        execute(built, [_case()], port="/dev/null")
+        execute(built, [_case()], RunConditions(port="/dev/null"))

@@ -14,7 +14,7 @@ from codegen.driver.inputs.cases import pattern_case
 from codegen.driver.inputs.declared_pools import option_board
 from codegen.driver.inputs.dims import parsed
 from codegen.driver.options import Options
-from codegen.driver.run import reference
+from codegen.driver.run import RunConditions, reference
 from codegen.driver.sized_run import complaints_at, member_of, request_at, run_at
 from codegen.errors import CodegenError
 from codegen.ir.formulas import Sum, constant_of
@@ -55,7 +55,7 @@ def test_steps_stay_within_their_buffers_at_every_turn(
     options = Options(board=board, dims=parsed(narrow(network)), sandbox=True)
     built = build([_file(network, tmp_path)], options, tmp_path / "out", emulated=True)
     sizes = breakpoints(_ranges(built.models[0].program))
-    found = run_at(built, sizes, seed=3, port=None, sandboxed=True)
+    found = run_at(built, sizes, seed=3, conditions=RunConditions(sandboxed=True))
     assert complaints_at(found) == []
     assert all(each.measured.result.cases[0].instructions is None for each in found)
 
@@ -125,7 +125,7 @@ def _run(network: Network, board: str, folder: Path, *dims: str, **options: obje
     settings = Options(board=board, dims=parsed(dims), **options)  # pyright: ignore[reportArgumentType]
     built = build([_file(network, folder)], settings, folder / "out", emulated=True)
     program = built.models[0].program
-    assert complaints_at(run_at(built, breakpoints(_ranges(program)), seed=3, port=None)) == []
+    assert complaints_at(run_at(built, breakpoints(_ranges(program)), seed=3)) == []
     return program
 
 

@@ -99,7 +99,7 @@ def test_at_every_turn_peaks_and_states_are_as_planned(
     built = build([counting(tmp_path)], options, tmp_path / "out", emulated=True)
     ranges = built.models[0].program.ranges
     assert ranges is not None
-    assert complaints_at(run_at(built, breakpoints(ranges), seed=3, port=None)) == []
+    assert complaints_at(run_at(built, breakpoints(ranges), seed=3)) == []
 
 
 def test_state_that_grows_with_a_call_is_told(tmp_path: Path) -> None:

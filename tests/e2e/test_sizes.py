@@ -11,6 +11,7 @@ from codegen.driver.build import build
 from codegen.driver.inputs.dims import parsed
 from codegen.driver.options import Options
 from codegen.driver.report.output_check import FLOAT_TOLERANCE, array
+from codegen.driver.run import RunConditions
 from codegen.driver.sized_run import AtSizes, complaints_at, run_at, steps_at
 from codegen.program.image import Trace
 from codegen.program.interface import ConstantsMode, EntryMode, Interface, IoMode, PoolOwner
@@ -63,7 +64,7 @@ def ran_file(
     sizes = [*breakpoints(ranges), *(every[int(index)] for index in drawn)]
     is_traced = board == "host"
     trace = Trace.RESULTS if is_traced else Trace.NONE
-    found = run_at(built, sizes, seed=3, port=None, trace=trace)
+    found = run_at(built, sizes, seed=3, conditions=RunConditions(trace=trace))
     assert not complaints_at(found)
     if is_traced:
         checks = steps_at(found)

@@ -20,7 +20,7 @@ from codegen.driver.build import Planned, plan_model
 from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
 from codegen.driver.report.several import used_pools
-from codegen.driver.run import check_steps, complaints, execute, measure, reference, request
+from codegen.driver.run import RunConditions, check_steps, complaints, execute, measure, reference, request
 from codegen.errors import CodegenError
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import Board, DType, Module, Runner
@@ -265,7 +265,7 @@ def test_steps_that_run_again_are_validated(tmp_path: Path) -> None:
     key, options = "resnet8", Options(board="host", optimize="size", blocks=False)
     built = build_model(key, options, tmp_path / "build")
     case = golden_cases(key)[0]
-    checks = check_steps(built.models[0], case, execute(built, [case], trace=Trace.RESULTS))
+    checks = check_steps(built.models[0], case, execute(built, [case], RunConditions(trace=Trace.RESULTS)))
     again = [check for check in checks if check.name.endswith("_again")]
     assert again
     assert all(check.comparison is not None and check.comparison.matches for check in again)
@@ -300,7 +300,7 @@ def test_validated_steps_are_those_of_the_whole_network(shrunk: str, tmp_path: P
     built = build_model(shrunk, Options(board="host"), tmp_path / "build")
     (planned,) = built.models
     case = golden_cases(shrunk)[0]
-    checks = check_steps(planned, case, execute(built, [case], trace=Trace.RESULTS))
+    checks = check_steps(planned, case, execute(built, [case], RunConditions(trace=Trace.RESULTS)))
     assert all(check.comparison is None or check.comparison.matches for check in checks)
     cut = [check.channels for check in checks if check.channels is not None]
     assert cut

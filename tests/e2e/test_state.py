@@ -14,7 +14,7 @@ from codegen.driver.build import Planned
 from codegen.driver.inputs.cases import ArraySource, Case, sequence_cases
 from codegen.driver.inputs.declared_pools import DeclaredPool
 from codegen.driver.options import Options
-from codegen.driver.run import complaints, execute
+from codegen.driver.run import RunConditions, complaints, execute
 from codegen.errors import CodegenError
 from codegen.ir.evaluate import evaluate
 from codegen.ir.rules import StateRule
@@ -234,7 +234,7 @@ def _cases(model: Planned, path: Path | None, *, compared: bool = True) -> list[
 
 def _check(model: Planned, folder: Path, given: list[Case]) -> None:
     done = built(model, folder / "build")
-    measured = execute(done, given, sequence=True, trace=Trace.COST)
+    measured = execute(done, given, RunConditions(sequence=True, trace=Trace.COST))
     assert complaints(done.models[0], given, measured, done.image.sizes.stack_bound_bytes) == []
     assert measured.result.sequence and len(measured.result.cases) == len(given)
 
@@ -276,7 +276,7 @@ def test_products_that_lose_or_keep_state_wrongly_are_found(board: str, edit: st
 
     done = built(model, tmp_path / "build", spoiled)
     given = _cases(model, recorded(model, tmp_path))
-    found = complaints(model, given, execute(done, given, sequence=True), None)
+    found = complaints(model, given, execute(done, given, RunConditions(sequence=True)), None)
     wrong = [message.where for message in found if message.code == "E701"]
     first = 1 if edit == "forget" else 0
     assert wrong and wrong[0] and wrong[0].startswith(f"case seq, row {first}, ")

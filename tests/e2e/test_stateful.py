@@ -16,8 +16,8 @@ from codegen import importers
 from codegen.driver.build import build
 from codegen.driver.inputs.cases import ArraySource, sequence_cases
 from codegen.driver.options import Options
-from codegen.driver.run import complaints, execute_all
-from codegen.importers.tflite.writing.writer import ModelBuilder
+from codegen.driver.run import RunConditions, complaints, execute_all
+from codegen.importers.tflite.writing.writer import Custom, ModelBuilder
 from codegen.ir.evaluate import evaluate
 from tests import engines
 from tests.opgen.families.signal import flexible
@@ -80,7 +80,7 @@ def _model(
     model = ModelBuilder()
     x = model.tensor("x", shape, dtype)
     outputs = [model.tensor(f"y{i}", each, kind) for i, (each, kind) in enumerate(results)]
-    model.op("CUSTOM", [x], outputs, custom_code=name, custom_options=flexible(**options))
+    model.op("CUSTOM", [x], outputs, custom=Custom(code=name, options=flexible(**options)))
     model.inputs(x)
     model.outputs(*outputs[:shown])
     return model.build()
@@ -163,7 +163,7 @@ def circular_buffer(dice: np.random.Generator, dtype: str) -> Drawn:
         y = value("y", (1, rows, height, channels), variable=True)
         outputs = [y] if period == 1 else [y, model.tensor("counts", (1,), "bool")]
         options = flexible(cycles_max=period)
-        model.op("CUSTOM", [x], outputs, custom_code="CIRCULAR_BUFFER", custom_options=options)
+        model.op("CUSTOM", [x], outputs, custom=Custom(code="CIRCULAR_BUFFER", options=options))
         turned = value("turned", (1, height, rows, channels))
         model.op("TRANSPOSE", [y, model.constant("axes", [0, 2, 1, 3])], [turned])  # state is no output
         model.inputs(x)
@@ -311,7 +311,7 @@ def test_operators_with_state_give_the_engines_results(tmp_path: Path) -> None:
         sequence_cases(model.program, source, source, 0)
         for model, source in zip(built.models, sources, strict=True)
     ]
-    outcomes = execute_all(built, cases, sequence=True)
+    outcomes = execute_all(built, cases, RunConditions(sequence=True))
     for model, own, measured in zip(built.models, cases, outcomes, strict=True):
         assert complaints(model, own, measured, built.image.sizes.stack_bound_bytes) == []
 

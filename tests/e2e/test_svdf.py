@@ -10,7 +10,7 @@ from codegen import importers
 from codegen.driver.build import build
 from codegen.driver.inputs.cases import ArraySource, sequence_cases
 from codegen.driver.options import Options
-from codegen.driver.run import complaints, execute_all
+from codegen.driver.run import RunConditions, complaints, execute_all
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir.evaluate import evaluate
 from tests import engines
@@ -123,7 +123,7 @@ def test_generated_layers_give_the_engines_results(
         sequence_cases(model.program, ArraySource(path=arrays), ArraySource(path=arrays), 0)
         for model, (_, arrays) in zip(built.models, taken, strict=True)
     ]
-    outcomes = execute_all(built, cases, sequence=True)
+    outcomes = execute_all(built, cases, RunConditions(sequence=True))
     for model, own, measured in zip(built.models, cases, outcomes, strict=True):
         assert complaints(model, own, measured, built.image.sizes.stack_bound_bytes) == []
         assert not model.program.copied_states

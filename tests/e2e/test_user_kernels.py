@@ -15,8 +15,8 @@ from codegen.command.project_file import settings
 from codegen.driver.build import Built, Planned, build, plan_model
 from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
-from codegen.driver.run import complaints, execute, measure, request
-from codegen.importers.tflite.writing.writer import ModelBuilder
+from codegen.driver.run import RunConditions, complaints, execute, measure, request
+from codegen.importers.tflite.writing.writer import Custom, ModelBuilder
 from codegen.ir import Let, Module
 from codegen.ir.text import parse_module, print_module
 from codegen.joint import together
@@ -78,7 +78,7 @@ def _group_model() -> bytes:
     table = model.tensor("table", (4,), scale=[0.5, 0.5, 0.5, 0.25], axis=0, data=TABLE)
     y = model.tensor("y", (128,), scale=0.5, zero_point=-3)
     model.op("RELU", [x], [a])
-    model.op("CUSTOM", [a, None, table], [y], custom_code="Group Max", custom_options=bytes([GROUP, 7]))
+    model.op("CUSTOM", [a, None, table], [y], custom=Custom(code="Group Max", options=bytes([GROUP, 7])))
     model.inputs(x)
     model.outputs(y)
     return model.build()
@@ -106,7 +106,7 @@ def _options(folder: Path, board: str, more: str = "", *, aligned: int = 1) -> t
 
 
 def _checked(built: Built, case: Case, *, sandboxed: bool = False) -> None:
-    measured = execute(built, [case], sandboxed=sandboxed)
+    measured = execute(built, [case], RunConditions(sandboxed=sandboxed))
     assert complaints(built.models[0], [case], measured, built.image.sizes.stack_bound_bytes) == []
 
 
@@ -188,7 +188,8 @@ def test_the_plan_uses_the_distance_as_declared(distance: int, equal: bool, tmp_
     board, sources = boards.load_board("host"), emit.render(together([program]))
     emit.write(sources, tmp_path / "out")
     moved_model: Planned = replace(planned, program=program)
-    ran = boards.run(toolchain.build(sources, tmp_path / "out", board), board, request(program, [case]))
+    with boards.session(toolchain.build(sources, tmp_path / "out", board), board) as target:
+        ran = target.run(request(program, [case]))
     [[comparison]] = measure(moved_model, [case], ran).comparisons
     assert comparison.matches == equal
 
@@ -356,7 +357,7 @@ def test_a_custom_name_stays_in_its_comment_and_two_models_share_a_source(tmp_pa
     for name in ("one", "two"):
         model = ModelBuilder()
         x, y, z = (model.tensor(each, (1, 40), scale=0.5, zero_point=4) for each in "xyz")
-        model.op("CUSTOM", [x, y], [z], custom_code="a*/b\\")
+        model.op("CUSTOM", [x, y], [z], custom=Custom(code="a*/b\\"))
         model.inputs(x, y)
         model.outputs(z)
         paths.append(tmp_path / f"{name}.tflite")

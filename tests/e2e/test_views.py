@@ -15,7 +15,7 @@ from codegen.board import run_poisoned
 from codegen.driver.build import Built, build, plan_model
 from codegen.driver.inputs.cases import Case, pattern_case
 from codegen.driver.options import Options
-from codegen.driver.run import check_steps, complaints, execute, request
+from codegen.driver.run import RunConditions, check_steps, complaints, execute, request
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.joint import together
 from codegen.program.image import RunResult, Trace
@@ -157,7 +157,7 @@ def _check(built: Built, cases: tuple[Case, ...]) -> None:
     planned = built.models[0]
     measured = execute(built, cases)
     assert complaints(planned, cases, measured, built.image.sizes.stack_bound_bytes) == []
-    measured = execute(built, cases[:1], trace=Trace.RESULTS)
+    measured = execute(built, cases[:1], RunConditions(trace=Trace.RESULTS))
     compared = [step.comparison for step in check_steps(planned, cases[0], measured)]
     assert all(one.matches for one in compared if one is not None)
     # What is joined without code is there, and compared, all the same.

@@ -256,7 +256,7 @@ def test_two_threads_in_place_of_two_cores(io: IoMode, tmp_path: Path) -> None:
     """By hand: x + 3, in every one of 500 runs through the mailbox."""
     program = on_core_1(samples.counter("split", io=io), "lut0", "concat2", "mean4")
     sources = render(together([program]))
-    assert sources.core1_functions == ("split_core1_0_lut0", "split_core1_2_concat2", "split_core1_4_mean4")
+    assert sources.functions.core1 == ("split_core1_0_lut0", "split_core1_2_concat2", "split_core1_4_mean4")
     write(sources, tmp_path / "out")
     main = TWO_CORES.replace("NAME", "split")
     assert run_main(sources, tmp_path / "out", main, "-O2", "-pthread") == "-125 0 3 103\n4 5 6 7\n"
@@ -341,7 +341,7 @@ int main(void)
 }
 """
     assert run_main(sources, tmp_path / "out", main) == "4\n5\n"
-    assert sources.entry_functions == ("first_run", "second_run", "mixed_run")
+    assert sources.functions.entries == ("first_run", "second_run", "mixed_run")
     assert sources.files["models_kernels.c"].count("\nvoid cg_lut_s8(") == 1
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from codegen.engines import processes
-from codegen.importers.tflite.writing.writer import ModelBuilder
+from codegen.importers.tflite.writing.writer import Custom, ModelBuilder
 from tests.engines import (
     TFLITE_MICRO,
     TFLITE_RUNTIME,
@@ -48,7 +48,7 @@ def test_an_engine_runs_every_case(engine: str) -> None:
 def test_a_refused_model_costs_no_other() -> None:
     model = ModelBuilder()
     x = model.tensor("x", (1, 4), scale=0.5)
-    model.op("CUSTOM", [x], [x], custom_code="unheard_of")
+    model.op("CUSTOM", [x], [x], custom=Custom(code="unheard_of"))
     models = (relu(), model.build(), relu())
     answers = evaluate([Request(engine=TFLITE_RUNTIME, model=m, inputs=((X,),)) for m in models])
     assert [bool(answer.error) for answer in answers] == [False, True, False]

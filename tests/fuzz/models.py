@@ -14,6 +14,7 @@ import numpy as np
 
 from codegen.engines.ruling import ruling_engine
 from codegen.importers.tflite.operators.custom.detection import DETECTION
+from codegen.importers.tflite.writing.writer import Custom
 from codegen.importers.tflite.writing.writer_options import TENSOR_TYPES
 from codegen.ir import DType, TensorType, ops
 from tests.engines import TFLITE_RUNTIME, Arrays, Request
@@ -239,7 +240,7 @@ def _options(file: File, layer: Layer) -> tuple[str, list[int], dict[str, Any]]:
     attrs, op = layer.let.call.attrs, layer.let.call.op.name
     if op in _SIGNALS:
         options = flexible(**_signal_options(layer))
-        return "CUSTOM", [], {"custom_code": _SIGNALS[op], "custom_options": options}
+        return "CUSTOM", [], {"custom": Custom(code=_SIGNALS[op], options=options)}
     match attrs:
         case ops.MeanAttrs():
             return op, [file.constant(list(attrs.axes))], {"keep_dims": attrs.keep_dims}

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from codegen.importers.tflite.operators.custom.detection import DETECTION
+from codegen.importers.tflite.writing.writer import Custom
 from codegen.ir import DType, Quantization, TensorType, ops
 from tests.fuzz.files import File, given
 from tests.kernels.layers import Layer
@@ -111,7 +112,7 @@ def _detected(file: File, layer: Layer) -> int:
     shapes = ((1, rows, 4), (1, rows), (1, rows), (1,))
     results = [real(shape) for shape in shapes]
     packed = options_of(**options)
-    file.model.op("CUSTOM", given_, results, custom_code=DETECTION, custom_options=packed)
+    file.model.op("CUSTOM", given_, results, custom=Custom(code=DETECTION, options=packed))
     parts: list[int] = []
     for result, numbers in zip(results[:3], (4, 1, 1), strict=True):
         flat, kept = real((numbers * rows,)), real((numbers * rows,))

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from codegen.importers.tflite.writing.writer import ModelBuilder
+from codegen.importers.tflite.writing.writer import Custom, ModelBuilder
 from codegen.ir import Var
 from codegen.ir.evaluate import evaluate
 from tests.importers.samples import complaint, imported
@@ -218,7 +218,7 @@ def test_compressed_weights_that_are_refused(header: tuple[int, ...], indices: i
     held = model.tensor("tables", (19,), "uint8", data=tables)
     w = model.tensor("w", (4,), "int8", scale=0.5)
     x, y = model.tensor("x", (1, 4), "int8", scale=0.5), model.tensor("y", (1, 4), "int8", scale=0.5)
-    model.op("CUSTOM", [packed, held], [w], custom_code="TFLM_DECODE")
+    model.op("CUSTOM", [packed, held], [w], custom=Custom(code="TFLM_DECODE"))
     model.op("ADD", [x, w], [y])
     model.inputs(x)
     model.outputs(y)

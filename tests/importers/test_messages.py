@@ -6,7 +6,7 @@ import pytest
 from codegen.errors import CodegenError
 from codegen.importers.limits import MAX_MESSAGES
 from codegen.importers.reporting import ImportProblem, ImportReport
-from codegen.importers.tflite.writing.writer import ModelBuilder
+from codegen.importers.tflite.writing.writer import Custom, ModelBuilder
 from tests.importers.samples import Patch, chain, complaint, everything, imported, one_op, quantised, typed
 
 OPS_HELP = "help: `codegen ops` lists the supported operators"
@@ -16,7 +16,7 @@ POOL = ("MAX_POOL_2D", (1, 4, 4, 2), (1, 4, 4, 2))
 
 
 def test_custom_operator() -> None:
-    assert complaint(one_op("CUSTOM", (1, 4), (1, 4), custom_code="My\x1bOp")) == (
+    assert complaint(one_op("CUSTOM", (1, 4), (1, 4), custom=Custom(code="My\x1bOp"))) == (
         f'error[E301] op 0 CUSTOM "y": custom operator "My?Op" is not supported\n{KERNEL_HELP}'
     )
 

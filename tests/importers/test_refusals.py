@@ -10,7 +10,7 @@ from codegen.errors import CodegenError
 from codegen.importers import STATE_OPS, imported_ops
 from codegen.importers.limits import MAX_OPTION_BYTES, MAX_TENSORS
 from codegen.importers.tflite import import_tflite
-from codegen.importers.tflite.writing.writer import ModelBuilder
+from codegen.importers.tflite.writing.writer import Custom, ModelBuilder
 from codegen.ir.ops import UserKernel, find_op
 from tests.importers.hostile import shared_tables
 from tests.importers.samples import Patch, chain, complaint, one_op
@@ -66,12 +66,28 @@ def test_every_place_is_there_for_programs() -> None:
     assert places[2][-1] == 'op 299 RELU "y299": tensor 300 "y299"'
 
 
+def _custom(name: str) -> dict[str, Custom]:
+    return {"custom": Custom(code=name)}
+
+
 @pytest.mark.parametrize(
     ("name", "options", "advice"),
     [
-        ("CUSTOM", {"custom_code": "FlexErf"}, "a TensorFlow operator: convert without SELECT_TF_OPS"),
-        ("CUSTOM", {"custom_code": "SignalMel"}, "end the model behind it, and compute these features in"),
-        ("CUSTOM", {"custom_code": "Ours"}, "`codegen ops` lists the supported operators; a kernel of"),
+        (
+            "CUSTOM",
+            {"custom": Custom(code="FlexErf")},
+            "a TensorFlow operator: convert without SELECT_TF_OPS",
+        ),
+        (
+            "CUSTOM",
+            {"custom": Custom(code="SignalMel")},
+            "end the model behind it, and compute these features in",
+        ),
+        (
+            "CUSTOM",
+            {"custom": Custom(code="Ours")},
+            "`codegen ops` lists the supported operators; a kernel of",
+        ),
         ("RFFT2D", {}, "leave the Fourier transform outside: give the model real numbers"),
         (
             "MATRIX_DIAG",
@@ -117,7 +133,7 @@ def test_operators_that_are_missing_for_one_reason_are_one_message(names: list[s
     model = ModelBuilder()
     tensors = [model.tensor(name, (1, 4), "float32") for name in "xaby"]
     for name, (one, other) in zip(names, pairwise(tensors), strict=True):
-        model.op("CUSTOM", [one], [other], custom_code=name)
+        model.op("CUSTOM", [one], [other], custom=Custom(code=name))
     model.inputs(tensors[0])
     model.outputs(tensors[-1])
     text, places, advice = complaint(model.build()).split("\n")
@@ -179,7 +195,7 @@ def test_a_handle_of_a_table_is_no_reason_of_its_own() -> None:
 def _large_options(name: str, *, missing: str = "") -> bytes:
     model = ModelBuilder()
     x, y, z = (model.tensor(tensor, (1, 4), "float32") for tensor in "xyz")
-    model.op("CUSTOM", [x], [y], custom_code=name, custom_options=bytes(MAX_OPTION_BYTES + 1))
+    model.op("CUSTOM", [x], [y], custom=Custom(code=name, options=bytes(MAX_OPTION_BYTES + 1)))
     model.op(missing or "RELU", [y], [z])
     model.inputs(x)
     model.outputs(z)

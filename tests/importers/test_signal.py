@@ -2,7 +2,7 @@
 
 import pytest
 
-from codegen.importers.tflite.writing.writer import ModelBuilder
+from codegen.importers.tflite.writing.writer import Custom, ModelBuilder
 from tests.importers.samples import complaint
 from tests.opgen.families.signal import flexible
 
@@ -18,7 +18,7 @@ from tests.opgen.families.signal import flexible
 def test_options_of_a_signal_operator_are_told_when_damaged(options: bytes, text: str) -> None:
     model = ModelBuilder()
     x, w, y = (model.tensor(tensor, (4,), "int16") for tensor in "xwy")
-    model.op("CUSTOM", [x, w], [y], custom_code="SignalWindow", custom_options=options)
+    model.op("CUSTOM", [x, w], [y], custom=Custom(code="SignalWindow", options=options))
     model.inputs(x, w)
     model.outputs(y)
     assert complaint(model.build()).split("\n")[0] == f'error[E303] op 0 SignalWindow "y": {text}'
@@ -28,7 +28,7 @@ def test_a_shift_of_a_signal_window_has_bounds() -> None:
     model = ModelBuilder()
     x, w, y = (model.tensor(tensor, (4,), "int16") for tensor in "xwy")
     options = flexible(shift=40)
-    model.op("CUSTOM", [x, w], [y], custom_code="SignalWindow", custom_options=options)
+    model.op("CUSTOM", [x, w], [y], custom=Custom(code="SignalWindow", options=options))
     model.inputs(x, w)
     model.outputs(y)
     assert "error[E306]" in complaint(model.build())
@@ -39,7 +39,7 @@ def test_an_operator_of_tflite_micro_is_called_by_its_name() -> None:
     """A CIRCULAR_BUFFER of one dimension was told of as `op 0 CUSTOM`."""
     model = ModelBuilder()
     x, y = (model.tensor(tensor, (4,), "int16") for tensor in "xy")
-    model.op("CUSTOM", [x], [y], custom_code="CIRCULAR_BUFFER", custom_options=flexible(cycles_max=1))
+    model.op("CUSTOM", [x], [y], custom=Custom(code="CIRCULAR_BUFFER", options=flexible(cycles_max=1)))
     model.inputs(x)
     model.outputs(y)
     assert complaint(model.build()).split("\n")[0] == (

@@ -41,11 +41,8 @@ def modules(draw: st.DrawFn, max_steps: int = 8) -> Module:
         source = Source(op_index=step, op_name="X", tensor_name=draw(_TEXT)) if draw(st.booleans()) else None
         first = draw(st.sampled_from(values))
         name, attrs, args, type_ = draw(_calls(first, values))
-        values.append(
-            builder.call(
-                OPS[name], args, attrs, type_, origin=draw(_TEXT), device=draw(devices()), source=source
-            )
-        )
+        result = Var(name=f"step{step}", type=type_, origin=draw(_TEXT), device=draw(devices()))
+        values.append(builder.call(OPS[name], args, attrs, result, source=source))
     results = draw(st.lists(st.sampled_from(values[1:]), min_size=1, max_size=3))
     return builder.build(results, {"file": "x.tflite", "format": draw(_TEXT)})
 

@@ -11,7 +11,7 @@ import pytest
 
 from codegen import board as boards
 from codegen import emit, toolchain
-from codegen.driver.build import Planned, plan_model
+from codegen.driver.build import Planned, Share, plan_model
 from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
 from codegen.driver.run import Measured, complaints, measure, request
@@ -105,7 +105,7 @@ def run_files(
     for number, (data, cases) in enumerate(files):
         path = folder / f"m{number}.tflite"
         path.write_bytes(data)
-        made.append(plan_model(path, board, options, name=f"m{number}", emulated=True))
+        made.append(plan_model(path, board, options, share=Share(name=f"m{number}"), emulated=True))
         given.append(cases)
     return list(zip(made, run_cases(made, given, options.board, folder, options.optimize), strict=True))
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from codegen.engines import TFLITE_MICRO
 from codegen.importers.tflite.operators.custom.detection import DETECTION
-from codegen.importers.tflite.writing.writer import ModelBuilder
+from codegen.importers.tflite.writing.writer import Custom, ModelBuilder
 from tests.networks.layers import Network, patterns
 from tests.networks.writing import Form, Writer
 from tests.opgen.dice import Dice
@@ -188,7 +188,7 @@ def detector() -> Drawn:
             nms_iou_threshold=0.5,
             **{f"{axis}_scale": 10.0 if axis in "yx" else 5.0 for axis in "yxhw"},
         )
-        model.op("CUSTOM", given, found, custom_code=DETECTION, custom_options=options)
+        model.op("CUSTOM", given, found, custom=Custom(code=DETECTION, options=options))
         return found
 
     data = writer.build(detect)

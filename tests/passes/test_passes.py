@@ -182,7 +182,9 @@ def test_folding_keeps_the_memory_scope() -> None:
     builder.param("image", IMAGE)
     constant = builder.constant(np.zeros(IMAGE.shape, np.int8), quantization=Q)
     device = VirtualDevice(memory_scope="dtcm")
-    total = builder.call(OPS["ADD"], [constant, constant], BinaryAttrs(), IMAGE, device=device)
+    total = builder.call(
+        OPS["ADD"], [constant, constant], BinaryAttrs(), Var(name="total", type=IMAGE, device=device)
+    )
     module = run_passes(builder.build([total]), (FoldConstants(),))
     assert module.main.body == ()
     assert [constant.memory_scope for constant in module.constants.values()] == ["dtcm"]
@@ -237,14 +239,14 @@ def _module() -> Module:
     """x -> ADD -> RELU; an ADD that nobody reads."""
     builder = Builder()
     x = builder.param("x", TYPE, origin="file/x")
-    y, z, d = (
-        (name, Source(op_index=index, op_name=op, tensor_name=f"file/{name}"))
-        for index, (name, op) in enumerate([("sum", "ADD"), ("relu", "RELU"), ("dead", "ADD")])
-    )
-    added = builder.call(OPS["ADD"], [x, x], BinaryAttrs(), TYPE, name=y[0], origin="file/sum", source=y[1])
-    builder.call(OPS["ADD"], [x, x], BinaryAttrs(), TYPE, name=d[0], origin="file/dead", source=d[1])
-    result = builder.call(OPS["RELU"], [added], Attrs(), TYPE, name=z[0], origin="file/relu", source=z[1])
-    return builder.build([result])
+    y, z, d = (Var(name=name, type=TYPE, origin=f"file/{name}") for name in ("sum", "relu", "dead"))
+    of = {
+        var.name: Source(op_index=index, op_name=op, tensor_name=var.origin)
+        for index, (var, op) in enumerate(((y, "ADD"), (z, "RELU"), (d, "ADD")))
+    }
+    added = builder.call(OPS["ADD"], [x, x], BinaryAttrs(), y, source=of["sum"])
+    builder.call(OPS["ADD"], [x, x], BinaryAttrs(), d, source=of["dead"])
+    return builder.build([builder.call(OPS["RELU"], [added], Attrs(), z, source=of["relu"])])
 
 
 def _place(number: int, scope: str | None = "a", reads: str | None = None, **what: object) -> Place:

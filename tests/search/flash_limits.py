@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from codegen.board import load_board
-from codegen.driver.build import plan_model
+from codegen.driver.build import Share, plan_model
 from codegen.driver.checks.fit import telling
 from codegen.driver.options import Options
 from codegen.driver.preparing import prepared
@@ -24,7 +24,7 @@ def plan_within(
     chosen = replace(Options(board=on.name, pool_limits=limits), **options)
     ready = None if alone else prepared(path, chosen, ["sram"], among_others=True)
     with telling():
-        return plan_model(path, on, chosen, alone=alone, ready=ready).program
+        return plan_model(path, on, chosen, share=Share(alone=alone, ready=ready)).program
 
 
 def smallest_limit(message: Message) -> int:

@@ -9,7 +9,7 @@ import pytest
 from codegen.board import load_board
 from codegen.constants.linking import size_bytes
 from codegen.constants.merging import merge
-from codegen.driver.build import plan_model
+from codegen.driver.build import Share, plan_model
 from codegen.driver.checks.fit import telling
 from codegen.driver.options import Options
 from codegen.driver.preparing import prepared
@@ -207,7 +207,7 @@ def test_a_region_that_is_too_small_is_told() -> None:
     """Of what the code leaves no limit can be lifted: `beside_code` says how much that is."""
     options = Options(board=BOARD.name)
     with pytest.raises(CodegenError) as caught, telling():
-        plan_model(model_path(KWS), BOARD, options, alone=True, beside={"flash": 20_000})
+        plan_model(model_path(KWS), BOARD, options, share=Share(alone=True, beside_code={"flash": 20_000}))
     (message,) = caught.value.messages
     lines = message.text.splitlines()
     assert lines[1].startswith("  the smallest limit for which a plan was found is ")

@@ -45,7 +45,8 @@ def test_networks_access_only_aligned_values(name: str, plugin: Path, tmp_path: 
     built = build_model(name, Options(board=BOARD, optimize="speed"), tmp_path / "build")
     wanted = request(built.models[0].program, golden_cases(name)[:1])
     accesses = tmp_path / "accesses"
-    boards.run(built.image, built.board, wanted, plugin=plugin_words(plugin, accesses))
+    with boards.session(built.image, built.board, plugin=plugin_words(plugin, accesses)) as target:
+        target.run(wanted)
     assert unaligned_accesses(accesses) == []
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from codegen import resources
 from codegen.ir import Board, Region, Runner, Target
-from codegen.program.image import BenchModel, RunRequest, Sources, Trace
+from codegen.program.image import BenchModel, ProductFunctions, RunRequest, Sources, Trace
 
 SHA256 = hashlib.sha256(b"tiny").digest()
 STEPS = ("first", "second", "third")
@@ -225,7 +225,7 @@ def sources(board: Board, *, first: int = 16, replace: Edits | None = None) -> S
         model_files=("tiny.c", "runtime/kernels/tiny.c"),
         include_dirs=(".", "runtime/include"),
         linker_script=script,
-        entry_functions=("tiny_run",),
+        functions=ProductFunctions(entries=("tiny_run",)),
         prefix="tiny",
     )
 

@@ -111,7 +111,7 @@ def load_commands(
     chosen = choose(board, tool, shown=shown)
     if chosen.needs_drive and not shown and not is_here(chosen, board):
         raise CodegenError(_no_drive(board, chosen))
-    return rendered(chosen, board, chosen.load, chosen.load_script, elf, probe)
+    return rendered(chosen, board, chosen.load, chosen.scripts.load, elf, probe)
 
 
 def reset_commands(
@@ -132,7 +132,7 @@ def reset_commands(
                 else "press its reset button",
             )
         )
-    return rendered(chosen, board, chosen.reset, chosen.reset_script, Path("firmware.elf"), probe)
+    return rendered(chosen, board, chosen.reset, chosen.scripts.reset, Path("firmware.elf"), probe)
 
 
 def choose(board: Board, name: str | None, *, resetting: bool = False, shown: bool = False) -> Tool:

@@ -18,6 +18,17 @@ _BIN: Words = (OBJCOPY, "-O", "binary", "{elf}", "{bin}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Scripts:
+    """Lines of the file `{script}` in commands."""
+
+    load: Words = ()
+    reset: Words = ()
+
+
+NO_SCRIPTS = Scripts()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Tool:
     """One program. Commands run one after the other, until one fails."""
 
@@ -36,9 +47,7 @@ class Tool:
     """Commands that write firmware.elf and start it."""
     reset: tuple[Words, ...]
     """Commands that reset; none where the tool cannot."""
-    load_script: Words = ()
-    """Lines of the file `{script}` in `load`."""
-    reset_script: Words = ()
+    scripts: Scripts = NO_SCRIPTS
     probes: str
     """The command that lists the probes it sees."""
     install: str
@@ -140,8 +149,7 @@ TOOLS: Mapping[str, Tool] = {
             probe_words=("-USB", "{probe}"),
             load=(_JLINK,),
             reset=(_JLINK,),
-            load_script=("r", 'loadfile "{elf}"', "r", "g", "exit"),
-            reset_script=("r", "g", "exit"),
+            scripts=Scripts(load=("r", 'loadfile "{elf}"', "r", "g", "exit"), reset=("r", "g", "exit")),
             probes="JLinkExe, then ShowEmuList",
             install="the J-Link software from www.segger.com",
         ),

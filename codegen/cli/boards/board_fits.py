@@ -41,7 +41,7 @@ def _row(fit: BoardFit) -> list[str]:
     ram, flash = fit.ram_bytes or 0, fit.flash_bytes or 0
     return [
         fit.board,
-        fit.cpu.removeprefix(family_of(fit.cpu).cpu_prefix),
+        fit.cpu.removeprefix(family_of(fit.cpu).cores.prefix),
         f"{ram:,}",
         f"{100 * ram / fit.ram_limit_bytes:.1f}",
         f"{flash:,}",

@@ -6,7 +6,7 @@ import click
 
 from codegen import board as catalogue
 from codegen.board.attached import answering
-from codegen.board.flashing import ELF, FlashTool, baud_of
+from codegen.board.flashing import ELF, FlashTool, SerialLine, baud_of
 from codegen.board.flashing import flash as flash_board
 from codegen.cli.boards.tool_flags import BAUD, REAL_PORT, check_same_board, show_commands, tool_flags
 from codegen.cli.verb_table import VERBS
@@ -56,7 +56,8 @@ def flash(
         show_commands(tool.loading(board, elf, shown=True))
         return ExitCode.OK
     with progress(quiet) as stage:
-        ran = flash_board(board, elf, built.build.sha256, tool, port=port, baud=baud, progress=stage)
+        line = None if port is None else SerialLine(port=port, baud=baud)
+        ran = flash_board(board, elf, built.build.sha256, tool, line=line, progress=stage)
     if not quiet:
         show_commands(ran)
         click.echo(f"flashed   {elf}  ({board.name}, build {built.build.sha256[:12]})")

@@ -51,12 +51,13 @@ class RealBoard:
         if port is None:
             return built
         if self.flashing:
-            from codegen.board.flashing import flash
+            from codegen.board.flashing import SerialLine, flash
             from codegen.driver.run import check_linked
 
             check_linked(built)
             sha256, elf = built.image.build_sha256, built.image.path
-            flash(built.board, elf, sha256, self.tool, port=port, baud=self.baud, progress=progress)
+            line = SerialLine(port=port, baud=self.baud)
+            flash(built.board, elf, sha256, self.tool, line=line, progress=progress)
         if self.baud is None or built.board.uart is None:
             return built
         uart = replace(built.board.uart, baud=self.baud)

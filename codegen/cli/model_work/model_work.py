@@ -11,8 +11,8 @@ from codegen import board as catalogue
 from codegen.cli.boards.tool_flags import RealBoard
 from codegen.cli.case_files import by_model, check_arrays, model_cases
 from codegen.cli.model_work.notes import show_names, show_spilled
-from codegen.cli.model_work.sized_verbs import Way, run_sizes, validate_sizes
-from codegen.cli.report_flags import ReportFiles
+from codegen.cli.model_work.run_flags import OutputFlags, TargetFlags
+from codegen.cli.model_work.sized_verbs import run_sizes, validate_sizes
 from codegen.cli.speed import check_counted
 from codegen.cli.summary import (
     show_build,
@@ -35,58 +35,49 @@ from codegen.driver.inputs.files import DATA, build_folder, write_file
 from codegen.driver.inputs.models import model_names
 from codegen.driver.options import Options
 from codegen.driver.report.single import Measured
-from codegen.driver.run import all_complaints, check_steps, execute, execute_all, patience_of, step_complaints
+from codegen.driver.run import (
+    RunConditions,
+    all_complaints,
+    check_steps,
+    execute,
+    execute_all,
+    patience_of,
+    step_complaints,
+)
 from codegen.driver.sized_run import check_at
 from codegen.errors import CodegenError, ExitCode
 from codegen.program.image import Trace
-from codegen.settings import ReferenceChoice
 
 if TYPE_CHECKING:
     from codegen.toolchain import FreeRange
 
 
-def build(
-    paths: Sequence[Path],
-    folder: Path | None,
-    options: Options,
-    *,
-    watch: bool,
-    report_files: ReportFiles,
-    as_json: bool,
-    quiet: bool,
-) -> int:
+def build(paths: Sequence[Path], options: Options, output: OutputFlags, *, watch: bool) -> int:
     """Build `paths`, again and again with `watch`; return the exit code."""
     options, ranges = within_application(options)
-    show_names(model_names(paths, options.names), quiet)
-    target = folder or Path("out") / paths[0].stem
+    show_names(model_names(paths, options.names), output.quiet)
 
     def once() -> int:
-        return _build(paths, options, target, ranges, report_files=report_files, as_json=as_json, quiet=quiet)
+        return _build(paths, options, ranges, output)
 
     return on_change(paths, once) if watch else once()
 
 
 def _build(
-    paths: Sequence[Path],
-    options: Options,
-    target: Path,
-    ranges: "Sequence[FreeRange]",
-    *,
-    report_files: ReportFiles,
-    as_json: bool,
-    quiet: bool,
+    paths: Sequence[Path], options: Options, ranges: "Sequence[FreeRange]", output: OutputFlags
 ) -> int:
-    with progress(quiet or as_json) as stage:
+    target = output.folder or Path("out") / paths[0].stem
+    with progress(output.is_silent) as stage:
         built = build_models(paths, options, target, progress=stage)
         told = document(built, options)
         text = to_json(told)
-        text, lines = report_files.finish_build(text, target, target, paths, options, stage)
+        text, lines = output.report_files.finish_build(text, target, target, paths, options, stage)
     show_warnings(built.warnings)
     for planned in built.models:
-        show_spilled(planned.program, quiet)
-    if as_json:
+        show_spilled(planned.program, output.quiet)
+    if output.as_json:
         click.echo(text, nl=False)
-    elif not quiet:
+    elif not output.quiet:
         show_build(built, options, str(told["summary"]))
         show_ranges(ranges)
         show_lines(lines)
@@ -99,10 +90,7 @@ class RunChoices:
 
     inputs: Sequence[str]
     expected: Sequence[str]
-    port: str | None
     real: RealBoard
-    choice: ReferenceChoice
-    at: str | None
     svg: Path | None
     sequence: bool
     steps: bool
@@ -111,18 +99,11 @@ class RunChoices:
     """Neither a model nor arrays are named: the shipped example runs on its held-out images."""
 
 
-def run(
-    paths: Sequence[Path],
-    folder: Path | None,
-    options: Options,
-    asked: RunChoices,
-    *,
-    report_files: ReportFiles,
-    as_json: bool,
-    quiet: bool,
-) -> int:
+def run(paths: Sequence[Path], options: Options, shared: TargetFlags, asked: RunChoices) -> int:
     """Build, run and compare; return the exit code."""
-    port, real, svg = asked.port, asked.real, asked.svg
+    port, real, svg = shared.port, asked.real, asked.svg
+    folder, report_files = shared.output.folder, shared.output.report_files
+    as_json, quiet = shared.output.as_json, shared.output.quiet
     sequence, steps, sandbox = asked.sequence, asked.steps, options.sandbox
     models_named = model_names(paths, options.names)
     show_names(models_named, quiet)
@@ -142,18 +123,10 @@ def run(
     flags |= {"--cycles": asked.count_cycles, "--flash": real.flashing}
     others = [flag for flag, value in flags.items() if value]
     others += [flag.flag for flag in report_files.flags]
-    check_at(options, asked.at, models=len(paths), others=others, svg=svg)
+    check_at(options, shared.at, models=len(paths), others=others, svg=svg)
     if options.has_ranges:
-        way = Way(
-            at=asked.at or "breakpoints",
-            folder=folder,
-            port=port,
-            choice=asked.choice,
-            as_json=as_json,
-            quiet=quiet,
-        )
-        return run_sizes(paths, options, way, svg)
-    with build_folder(folder) as target, progress(quiet or as_json) as stage:
+        return run_sizes(paths, options, shared, svg)
+    with build_folder(folder) as target, progress(shared.output.is_silent) as stage:
         built = build_models(paths, options, target, emulated=port is None, progress=stage)
         show_warnings(built.changed)  # left_out ends the run as an error
         for planned in built.models:
@@ -164,12 +137,14 @@ def run(
         measured = execute_all(
             built,
             cases,
-            port=port,
-            trace=trace,
-            sandboxed=sandbox,
-            sequence=sequence,
-            patience=patience_of(options),
-            choice=asked.choice,
+            RunConditions(
+                port=port,
+                trace=trace,
+                sandboxed=sandbox,
+                sequence=sequence,
+                patience=patience_of(options),
+                choice=shared.choice,
+            ),
             progress=stage,
         )
         if asked.count_cycles:
@@ -197,32 +172,19 @@ def run(
     return ExitCode.OK
 
 
-def validate(
-    path: Path,
-    folder: Path | None,
-    options: Options,
-    *,
-    input_: str | None,
-    port: str | None,
-    choice: ReferenceChoice,
-    at: str | None,
-    as_json: bool,
-    quiet: bool,
-) -> int:
+def validate(path: Path, options: Options, input_: str | None, shared: TargetFlags) -> int:
     """Build, and compare every step with the reference; return the exit code."""
+    port, output = shared.port, shared.output
     given = [] if input_ is None else [ArraySource.parse(input_)]
     check_arrays(given, ())
     keep_inputs([path], options, arrays=[each.path for each in given])
-    show_names(model_names([path], options.names), quiet)
+    show_names(model_names([path], options.names), output.quiet)
     options, _ = within_application(options, emulated=port is None)
     catalogue.check_can_run(catalogue.load_board(options.board), port)
-    check_at(options, at, models=1, others=["--input"] if given else [])
+    check_at(options, shared.at, models=1, others=["--input"] if given else [])
     if options.has_ranges:
-        way = Way(
-            at=at or "breakpoints", folder=folder, port=port, choice=choice, as_json=as_json, quiet=quiet
-        )
-        return validate_sizes(path, options, way)
-    with build_folder(folder) as target, progress(quiet or as_json) as stage:
+        return validate_sizes(path, options, shared)
+    with build_folder(output.folder) as target, progress(shared.output.is_silent) as stage:
         built = build_models([path], options, target, emulated=port is None, progress=stage)
         show_warnings(built.changed)  # as above
         source = dict(zip([built.models[0].program.name], given, strict=False))
@@ -230,20 +192,21 @@ def validate(
         measured = execute(
             built,
             cases,
-            port=port,
-            trace=Trace.RESULTS,
-            patience=patience_of(options),
-            choice=choice,
-            is_validated=True,
+            RunConditions(
+                port=port,
+                trace=Trace.RESULTS,
+                patience=patience_of(options),
+                choice=replace(shared.choice, every_step=True),
+            ),
             progress=stage,
         )
-        if folder is not None:
+        if output.folder is not None:
             write_file(target / DATA, _document(built, options, [measured]).encode())
         checks = check_steps(built.models[0], cases[0], measured, progress=stage)
     problems = [*measured.reference.faults, *step_complaints(checks)]
-    if as_json and not problems:
+    if output.as_json and not problems:
         click.echo(_document(built, options, [measured]), nl=False)
-    elif not quiet and not as_json:
+    elif not output.is_silent:
         show_steps(checks)
         show_lines(measured.reference.lines())
     if problems:

@@ -48,13 +48,7 @@ def plan(
     else:
         with progress(quiet or as_json) as stage:
             planned = plan_only(path, options, progress=stage)
-            document: Mapping[str, object] = report(
-                planned.program,
-                options.board,
-                planned.macs,
-                reduction=planned.reduction,
-                sliding=planned.sliding,
-            )
+            document: Mapping[str, object] = report(planned, options.board)
             sentence = str(document["summary"])
             document, lines = report_files.finish(
                 document, outputs.folder, models=[path], options=options, progress=stage

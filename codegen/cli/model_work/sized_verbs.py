@@ -1,11 +1,12 @@
 """`run` and `validate` of a model whose sizes are ranges: at each of some sizes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
+from codegen.cli.model_work.run_flags import TargetFlags
 from codegen.cli.plan_files import PEAKS
 from codegen.cli.summary import show_lines, show_sizes, show_steps, show_steps_at
 from codegen.command.console import progress, show_warnings
@@ -13,7 +14,7 @@ from codegen.driver.build import build
 from codegen.driver.inputs.files import build_folder, write_file
 from codegen.driver.options import Options
 from codegen.driver.plan_export import write_text
-from codegen.driver.run import patience_of
+from codegen.driver.run import RunConditions, patience_of
 from codegen.driver.sized_run import (
     complaints_at,
     run_at,
@@ -24,50 +25,41 @@ from codegen.driver.sized_run import (
 )
 from codegen.errors import CodegenError, ExitCode
 from codegen.program.image import Trace
-from codegen.settings import ReferenceChoice
+
+_BREAKPOINTS = "breakpoints"
+"""Sizes at which a run is made where `--at` names none."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Way:
-    """At which sizes (`all`, `breakpoints`, `T=37`), where, and what is said of it."""
-
-    at: str
-    folder: Path | None
-    """To keep the build and its report in."""
-    port: str | None
-    choice: ReferenceChoice
-    as_json: bool
-    quiet: bool
-
-
-def run_sizes(paths: Sequence[Path], options: Options, way: Way, svg: Path | None) -> int:
+def run_sizes(paths: Sequence[Path], options: Options, flags: TargetFlags, svg: Path | None) -> int:
     """`run --dim`; `svg`: the file of a picture, of one model."""
-    with build_folder(way.folder) as target, progress(way.quiet or way.as_json) as stage:
-        built = build(paths, options, target, emulated=way.port is None, progress=stage)
+    with build_folder(flags.output.folder) as target, progress(flags.output.is_silent) as stage:
+        built = build(paths, options, target, emulated=flags.port is None, progress=stage)
         show_warnings(built.changed)
-        sizes = [sizes_asked(planned, way.at) for planned in built.models]
+        sizes = [sizes_asked(planned, flags.at or _BREAKPOINTS) for planned in built.models]
         found = [
             run_at(
                 built,
                 own,
                 seed=options.seed,
-                port=way.port,
+                conditions=RunConditions(
+                    port=flags.port,
+                    sandboxed=options.sandbox,
+                    patience=patience_of(options),
+                    choice=flags.choice,
+                ),
                 model=index,
-                sandboxed=options.sandbox,
-                patience=patience_of(options),
-                choice=way.choice,
                 progress=stage,
             )
             for index, own in enumerate(sizes)
         ]
-        if way.folder is not None:
+        if flags.output.folder is not None:
             write_file(target / "report.json", sized_document(built, options, found).encode())
         if svg is not None:
             write_text(svg, run_picture(built, found[0]))
         problems = [each for own in found for each in complaints_at(own)]
-    if way.as_json and not problems:
+    if flags.output.as_json and not problems:
         click.echo(sized_document(built, options, found), nl=False)
-    elif not way.quiet and not way.as_json:
+    elif not flags.output.quiet and not flags.output.as_json:
         show_sizes(built, found)
         show_lines([] if svg is None else [f"written   {svg}  ({PEAKS})"])
     if problems:
@@ -75,31 +67,32 @@ def run_sizes(paths: Sequence[Path], options: Options, way: Way, svg: Path | Non
     return ExitCode.OK
 
 
-def validate_sizes(path: Path, options: Options, way: Way) -> int:
+def validate_sizes(path: Path, options: Options, flags: TargetFlags) -> int:
     """`validate --dim`: every step at each of the sizes."""
-    with build_folder(way.folder) as target, progress(way.quiet or way.as_json) as stage:
-        built = build([path], options, target, emulated=way.port is None, progress=stage)
+    with build_folder(flags.output.folder) as target, progress(flags.output.is_silent) as stage:
+        built = build([path], options, target, emulated=flags.port is None, progress=stage)
         show_warnings(built.changed)
-        sizes = sizes_asked(built.models[0], way.at)
+        sizes = sizes_asked(built.models[0], flags.at or _BREAKPOINTS)
         traced = run_at(
             built,
             sizes,
             seed=options.seed,
-            port=way.port,
-            trace=Trace.RESULTS,
-            patience=patience_of(options),
-            choice=way.choice,
-            is_validated=True,
+            conditions=RunConditions(
+                port=flags.port,
+                trace=Trace.RESULTS,
+                patience=patience_of(options),
+                choice=replace(flags.choice, every_step=True),
+            ),
             progress=stage,
         )
         checks = steps_at(traced, stage)
-        if way.folder is not None:
+        if flags.output.folder is not None:
             write_file(target / "report.json", sized_document(built, options, [traced], checks).encode())
         problems = [message for each in checks for message in each.complaints]
         problems = [*(fault for each in traced for fault in each.measured.reference.faults), *problems]
-    if way.as_json and not problems:
+    if flags.output.as_json and not problems:
         click.echo(sized_document(built, options, [traced], checks), nl=False)
-    elif not way.quiet and not way.as_json:
+    elif not flags.output.quiet and not flags.output.as_json:
         if len(checks) == 1:
             show_steps(checks[0].steps)
         else:

@@ -5,12 +5,12 @@ axis holds the elements in the model's order. Every other shape is refused, even
 image in another layout would be read in the wrong order.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from codegen.errors import Message, Messages, counted
+from codegen.errors import Message, counted
 from codegen.ir import DType, TensorType
 
 Shape = Sequence[int]
@@ -77,28 +77,26 @@ def fitted(
     key: str,
     what: str,
     where: str,
-    messages: Messages,
     *,
     sequence: bool = False,
-) -> np.ndarray | None:
-    """Array `key` in the shape of `type_`; None if it does not fit, which goes to `messages` (E222)."""
+) -> np.ndarray | Message:
+    """Array `key` in the shape of `type_`, or E222 if it does not fit."""
     if fits(data, type_):
         return data.reshape(type_.shape)
     name = f"array {key}" if key else "an array"
     text = f"{name} is {data.dtype}{list(data.shape)}, {what} is {type_}"
-    messages.add("E222", text, where=where, help=advice(data, type_, key or "x", sequence=sequence))
-    return None
+    help_ = advice(data, type_, key or "x", sequence=sequence)
+    return Message(code="E222", where=where, text=text, help=help_)
 
 
-def add_surplus(
+def surplus(
     arrays: Iterable[str],
     stem: str,
     count: int,
     names: Sequence[str],
     what: str,
     where: str,
-    messages: Messages,
-) -> None:
+) -> Iterator[Message]:
     """E221 for arrays `stem` with a number from `count` on, which no tensor of `names` has."""
     for key in arrays:
         number = key.removeprefix(stem)
@@ -106,7 +104,8 @@ def add_surplus(
             help_ = (
                 f"the model has {counted(count, what)}: leave it out, or see that the file is for this model"
             )
-            messages.add("E221", f"array {key} is no {what} of the model", where=where, help=help_)
+            text = f"array {key} is no {what} of the model"
+            yield Message(code="E221", where=where, text=text, help=help_)
 
 
 def uneven_rows(text: str, path: Path) -> Message:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from codegen.driver.inputs.array_shapes import add_surplus, fits_in_rows, fitted, layout_advice, uneven_rows
+from codegen.driver.inputs.array_shapes import fits_in_rows, fitted, layout_advice, surplus, uneven_rows
 from codegen.errors import CodegenError, Message, Messages, counted
 from codegen.ir import DType, TensorType, Var
 from codegen.ir.operator import Arrays
@@ -70,9 +70,8 @@ class ArraySource:
             data = arrays.get(key)
             if data is not None:
                 whose = f"{what} {index}"
-                arrays_read.append(
-                    fitted(data, type_, key, whose, str(self.path), messages, sequence=letter == "x")
-                )
+                fit = fitted(data, type_, key, whose, str(self.path), sequence=letter == "x")
+                arrays_read.append(_or_complain(messages, fit))
                 continue
             if index not in optional:
                 self._add_missing(arrays, key, f"{what} {index}", messages, tensor.origin)
@@ -157,7 +156,9 @@ class ArraySource:
         self, arrays: Collection[str], letter: str, tensors: Sequence[IoTensor], what: str, messages: Messages
     ) -> None:
         names = [self._behind_prefix(name) for tensor in tensors for name in (tensor.origin, tensor.field)]
-        add_surplus(arrays, self._behind_prefix(letter), len(tensors), names, what, str(self.path), messages)
+        stem = self._behind_prefix(letter)
+        for message in surplus(arrays, stem, len(tensors), names, what, str(self.path)):
+            messages.take(message)
 
     def _one_array(self) -> Message:
         """E220 for an .npy file, which holds one array without a name."""
@@ -202,6 +203,14 @@ def fitting(
     )
 
 
+def _or_complain(messages: Messages, fit: np.ndarray | Message) -> np.ndarray | None:
+    """An array that fits; None for one that does not, which is added to the messages."""
+    if isinstance(fit, np.ndarray):
+        return fit
+    messages.take(fit)
+    return None
+
+
 def _all_fitted(
     arrays: Arrays, types: Sequence[TensorType], what: str, where: str, messages: Messages
 ) -> tuple[np.ndarray | None, ...]:
@@ -212,7 +221,7 @@ def _all_fitted(
         messages.add(code, text, where=where, help=f"give one array for each {what}, in the model's order")
         return ()
     return tuple(
-        None if data is None else fitted(data, type_, "", f"{what} {index}", where, messages)
+        None if data is None else _or_complain(messages, fitted(data, type_, "", f"{what} {index}", where))
         for index, (data, type_) in enumerate(zip(arrays, types, strict=True))
     )
 

@@ -45,6 +45,8 @@ class EngineOutputs:
     mismatch: str = ""
     """An output of another type or shape than the imported network gives."""
     ruling: Ruling = field(default_factory=lambda: Ruling(engines=MappingProxyType({})))
+    choice: ReferenceChoice = field(default_factory=ReferenceChoice)
+    """The choice that was asked for."""
 
 
 def ask(
@@ -55,8 +57,8 @@ def ask(
     Raises CodegenError E238 for a Python that cannot be run; with mode `engine` E239 if none answers.
     """
     if choice.mode == "numpy" or all(case.expected is not None for case in cases):
-        return EngineOutputs()
-    asked = _asked(planned, cases, choice, is_sequence=is_sequence)
+        return EngineOutputs(choice=choice)
+    asked = replace(_asked(planned, cases, choice, is_sequence=is_sequence), choice=choice)
     if asked.engine is None and choice.mode == "engine":
         help_ = "--reference auto takes our own evaluation where no engine answers, and says so"
         help_ = f"{asked.advice}; {help_}" if asked.advice else help_

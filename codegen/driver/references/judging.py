@@ -21,7 +21,6 @@ from codegen.ir import Arg, Function, Var
 from codegen.ir.evaluate import evaluate
 from codegen.ir.ops import UserAttrs
 from codegen.ir.ops.layout import MovingOp
-from codegen.settings import ReferenceChoice
 
 Arrays = tuple[np.ndarray, ...]
 Comparisons = tuple[Comparison, ...]
@@ -58,17 +57,12 @@ def judge(
     cases: Sequence[Case],
     outputs: Sequence[Arrays],
     asked: EngineOutputs,
-    choice: ReferenceChoice,
     *,
     is_sequence: bool = False,
-    is_validated: bool = False,
     tell: Callable[[int], None] = lambda index: None,
 ) -> Judged:
-    """Compare the board's `outputs`, by case; `tell` hears of each case before it is compared.
-
-    `is_validated`: every step of the import in the first case is compared with the engine's.
-    """
-    ours = _Ours(planned, cases, choice.tolerance, is_sequence=is_sequence)
+    """Compare the board's `outputs`, by case; `tell` hears of each case before it is compared."""
+    ours = _Ours(planned, cases, asked.choice.tolerance, is_sequence=is_sequence)
     if all(case.expected is not None for case in cases):
         used = ReferenceUsed(kind="expected")
         return Judged(comparisons=_compared(cases, outputs, [()] * len(cases), ours, tell), reference=used)
@@ -83,13 +77,13 @@ def judge(
     by_engine = _compared(cases, outputs, asked.outputs, ours, tell)
     used = ReferenceUsed(kind="engine", engine=name)
     differing = [index for index, case in enumerate(by_engine) if not all(one.matches for one in case)]
-    if _has_user_kernels(planned) or not (differing or is_validated):
+    if _has_user_kernels(planned) or not (differing or asked.choice.every_step):
         return Judged(comparisons=by_engine, reference=used)
     by_ours = _compared(cases, outputs, [()] * len(cases), ours, tell)
     if not all(one.matches for case in by_ours for one in case):
         return Judged(comparisons=by_engine, reference=used)
     index = (differing or [0])[0]
-    check = check_import(planned, cases, index, asked, choice, is_sequence=is_sequence)
+    check = check_import(planned, cases, index, asked, is_sequence=is_sequence)
     return _explained(cases[index], by_engine, by_ours, asked, check)
 
 

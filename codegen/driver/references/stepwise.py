@@ -23,7 +23,6 @@ from codegen.engines import TFLITE_MICRO, Engine, EngineAnswer
 from codegen.importers import Imported
 from codegen.importers.printable_names import printable
 from codegen.ir.evaluate import evaluate
-from codegen.settings import ReferenceChoice
 
 _PASSES = "the passes before planning"
 
@@ -33,7 +32,6 @@ def check_import(
     cases: Sequence[Case],
     index: int,
     asked: EngineOutputs,
-    choice: ReferenceChoice,
     *,
     is_sequence: bool = False,
 ) -> ImportCheck:
@@ -45,7 +43,7 @@ def check_import(
     imported = planned.file.imported()
     case = _with_state(planned, cases, index, asked) if is_sequence else cases[index]
     inputs = file_inputs(planned, case, file_types(planned))
-    answer, engine = _with_tensors(planned, cases[: index + 1], asked, choice, is_sequence=is_sequence)
+    answer, engine = _with_tensors(planned, cases[: index + 1], asked, is_sequence=is_sequence)
     others = asked.ruling.others(engine.name)
     if not answer.tensors and others:
         return ImportCheck(values=0)
@@ -90,7 +88,6 @@ def _with_tensors(
     planned: Planned,
     cases: Sequence[Case],
     asked: EngineOutputs,
-    choice: ReferenceChoice,
     *,
     is_sequence: bool,
 ) -> tuple[EngineAnswer, Engine]:
@@ -104,7 +101,7 @@ def _with_tensors(
     chosen = cases if is_sequence else cases[-1:]
     request = request_of(planned, chosen, model, is_sequence=is_sequence, wants_tensors=True)
     for name in names:
-        engine = engines.find_engine((name,), choice.python)
+        engine = engines.find_engine((name,), asked.choice.python)
         answer = None if engine is None else answer_of(engine, request)
         if engine is not None and answer is not None and not answer.error:
             return answer, engine

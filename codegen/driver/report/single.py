@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from codegen.driver.report.buffers import program_buffers
 from codegen.driver.report.certificate import certificate, origin
@@ -44,31 +44,53 @@ class Measured:
     """Estimated cycles of each step (`estimate_cycles`)."""
 
 
+class ReportedModel(Protocol):
+    """A model after search, as far as report.json tells of it."""
+
+    @property
+    def program(self) -> Program:
+        """The program that was searched."""
+        ...
+
+    @property
+    def macs(self) -> int:
+        """Multiply-accumulates of the file's graph, before any pass."""
+        ...
+
+    @property
+    def reduction(self) -> Reduction | None:
+        """Channels and constants that were removed; None if the reduction was turned off."""
+        ...
+
+    @property
+    def sliding(self) -> Sliding | None:
+        """Account of an input that slides; None without one."""
+        ...
+
+
 def report(
-    program: Program,
+    planned: ReportedModel,
     requested: str,
-    model_macs: int,
     sizes: ElfSizes | None = None,
     measured: Measured | None = None,
     *,
-    reduction: Reduction | None = None,
-    sliding: Sliding | None = None,
     called: Sequence[PrimFunc] = (),
 ) -> dict[str, object]:
     """The report document. Without `sizes` it is the `plan` verb's, without `measured` the `build` verb's.
 
     `called`: the steps as C calls them (`in_smallest_forms`), with `sizes`.
     """
+    program = planned.program
     document: dict[str, object] = {
         "schema": SCHEMA,
-        "model": _model(program, model_macs),
+        "model": _model(program, planned.macs),
         "board": {"name": program.board.name, "requested": requested, "cpu": program.board.target.cpu},
         "options": program.metadata.get("options"),
         "plan": _plan(program, requested),
         "device_copies": copies_report(program),
         "constants": _constants(program),
-        "reduction": reduction_report(reduction),
-        "window": window_report(sliding),
+        "reduction": reduction_report(planned.reduction),
+        "window": window_report(planned.sliding),
         "rounding": rounding_report(program),
         "sizes": sizes_report(program),
     }

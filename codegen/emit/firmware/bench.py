@@ -47,6 +47,20 @@ class MovingRows:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class SizedRows:
+    """Rows of the bench's tables that depend on the sizes of a call."""
+
+    results: tuple[tuple[int, str, str], ...]
+    """(step, address, bytes) of results that lie elsewhere, or are larger, at other sizes."""
+    moving: tuple[MovingRows, ...]
+    """Tables of live or touched bytes with such rows."""
+    declarations: tuple[str, ...]
+    """Declarations of the sizes that these name."""
+    tables: tuple[str, ...]
+    """Tables that formulas of these read."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class BenchView:
     """Fields of bench.c.j2."""
 
@@ -61,16 +75,9 @@ class BenchView:
     inputs: tuple[Cells, ...]
     outputs: tuple[Cells, ...]
     steps: tuple[Cells, ...]
-    sized: tuple[tuple[int, str, str], ...]
-    """(step, address, bytes) of results that lie elsewhere, or are larger, at other sizes."""
-    sizes: tuple[str, ...]
-    """Declarations of the sizes that these name."""
-    tables: tuple[str, ...]
-    """Tables that they read."""
+    sized: SizedRows
     live: tuple[Cells, ...]
     touched: tuple[Cells, ...]
-    moving: tuple[MovingRows, ...]
-    """Tables of buffers whose rows depend on the sizes of the call."""
 
 
 def bench_view(program: Program, places: Places) -> BenchView:
@@ -97,7 +104,7 @@ def bench_view(program: Program, places: Places) -> BenchView:
         buffers=tuple(
             view
             for view, tensor in zip((*inputs, *outputs), (*signature.inputs, *signature.outputs), strict=True)
-            if not view.pointer or (program.ranges and tensor not in lasting)
+            if not view.place.pointer or (program.ranges and tensor not in lasting)
         ),
         pools=tuple(_pools(program, places)),
         inputs=(
@@ -108,12 +115,14 @@ def bench_view(program: Program, places: Places) -> BenchView:
             _tensor(places, t, view) for t, view in zip(program.signature.outputs, outputs, strict=True)
         ),
         steps=tuple(_step(places, program, index) for index in range(len(program.steps.prim_funcs))),
-        sized=sized,
-        sizes=declared,
-        tables=() if sizes is None else sizes.tables_in([*named, *declared]),
+        sized=SizedRows(
+            results=sized,
+            moving=moving,
+            declarations=declared,
+            tables=() if sizes is None else sizes.tables_in([*named, *declared]),
+        ),
         live=tables["live"],
         touched=tables["touched"],
-        moving=moving,
     )
 
 

@@ -233,7 +233,6 @@ def build_files(
     bundle: Bundle,
     *,
     product: Sequence[str],
-    kernels: Sequence[str],
     firmware: Sequence[str],
     include_dirs: Sequence[str],
     script: str | None,
@@ -241,11 +240,13 @@ def build_files(
 ) -> Mapping[str, str]:
     """CMakeLists.txt and, for a board that is cross-compiled for, toolchain.cmake.
 
-    `product`: the models' files, `kernels` among them, which are compiled with the optimisation `level`.
-    `script` is the linker script, None where there is no firmware to link.
+    `product`: the models' files. Kernels among them are compiled with the optimisation `level`.
+    `script`: the linker script, None where there is no firmware to link.
     """
     board = bundle.programs[0].board
     names = [program.name for program in bundle.programs]
+    of_models = {f"{name}.c" for name in names} | {f"{bundle.prefix}_{part}.c" for part in ("data", "pools")}
+    kernels = [path for path in product if path not in of_models]
     compiled = (*kernels, *(firmware if script else ()))
     languages = "C ASM" if any(path.endswith(".S") for path in compiled) else "C"
     models = [(_target(name), name) for name in names]

@@ -105,6 +105,29 @@ class StageView:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class StripesView:
+    """The loop over stripes of a block."""
+
+    spans: tuple[tuple[tuple[str, str], ...], ...]
+    """Columns per stripe; empty where there is one stripe."""
+    are_late: bool
+    """Columns depend on sizes that are known at run time only."""
+    indent: str
+    inner: str
+    """Indentation of what it runs."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ImagesView:
+    """The loop over images of a block."""
+
+    count: str
+    """Number of images; empty where there is one."""
+    steps: tuple[tuple[str, str], ...]
+    """(pointer, elements of an image) of arguments and result."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class BlockView:
     """Fields of block.c.j2."""
 
@@ -117,17 +140,9 @@ class BlockView:
     """Declarations of the sizes that it names."""
     stages: tuple[StageView, ...]
     are_late: bool
-    """Stages read numbers that depend on sizes known at run time only."""
-    spans: tuple[tuple[tuple[str, str], ...], ...]
-    """Columns per stripe; empty where there is one stripe."""
-    spans_are_late: bool
-    images: str
-    """How many, where there may be several: then arguments and result go on by an image each."""
-    steps: tuple[tuple[str, str], ...]
-    """(pointer, elements of an image) of these."""
-    outer: str
-    """Indentation of the loop over stripes."""
-    indent: str
+    """True if stages read a number of rows that is known at run time only."""
+    stripes: StripesView
+    images: ImagesView
     is_streamed: bool
     """It returns a cg_status."""
     last: int
@@ -182,15 +197,14 @@ class _Block:
             parameters=self._parameters(),
             sizes=() if self._sizes is None else tuple(self._sizes.declarations([*self._late, *structs])),
             stages=stages,
-            are_late=any(
-                True for stage_ in block.stages for _ in numbers_in((stage_.reach, stage_.last_row))
+            are_late=any(True for stage in block.stages for _ in numbers_in((stage.reach, stage.last_row))),
+            stripes=StripesView(
+                spans=tuple(tuple(row) for row in spans) if self._striped else (),
+                are_late=any(True for _ in numbers_in(block.stripes)),
+                indent=self._outer,
+                inner=self._indent,
             ),
-            spans=tuple(tuple(row) for row in spans) if self._striped else (),
-            spans_are_late=any(True for _ in numbers_in(block.stripes)),
-            images=images,
-            steps=steps,
-            outer=self._outer,
-            indent=self._indent,
+            images=ImagesView(count=images, steps=steps),
             is_streamed=block.streamed is not None,
             last=len(block.stages) - 1,
             height=height,

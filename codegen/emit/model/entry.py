@@ -20,15 +20,14 @@ from codegen.emit.model.structs import (
     struct_name,
 )
 from codegen.emit.values.copies import (
-    SavedState,
+    GroupCalls,
+    LastingBytes,
     calls_by_groups,
     is_split,
-    saved_state,
+    lasting_bytes,
     staged_addresses,
     stagings,
-    start_text,
     state_copies,
-    state_resets,
 )
 from codegen.emit.values.locations import CallerBytes, Places, PoolBytes
 from codegen.emit.values.model_data import image_tag
@@ -80,6 +79,19 @@ class StepView:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ArgumentChecks:
+    """Checks of the arguments that an entry function is called with."""
+
+    pointers: tuple[str, ...]
+    """Pointers of the caller's that must not be NULL."""
+    are_apart: bool
+    """True if a function of its own checks, as several functions need that, or there is more than NULL to
+    look for; else the entry function does."""
+    parameters: tuple[str, ...]
+    """Parameters of that function."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class EntryView:
     """The entry function and what it needs at file scope."""
 
@@ -93,23 +105,14 @@ class EntryView:
     inputs: tuple[str, ...]
     """Declarations of the inputs that steps read."""
     steps: tuple[StepView, ...]
-    pointers: tuple[str, ...]
-    """Pointers of the caller's that must not be NULL."""
-    is_checked_apart: bool
-    """A function looks at what it is called with, as more than one function needs that, or there is more than
-    NULL; else the entry function does it itself."""
-    check_parameters: tuple[str, ...]
+    checks: ArgumentChecks
     needs_math: bool
     needs_string: bool
     core1_given: str
     """The type of what steps on core 1 get of the caller's; empty if they need nothing."""
     user_kernels: tuple[str, ...]
     """C functions that users wrote, by name."""
-    start: str
-    """The function that copies constants at start-up, and its state; empty if there are none."""
-    state_resets: tuple[str, ...]
-    """Statements that set all state to what the first inference finds."""
-    saved: SavedState
+    lasting: LastingBytes
 
 
 def core1_functions(program: Program) -> tuple[str, ...]:
@@ -185,12 +188,14 @@ class _Entry:
             tables=() if sizes is None else sizes.tables,
             inputs=tuple(declared),
             steps=steps,
-            pointers=pointers,
-            is_checked_apart=not is_plain and bool(pointers or pools or self.external or sized),
-            check_parameters=(
-                *pools,
-                *(pointer for pointer in ("inputs", "outputs") if pointer in pointers),
-                *(("dims",) if sized else ()),
+            checks=ArgumentChecks(
+                pointers=pointers,
+                are_apart=not is_plain and bool(pointers or pools or self.external or sized),
+                parameters=(
+                    *pools,
+                    *(struct for struct in ("inputs", "outputs") if struct in pointers),
+                    *(("dims",) if sized else ()),
+                ),
             ),
             needs_math=needs_math("\n".join((*self._structs, *(step.call for step in steps)))),
             needs_string=header.io == "pool" or any(prim.loop for prim in prims),
@@ -198,9 +203,7 @@ class _Entry:
             if core1_names
             else "",
             user_kernels=tuple(sorted({prim.symbol for prim in prims if prim.user_source})),
-            start=start_text(self.program, self.places, self.linked),
-            state_resets=state_resets(self.program, self.places),
-            saved=saved_state(self.program, self.places),
+            lasting=lasting_bytes(self.program, self.places, self.linked),
         )
 
     def _pointers(self) -> Iterator[str]:
@@ -331,12 +334,13 @@ class _Entry:
         ]
         if not copies or prim.split is None:
             return call
-        names = [self.taken.take(f"{prim.name}_{word}") for word in ("packed", "done")]
+        stream, done = (self.taken.take(f"{prim.name}_{word}") for word in ("packed", "done"))
         further = [self._argument(prim, arg, lines) for arg in prim.split.next_args]
         result = self.locals[prim.let.var.name]
-        further = [f"&{result}[{names[1]}]" if argument == result else argument for argument in further]
+        further = [f"&{result}[{done}]" if argument == result else argument for argument in further]
         source = self.linked[copies[0].user]
-        return calls_by_groups(copies[0], self.places, source, prim.split, call, further, names)
+        calls = GroupCalls(call=call, further=further, stream=stream, done=done)
+        return calls_by_groups(copies[0], self.places, source, prim.split, calls)
 
     def _workspace_name(self, prim: PrimFunc, space: str) -> str:
         return c_name(f"{prim.name}_{space}".replace(".", "_"))

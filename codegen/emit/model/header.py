@@ -180,6 +180,31 @@ class BusyView:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class HeaderState:
+    """State of a model, as its header tells of it."""
+
+    pairs: tuple[StateView, ...]
+    saved_bytes: int
+    """Bytes that `<model>_save` writes."""
+    ready_calls: str
+    """Calls until a window that slides is full; empty where none slides."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HeaderCalls:
+    """Functions of a model that an application calls."""
+
+    parameters: tuple[str, ...]
+    """Parameters of the entry function (templates/c/parameters.c.j2)."""
+    step_parameters: tuple[str, ...]
+    """Parameters of the function that runs one step; empty where there is none."""
+    has_start: bool
+    """There is a function that copies constants at start-up."""
+    busy: "BusyView | None"
+    """The flag that refuses a second call; None without `--busy-flag`."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class HeaderView:
     """Everything model.h.j2 and model.c.j2 show of the interface."""
 
@@ -191,21 +216,10 @@ class HeaderView:
     inputs: tuple[TensorView, ...]
     outputs: tuple[TensorView, ...]
     stream: StreamView | None
-    states: tuple[StateView, ...]
-    saved_state_bytes: int
-    """Bytes that `<model>_save` writes."""
-    ready_calls: str
-    """Calls until a window that slides is full; empty where none slides."""
+    state: "HeaderState"
     sizes: "SizesView | None"
     """Sizes that are known at run time only."""
-    has_start: bool
-    """There is a function that copies constants at start-up."""
-    parameters: tuple[str, ...]
-    """Parameters of the entry function (templates/c/parameters.c.j2)."""
-    step_parameters: tuple[str, ...]
-    """And the function that runs one step; empty where there is none."""
-    busy: "BusyView | None"
-    """The flag that refuses a second call; None without `--busy-flag`."""
+    calls: "HeaderCalls"
 
 
 def header_view(program: Program, places: Places, version: str) -> HeaderView:
@@ -223,24 +237,28 @@ def header_view(program: Program, places: Places, version: str) -> HeaderView:
         inputs=tuple(inputs),
         outputs=tuple(outputs),
         stream=_stream(program, inputs),
-        states=tuple(
-            StateView(
-                old_name=first.origin or first.field,
-                new_name=second.origin or second.field,
-                size_bytes=first.type.size_bytes,
-                is_files=state.is_files,
-            )
-            for state, (first, second) in zip(
-                program.signature.states, program.signature.state_tensors, strict=True
-            )
+        state=HeaderState(
+            pairs=tuple(
+                StateView(
+                    old_name=old.origin or old.field,
+                    new_name=new.origin or new.field,
+                    size_bytes=old.type.size_bytes,
+                    is_files=state.is_files,
+                )
+                for state, (old, new) in zip(
+                    program.signature.states, program.signature.state_tensors, strict=True
+                )
+            ),
+            saved_bytes=saved_state_bytes(program),
+            ready_calls=program.metadata.get("ready_calls", ""),
         ),
-        saved_state_bytes=saved_state_bytes(program),
-        ready_calls=program.metadata.get("ready_calls", ""),
         sizes=_sizes(program, places, (*inputs, *outputs)),
-        has_start=has_start(program),
-        parameters=(*pools, "inputs", "outputs", *(("dims",) if program.ranges else ())),
-        step_parameters=_step_parameters(program, pools) if program.interface.is_stepwise else (),
-        busy=_busy(places.bundle, program) if program.interface.busy_flag else None,
+        calls=HeaderCalls(
+            parameters=(*pools, "inputs", "outputs", *(("dims",) if program.ranges else ())),
+            step_parameters=_step_parameters(program, pools) if program.interface.is_stepwise else (),
+            has_start=has_start(program),
+            busy=_busy(places.bundle, program) if program.interface.busy_flag else None,
+        ),
     )
 
 

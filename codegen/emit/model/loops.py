@@ -42,6 +42,22 @@ class InnerCallView:
     arguments: tuple[str, ...]
 
 
+_Copies = tuple[tuple[str, str, int], ...]
+"""Copies: where to, where from, bytes."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LoopCopies:
+    """Copies of the values that a loop carries."""
+
+    first: _Copies
+    """Before the first iteration."""
+    kept: _Copies
+    """Behind each iteration."""
+    last: _Copies
+    """Behind the last one."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LoopView:
     """Fields of loop.c.j2."""
@@ -58,14 +74,11 @@ class LoopView:
     data.
     """
     trips: int
-    first: tuple[tuple[str, str, int], ...]
-    """Copies: where to, where from, bytes."""
+    copies: LoopCopies
     deciding: tuple[InnerCallView, ...]
     decision: str
     """The byte that is 0 when the loop is done; empty if the number of iterations is fixed."""
     calls: tuple[InnerCallView, ...]
-    kept: tuple[tuple[str, str, int], ...]
-    last: tuple[tuple[str, str, int], ...]
 
 
 def functions_of(prims: Sequence[PrimFunc], around: Around) -> tuple[str, ...]:
@@ -109,12 +122,12 @@ class _LoopFunction:
             works=bool(self._prim.workspaces),
             cleared_bytes=sum(space.size_bytes for space in self._prim.workspaces) if loop.decision else 0,
             trips=loop.trips,
-            first=self._moves(loop.first),
+            copies=LoopCopies(
+                first=self._moves(loop.first), kept=self._moves(loop.kept), last=self._moves(loop.last)
+            ),
             deciding=tuple(self._call(call) for call in loop.deciding),
             decision="" if loop.decision is None else self._byte(loop.decision),
             calls=tuple(self._call(call) for call in loop.calls),
-            kept=self._moves(loop.kept),
-            last=self._moves(loop.last),
         )
 
     def _parameters(self) -> list[tuple[str, str]]:

@@ -106,26 +106,33 @@ def is_split(copy: Staged) -> bool:
     return copy.unpacking is not None and len(copy.unpacking.packing.piece_bytes) > 1
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GroupCalls:
+    """C text of the calls of one step, a group of outputs each."""
+
+    call: str
+    further: Sequence[str]
+    """Arguments of the calls after the first one."""
+    stream: str
+    """Name of the pointer into the compressed constant."""
+    done: str
+    """Name of the number of outputs that are computed."""
+
+
 def calls_by_groups(
     copy: Staged,
     places: Places,
     source: str,
     split: Split,
-    call: str,
-    further: Sequence[str],
-    names: Sequence[str],
+    calls: GroupCalls,
 ) -> str:
-    """The step's calls, each behind the decoding of its piece.
-
-    `call`: the first one, `further`: arguments of the others; `names`: of the pointer into the stream, and of
-    the number of outputs that are done.
-    """
+    """The step's calls, each behind the decoding of its piece."""
     if copy.unpacking is None:
         raise ValueError(f"{copy.buffer} is stored as it is")
     stored = (_target(copy, places), copy.size_bytes, source, _stream(copy.unpacking, source))
     group = split.outputs // len(copy.unpacking.packing.piece_bytes)
-    loop = (*names, group, split.outputs)
-    return statement(_MEMORY, "calls_by_groups", *stored, *loop, call, split.next_symbol, further)
+    loop = (calls.stream, calls.done, group, split.outputs)
+    return statement(_MEMORY, "calls_by_groups", *stored, *loop, calls.call, split.next_symbol, calls.further)
 
 
 def _stream(unpacking: Unpacking, source: str) -> str:
@@ -195,3 +202,23 @@ def _address(places: Places, tensor: IoTensor) -> str:
     if not isinstance(place, PoolBytes):
         raise ValueError(f"state {tensor.field} is the caller's")
     return places.byte_address(place)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LastingBytes:
+    """Bytes that last from call to call: copies of constants, and state."""
+
+    start: str
+    """The function that copies constants at start-up, and its state; empty if there are none."""
+    state_resets: tuple[str, ...]
+    """Statements that set all state to what the first inference finds."""
+    saved: SavedState
+
+
+def lasting_bytes(program: Program, places: Places, linked: Mapping[tuple[str, str], str]) -> LastingBytes:
+    """Copies and state of one program; `linked`: addresses of linked constants."""
+    return LastingBytes(
+        start=start_text(program, places, linked),
+        state_resets=state_resets(program, places),
+        saved=saved_state(program, places),
+    )

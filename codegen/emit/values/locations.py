@@ -237,6 +237,20 @@ def used_pools(program: Program) -> tuple[PoolSize, ...]:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class TensorPlace:
+    """The place of an input or output in the pools."""
+
+    accessor: str
+    """Name of the function that says where it lives (I/O in the pools)."""
+    pointer: str
+    """Its address in a pool; empty if the caller owns it."""
+    late: tuple[str, ...]
+    """Declarations of the sizes that `pointer` names; empty where it is an address of the image."""
+    overwriter: int | None
+    """First step that may write to an input's bytes in a pool; None if nothing does."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class TensorView:
     """An input or output in C."""
 
@@ -253,17 +267,10 @@ class TensorView:
     """Per tensor: scale and zero point say all."""
     has_converter: bool
     """There is an inline function between real numbers and what it stores."""
-    accessor: str
-    """Name of the function that says where it lives (I/O in the pools)."""
-    pointer: str
-    """Its address in a pool; empty if the caller owns it."""
-    overwriter: int | None
-    """First step that may write to an input's bytes in a pool; None if nothing does."""
+    place: TensorPlace
     is_streamed: bool
     size: str
     """Its bytes in C: a macro, or what they are at the sizes of a call."""
-    late: tuple[str, ...]
-    """Declarations of the sizes that `pointer` names; empty where it is an address of the image."""
 
 
 def io_views(program: Program, places: Places) -> tuple[list[TensorView], list[TensorView]]:
@@ -311,12 +318,14 @@ def _tensor(
         c_type=PUBLIC_TYPES[type_.dtype],
         is_quantised=quantised,
         has_converter=quantised and type_.dtype.size_bytes <= 2,  # cg_quantize is for 8 and 16 bits
-        accessor=f"{program.name}_{_access_word(program, field, kind)}",
-        pointer=pointer,
-        overwriter=places.overwritten_from(in_pool) if in_pool and kind == "input" else None,
+        place=TensorPlace(
+            accessor=f"{program.name}_{_access_word(program, field, kind)}",
+            pointer=pointer,
+            late=tuple(places.sizes.declarations([pointer])) if places.sizes else (),
+            overwriter=places.overwritten_from(in_pool) if in_pool and kind == "input" else None,
+        ),
         is_streamed=kind == "input" and tensor.value == program.edge.streamed,
         size=_size(places, tensor, f"{program.name.upper()}_{stem.upper()}"),
-        late=tuple(places.sizes.declarations([pointer])) if places.sizes else (),
     )
 
 

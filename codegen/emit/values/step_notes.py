@@ -11,6 +11,22 @@ from codegen.program.program import Program, core_of
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ResultPlace:
+    """The place of a step's result."""
+
+    caller: str
+    """Its place in the caller's structs; empty where it is in a pool."""
+    bytes: PoolBytes | None
+    """Its bytes in a pool; None where it is the caller's."""
+    alive: tuple[int, int]
+    """First and last step in which its buffer is alive."""
+    over: tuple[str, ...]
+    """Arguments in whose bytes it lies."""
+    there: tuple[str, ...]
+    """Arguments that are in their place in it already."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class StepNote:
     """Contents of a step's comment."""
 
@@ -24,16 +40,7 @@ class StepNote:
     """No call: its inputs lie side by side."""
     is_silent: bool
     is_on_core_1: bool
-    caller: str
-    """Place of the result in the caller's structs; empty where it is in a pool."""
-    bytes: PoolBytes | None
-    """Place of the result in a pool; None where it is the caller's."""
-    alive: tuple[int, int]
-    """First and last step in which its buffer is alive."""
-    over: tuple[str, ...]
-    """Arguments in whose bytes it lies."""
-    there: tuple[str, ...]
-    """Arguments that are in their place in it already."""
+    place: ResultPlace
     borrowed: tuple[str, ...]
     """Parameter structs of steps before, which are equal to its own."""
     decoded: tuple[tuple[int, int, int], ...]
@@ -62,11 +69,13 @@ def step_note(
         is_joined=prim.view is None and not prim.is_call,
         is_silent=is_silent,
         is_on_core_1=prim.is_call and core_of(prim) == 1,
-        caller=f"{place.struct}->{place.field}" if isinstance(place, CallerBytes) else "",
-        bytes=here,
-        alive=places.alive_steps(here.buffer) if here else (0, 0),
-        over=tuple(names[name] for name in over if name not in there),
-        there=tuple(names[name] for name in there),
+        place=ResultPlace(
+            caller=f"{place.struct}->{place.field}" if isinstance(place, CallerBytes) else "",
+            bytes=here,
+            alive=places.alive_steps(here.buffer) if here else (0, 0),
+            over=tuple(names[name] for name in over if name not in there),
+            there=tuple(names[name] for name in there),
+        ),
         borrowed=borrowed,
         decoded=tuple(_decoded(program, prim)),
     )

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from codegen.importers.onnx.layouts import Computed, Known, Value, identity, moved
+from codegen.importers.onnx.layouts import Computed, Known, StoredAs, Value, identity, moved
 from codegen.importers.onnx.no_elements import reduced_none
 from codegen.importers.onnx.node_site import Site, value_type
 from codegen.importers.reporting import Refused
@@ -42,7 +42,7 @@ def pair(site: Site, op: str, values: list[Value], dtype: DType | None = None) -
     """An operator on values that broadcast, stored as the largest of them is."""
     attrs = BinaryAttrs(unbounded=True) if op in ("ADD", "SUB", "MUL", "DIV") else Attrs()
     args, axes = site.together(values)
-    return site.steps.step(op, args, attrs, axes=axes, dtype=dtype)
+    return site.steps.step(op, args, attrs, axes=axes, stored=StoredAs(dtype=dtype))
 
 
 _FLOAT_OR_INT32 = ("float32", "int32")
@@ -72,7 +72,7 @@ def plain(site: Site, kind: str, values: list[Value]) -> Value:
     """PLAIN_PAIR of two integers."""
     args, axes = site.together(values)
     dtype = DType.BOOL if kind in TRUTHS else None
-    return site.steps.step("PLAIN_PAIR", args, PlainAttrs(kind=kind), axes=axes, dtype=dtype)
+    return site.steps.step("PLAIN_PAIR", args, PlainAttrs(kind=kind), axes=axes, stored=StoredAs(dtype=dtype))
 
 
 def convert(site: Site, value: Value, name: str, *, bits: bool = False) -> Value:
@@ -88,7 +88,7 @@ def convert(site: Site, value: Value, name: str, *, bits: bool = False) -> Value
     except ValueError:
         raise Refused("E301", f"from {value_type(value)} to {name} is not supported") from None
     attrs = ConvertAttrs(bits=bits)
-    return site.steps.step("PLAIN_CONVERT", [value.var], attrs, axes=value.axes, dtype=dtype)
+    return site.steps.step("PLAIN_CONVERT", [value.var], attrs, axes=value.axes, stored=StoredAs(dtype=dtype))
 
 
 def binary(op: str) -> Translator:
@@ -178,7 +178,7 @@ def where(site: Site) -> Value:
     values = [site.value(0), site.value(1), site.value(2)]
     args, axes = site.together(values)
     dtype = args[1].type.dtype
-    return site.steps.step("SELECT_V2", args, Attrs(), axes=axes, dtype=dtype)
+    return site.steps.step("SELECT_V2", args, Attrs(), axes=axes, stored=StoredAs(dtype=dtype))
 
 
 def logical_not(site: Site) -> Value:

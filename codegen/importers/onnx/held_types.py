@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from codegen.importers.onnx.layouts import Computed, StepList, computed
+from codegen.importers.onnx.layouts import Computed, StepList, StoredAs, computed
 from codegen.ir import DType, Quantization
 from codegen.ir.ops import Attrs
 from codegen.ir.ops.qlinear.plain import ConvertAttrs, PlainAttrs
@@ -34,12 +34,12 @@ def other_sign(steps: StepList, value: Computed) -> Computed:
     )
     args = [value.var]
     if kind is not plain:
-        args = [computed(step("PLAIN_CONVERT", args, bits, dtype=plain)).var]
+        args = [computed(step("PLAIN_CONVERT", args, bits, stored=StoredAs(dtype=plain))).var]
     turned = [*args, steps.constant(np.full((1,) * len(args[0].type.shape), 0x8000, np.uint16))]
-    made = step("PLAIN_PAIR", turned, PlainAttrs(kind="xor"), quantization=meaning)
+    made = step("PLAIN_PAIR", turned, PlainAttrs(kind="xor"), stored=StoredAs(quantization=meaning))
     if to is not plain:
         args = [computed(made).var]
-        made = step("PLAIN_CONVERT", args, bits, dtype=to, quantization=meaning)
+        made = step("PLAIN_CONVERT", args, bits, stored=StoredAs(dtype=to, quantization=meaning))
     return computed(made)
 
 
@@ -53,10 +53,21 @@ def looked_up(
     """A function of one byte by its 256 results."""
     args = [value.var, steps.constant(table.view(np.int8))]
     axes = value.axes
-    made = steps.step("LOOKUP", args, Attrs(), axes=axes, dtype=dtype, quantization=quantization, shared=True)
+    made = steps.step(
+        "LOOKUP",
+        args,
+        Attrs(),
+        axes=axes,
+        stored=StoredAs(dtype=dtype, quantization=quantization),
+        shared=True,
+    )
     return computed(made)
 
 
 def other_float(steps: StepList, value: Computed, dtype: DType) -> Computed:
     """Give the numbers of a value as another type of float."""
-    return computed(steps.step("PLAIN_CONVERT", [value.var], ConvertAttrs(), axes=value.axes, dtype=dtype))
+    return computed(
+        steps.step(
+            "PLAIN_CONVERT", [value.var], ConvertAttrs(), axes=value.axes, stored=StoredAs(dtype=dtype)
+        )
+    )

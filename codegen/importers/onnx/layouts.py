@@ -112,6 +112,17 @@ def moved(data: np.ndarray, axes: Axes) -> np.ndarray:
     return np.array(np.transpose(data, inverse), order="C")
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StoredAs:
+    """Element type and quantisation of a result: those of the first argument where nothing is said."""
+
+    dtype: DType | None = None
+    quantization: Quantization | None = None
+
+
+AS_ARGUMENT = StoredAs()
+
+
 class StepList:
     """The steps of a model so far, and its constants."""
 
@@ -219,15 +230,14 @@ class StepList:
         attrs: Attrs,
         *,
         axes: Axes | None = None,
-        dtype: DType | None = None,
-        quantization: Quantization | None = None,
+        stored: StoredAs = AS_ARGUMENT,
         shared: bool = False,
     ) -> Value:
         """The result of one step; of constants alone it is computed here.
 
-        `axes`: where the axes of the result are, in the model's order unless said; `dtype`: its element type,
-        that of the first argument unless said; `quantization` likewise. `shared`: an equal step that is there
-        already serves. Steps are compared as they run; how their readers name the axes is no part of them.
+        `axes`: where the axes of the result are, in the model's order unless said. `shared`: an equal step
+        that is there already serves. Steps are compared as they run; how their readers name the axes is no
+        part of them.
         Raises Refused E306 where the operator's rule is broken, E305 beyond what is ever imported.
         """
         op = find_op(op_name)
@@ -235,6 +245,7 @@ class StepList:
         call = Call(op=op, args=tuple(args), attrs=attrs)
         _need_no_double(call)
         first = next(arg for arg in args if arg is not None)
+        dtype, quantization = stored.dtype, stored.quantization
         if quantization is None and dtype in (None, first.type.dtype):
             quantization = first.type.quantization
         try:
@@ -294,9 +305,8 @@ class StepList:
             centred = stored.value.data.astype(np.int64) - stored.along(stored.zero)
             return Known(data=centred.astype(np.float32) * stored.along(stored.scale))
         value = stored.value
-        return self.step(
-            "DEQUANTIZE", [value.var], Attrs(), axes=value.axes, dtype=DType.FLOAT32, shared=True
-        )
+        real = StoredAs(dtype=DType.FLOAT32)
+        return self.step("DEQUANTIZE", [value.var], Attrs(), axes=value.axes, stored=real, shared=True)
 
     def share(self, values: Iterable[Value]) -> None:
         """Values that have a second name from now on: what a step gives must not change for one of them."""

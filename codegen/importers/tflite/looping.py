@@ -41,12 +41,11 @@ class LoopTranslation(Translation):
         extents: Extents,
         limits: ByteLimits,
         graph: Graph,
-        number: int = 0,
     ) -> None:
-        """`graph`: what loops run; `number`: of this subgraph."""
+        """`graph`: what loops run."""
         super().__init__(flat, kernels, subgraph, extents, limits)
-        self._loops, self._graph, self._number = flat.loops, graph, number
-        self._is_inner = number != 0
+        self._loops, self._graph, self._number = flat.loops, graph, flat.number
+        self._is_inner = flat.number != 0
         self._inner_constants: dict[str, Constant] = {}
 
     @property

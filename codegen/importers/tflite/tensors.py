@@ -112,7 +112,7 @@ class Tensors:
     def is_unsigned(self, index: int) -> bool:
         """True if the file has uint8 with a scale there, which is held as int8 with 128 less."""
         tensor = self.tensor(index)
-        return tensor.type_code == TypeCode.UINT8 and len(tensor.scales) > 0
+        return tensor.type_code == TypeCode.UINT8 and len(tensor.quantization.scales) > 0
 
     def type(self, index: int) -> TensorType:
         """Type of a tensor that values flow through: at least one element, of a supported type. uint8 with a
@@ -202,17 +202,18 @@ class Tensors:
         type_ = TensorType(shape=shape, dtype=dtype, quantization=quantization)
         if dtype is not DType.UINT8 or type_.quantization is None:
             return type_
-        if len(tensor.scales) > 1:
+        if len(tensor.quantization.scales) > 1:
             text = "is uint8 with a scale by channel, supported is one for the tensor"
             raise _refused(tensor, "E301", text, advice_for_type("uint8"))
         return moved(type_)
 
     def _scaled(self, tensor: FileTensor) -> FileTensor:
         """With a scale that makes every factor 0, as TFLite has it, where exporters write 0 for zeros."""
-        if not (np.array_equal(tensor.scales, [0]) and np.array_equal(tensor.zero_points, [0])):
+        declared = tensor.quantization
+        if not (np.array_equal(declared.scales, [0]) and np.array_equal(declared.zero_points, [0])):
             return tensor
         is_zero = self.has_data(tensor.index) and not np.any(self._bytes(tensor))
-        return replace(tensor, scales=_SMALLEST) if is_zero else tensor
+        return replace(tensor, quantization=replace(declared, scales=_SMALLEST)) if is_zero else tensor
 
     def _checked_constant(self, tensor: FileTensor) -> Constant:
         kind = self.type(tensor.index)
@@ -324,23 +325,24 @@ def _quantization(tensor: FileTensor, dtype: DType, shape: tuple[int, ...]) -> Q
     """Tensors of floats and of truth may carry parameters that no kernel reads: they are dropped."""
     if not dtype.is_integer:
         return None
-    if tensor.custom_quantization:
+    declared = tensor.quantization
+    if declared.is_custom:
         raise _refused(tensor, "E301", "has custom quantisation, which is not supported")
-    count = len(tensor.scales)
+    count = len(declared.scales)
     if count == 0:
         return None
-    zero_points = tensor.zero_points.tolist()
+    zero_points = declared.zero_points.tolist()
     if len(zero_points) == 1:  # tflite-micro's own tool keeps one where all channels have it
         zero_points *= count
     if len(zero_points) != count:
-        raise _refused(tensor, "E304", f"has {count} scales and {len(tensor.zero_points)} zero points")
-    if not bool(np.all(np.isfinite(tensor.scales) & (tensor.scales > 0))):
+        raise _refused(tensor, "E304", f"has {count} scales and {len(declared.zero_points)} zero points")
+    if not bool(np.all(np.isfinite(declared.scales) & (declared.scales > 0))):
         raise _refused(tensor, "E304", "has a scale that is not a positive number")
     low, high = dtype.limits
-    if int(tensor.zero_points.min()) < low or int(tensor.zero_points.max()) > high:
+    if int(declared.zero_points.min()) < low or int(declared.zero_points.max()) > high:
         raise _refused(tensor, "E304", f"has a zero point outside {dtype.value}")
     return Quantization(
-        scales=tuple(tensor.scales.tolist()),
+        scales=tuple(declared.scales.tolist()),
         zero_points=tuple(zero_points),
         axis=None if count == 1 else _channel_axis(tensor, shape),
     )
@@ -348,11 +350,11 @@ def _quantization(tensor: FileTensor, dtype: DType, shape: tuple[int, ...]) -> Q
 
 def _channel_axis(tensor: FileTensor, shape: tuple[int, ...]) -> int:
     """Axis of per-channel scales. A tensor of one dimension has only one, whatever number the file gives."""
-    axis = 0 if len(shape) == 1 else tensor.axis
-    if not 0 <= axis < len(shape) or shape[axis] != len(tensor.scales):
+    declared = tensor.quantization
+    axis, count = 0 if len(shape) == 1 else declared.axis, len(declared.scales)
+    if not 0 <= axis < len(shape) or shape[axis] != count:
         raise Refused(
-            "E304",
-            f"{tensor} of shape {list(shape)} has {len(tensor.scales)} scales along axis {tensor.axis}",
+            "E304", f"{tensor} of shape {list(shape)} has {count} scales along axis {declared.axis}"
         )
     return axis
 

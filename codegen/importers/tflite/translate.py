@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from codegen.errors import CodegenError
 from codegen.importers.graph_inputs import NO_EXTENTS, Extents
@@ -91,8 +92,8 @@ def _translated(
             if number in begun:
                 raise Refused("E305", f"subgraph {number} runs itself")
             begun.add(number)
-            inner = inlined(subgraph(number), subgraph, most)
-            other = LoopTranslation(inner, kernels, subgraph, NO_EXTENTS, limits, graph, number)
+            inner = replace(inlined(subgraph(number), subgraph, most), number=number)
+            other = LoopTranslation(inner, kernels, subgraph, NO_EXTENTS, limits, graph)
             function = other.iteration()
             graphs[number] = function, other.constants
         return graphs[number]

@@ -73,6 +73,10 @@ class Product(FastKernel):
     """Channels in a group of weights."""
     way: str
     """Last part of the name in the registry."""
+    c_name: str
+    """Name of the C function, without instruction set and rounding."""
+    loop: str
+    """Name of the loop in assembly that it calls."""
 
     def __init__(self, portable: Conv2D | DepthwiseConv2D | FullyConnected) -> None:
         self.op, self.portable, self.operator = portable.op, portable, portable.operator
@@ -106,8 +110,6 @@ class Product(FastKernel):
         let: Let,
         constants: Mapping[str, np.ndarray],
         name: str,
-        stem: str,
-        loop: str,
         image_reads: float,
         leading: tuple[CallArg, ...] = (),
     ) -> PrimFunc:
@@ -115,7 +117,7 @@ class Product(FastKernel):
         layer = self.operator.layer(let, constants)
         weights, product = self.packed(layer, let.var.type.zero_point)
         return replace(
-            self.around(let, layer, product, name, stem, loop, leading),
+            self.around(let, layer, product, name, leading),
             reads=(image_reads,),
             constants=(weights, product_scales(channels_of(layer))),
         )
@@ -126,8 +128,6 @@ class Product(FastKernel):
         layer: WeightedLayer,
         struct: CStruct,
         name: str,
-        stem: str,
-        loop: str,
         leading: tuple[CallArg, ...] = (),
     ) -> PrimFunc:
         """The PrimFunc without what is of this layer: (params, `struct`, `leading`, image, result)."""
@@ -135,8 +135,8 @@ class Product(FastKernel):
             name=name,
             let=let,
             kernel=self.name,
-            symbol=self.form.symbol(stem),
-            sources=self.form.sources(stem, loop),
+            symbol=self.form.symbol(self.c_name),
+            sources=self.form.sources(self.c_name, self.loop),
             headers=(HEADER,),
             structs=(conv_params(layer.window, layer.in_zero), struct),
             call_args=(PARAMS, StructArg(suffix=struct.suffix), *leading, ARGUMENT, RESULT),
@@ -152,19 +152,17 @@ class Quads(Product):
         layer: WeightedLayer,
         depth: int,
         name: str,
-        stem: str,
-        loop: str,
         leading: tuple[CallArg, ...] = (),
     ) -> PrimFunc:
         """The PrimFunc but for stream, sharing, instructions: (params, layer, `leading`, image, result)."""
         struct = quads_struct(channels_of(layer), depth, let.var.type.zero_point, layer.limits)
-        return replace(self.around(let, layer, struct, name, stem, loop, leading), pixels_at_once=GROUP)
+        return replace(self.around(let, layer, struct, name, leading), pixels_at_once=GROUP)
 
 
 class Windows(Product):
     """Any window: three pixels' windows are copied to a workspace first."""
 
-    group, way = 2, "windows"
+    group, way, c_name, loop = 2, "windows", "conv2d", "product3"
 
     def shape_reason(self, window: WindowShape) -> str | None:
         return "the windows are the pixels" if window.is_pointwise else None
@@ -174,7 +172,7 @@ class Windows(Product):
         space = _space(window, pixels_of(window))
         leading = (WorkspaceArg(name=space.name),)
         reads = window.reads(window.image[3])
-        prim = self.call(let, constants, name, "conv2d", "product3", reads, leading)
+        prim = self.call(let, constants, name, reads, leading)
         sharing = grouped_sharing(let, window, pixels=GROUP)
         return replace(
             prim,
@@ -191,6 +189,7 @@ class Columns(Quads):
     """Windows of three columns side by side, stride 1 along the row: columns of four pixels are copied."""
 
     group, way, fast_form = 2, "columns", "columns"
+    c_name, loop = "conv2d_columns", "columns3"
 
     def shape_reason(self, window: WindowShape) -> str | None:
         if (window.window[1], window.stride[1], window.dilation[1]) != (COLUMNS, 1, 1):
@@ -205,7 +204,7 @@ class Columns(Quads):
         depth = column_bytes(window.window[0], window.image[3])
         space = _columns_space(window, depth)
         leading = (WorkspaceArg(name=space.name),)
-        prim = self.quads(let, layer, depth, name, "conv2d_columns", "columns3", leading)
+        prim = self.quads(let, layer, depth, name, leading)
         sharing = striped_sharing(let, window, STRIPE, chunk=None)
         rows = row_kernel(let, f"{prim.symbol}_row", window)
         return replace(

@@ -46,6 +46,7 @@ class FewPixels(Product):
     """One or two pixels, one after the other, four channels at a time."""
 
     group, way, fast_form = 4, "few", "few"
+    c_name, loop = "few_pixels", "product1"
 
     def shape_reason(self, window: WindowShape) -> str | None:
         return None if window.is_pointwise and pixels_of(window) <= FEW else "more than two pixels"
@@ -53,7 +54,7 @@ class FewPixels(Product):
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         window = self.operator.window(let)
         reads = float(-(-window.result[3] // self.group))
-        prim = self.call(let, constants, name, "few_pixels", "product1", reads)
+        prim = self.call(let, constants, name, reads)
         rules = grouped_sharing(let, window, pixels=1, chunk=CHUNK)
         return replace(
             prim,
@@ -78,7 +79,8 @@ class _BelowHalf(Quads):
 class NarrowPointwise(_BelowHalf):
     """Pixels of few bytes, any stride: three of them stay in vectors."""
 
-    way = fast_form = "narrow"
+    way = fast_form = c_name = "narrow"
+    loop = "narrow_run"
 
     def shape_reason(self, window: WindowShape) -> str | None:
         if window.window != (1, 1) or window.is_padded or window.image[3] > LANES:
@@ -88,7 +90,7 @@ class NarrowPointwise(_BelowHalf):
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         layer = self.operator.layer(let, constants)
         window = layer.window
-        prim = self.quads(let, layer, window.image[3], name, "narrow", "narrow_run")
+        prim = self.quads(let, layer, window.image[3], name)
         sharing = striped_sharing(let, window, GROUP, chunk=None)
         if window.is_pointwise:
             sharing = grouped_sharing(let, window, pixels=GROUP)
@@ -106,7 +108,8 @@ class NarrowPointwise(_BelowHalf):
 class Dense(_BelowHalf):
     """1x1 by whole fours of channels, pixels of whole pairs of vectors."""
 
-    way = fast_form = "dense"
+    way = fast_form = c_name = "dense"
+    loop = "dense3"
 
     def shape_reason(self, window: WindowShape) -> str | None:
         if not window.is_pointwise:
@@ -118,7 +121,7 @@ class Dense(_BelowHalf):
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         layer = self.operator.layer(let, constants)
         window = layer.window
-        prim = self.quads(let, layer, window.image[3], name, "dense", "dense3")
+        prim = self.quads(let, layer, window.image[3], name)
         sharing = grouped_sharing(let, window, pixels=GROUP, chunk=QUAD)
         return replace(
             prim,
@@ -134,7 +137,7 @@ class Dense(_BelowHalf):
 class PointwiseConv(Product):
     """Windows of one pixel, stride 1: three pixels at a time where they lie."""
 
-    group, way = 2, "pointwise"
+    group, way, c_name, loop = 2, "pointwise", "pointwise", "product3"
 
     def shape_reason(self, window: WindowShape) -> str | None:
         return None if window.is_pointwise else "the windows are not the pixels"
@@ -142,7 +145,7 @@ class PointwiseConv(Product):
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         window = self.operator.window(let)
         reads = float(-(-window.result[3] // self.group))
-        prim = self.call(let, constants, name, "pointwise", "product3", reads)
+        prim = self.call(let, constants, name, reads)
         sharing = grouped_sharing(let, window, pixels=GROUP, chunk=QUAD)
         return replace(
             prim,

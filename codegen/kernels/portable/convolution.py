@@ -56,6 +56,8 @@ class _Weighted(PortableKernel):
     """It is for weights with a zero point, of uint8, instead of those without."""
     has_halves: bool = False
     """True if its weights lie as float16."""
+    folds: bool = True
+    """True if the image's zero point is folded into the bias."""
 
     def check(self, let: Let) -> None:
         """Weights and bias must be constants."""
@@ -77,8 +79,8 @@ class _Weighted(PortableKernel):
         """1 if every channel has its own multiplier and shift, 0 if all have one."""
         return 0 if len(weight_scales(let)) == 1 else 1
 
-    def packed(self, let: Let, constants: ConstantData, *, fold: bool) -> tuple[LinkedConstant, ...]:
-        """Weights as they are, bias (with the image's zero point folded in if `fold`), requantization."""
+    def packed(self, let: Let, constants: ConstantData) -> tuple[LinkedConstant, ...]:
+        """Weights as they are, bias (with the image's zero point folded in if it `folds`), requantization."""
         if self.argument is DType.FLOAT32:
             bias = constant_data(let, 2, constants)
             zeros = np.zeros(let.var.type.shape[-1], np.float32)
@@ -87,7 +89,7 @@ class _Weighted(PortableKernel):
                 stored_weights(let, constants, arg_type(let, 1).dtype.size_bytes),
                 LinkedConstant(role="bias", data=biases, alignment=4, layout="one a channel"),
             )
-        total = folded_biases(let, constants) if fold else bias_data(let, constants)
+        total = folded_biases(let, constants) if self.folds else bias_data(let, constants)
         multipliers, shifts = self.multipliers(let)
         if self.argument is DType.INT16:
             biases = LinkedConstant(role="bias", data=total, alignment=8, layout="one a channel")
@@ -125,13 +127,12 @@ class _Weighted(PortableKernel):
         numbers: CStruct,
         sharing: tuple[Sharing, ...],
         *,
-        fold: bool,
         window: WindowShape | None = None,
         image_reads: float = 1.0,
     ) -> Parts:
         """The call (params, weights, image, result); rows of an image if it has a `window`."""
         image, extra = value_argument(let, 0, "image", constants)
-        linked = self.packed(let, constants, fold=fold)
+        linked = self.packed(let, constants)
         c_type, more = self.weights_fields(let, constants)
         fields: Fields = tuple((constant.role, ConstantPointer(role=constant.role)) for constant in linked)
         weights = CStruct(suffix="weights", c_type=c_type, fields=(*fields, *more))
@@ -173,12 +174,13 @@ class Conv2D(_Weighted):
         )
         # Every output channel goes over the window again.
         reads = window.reads(outputs * inputs)
-        return self.assemble(let, constants, numbers, sharing, fold=True, window=window, image_reads=reads)
+        return self.assemble(let, constants, numbers, sharing, window=window, image_reads=reads)
 
 
 class DepthwiseConv2D(_Weighted):
     """DEPTHWISE_CONV_2D, any multiplier, stride, dilation and padding."""
 
+    folds = False
     op, operator = "DEPTHWISE_CONV_2D", DEPTHWISE
 
     def __init__(self, stem: str, dtype: DType) -> None:
@@ -195,12 +197,13 @@ class DepthwiseConv2D(_Weighted):
             let, window, outputs=attrs.multiplier, inputs=1, either_way=bool(self.reverse_stem)
         )
         reads = window.reads(window.result[3])
-        return self.assemble(let, constants, numbers, sharing, fold=False, window=window, image_reads=reads)
+        return self.assemble(let, constants, numbers, sharing, window=window, image_reads=reads)
 
 
 class DepthwiseInPlace(_Weighted):
     """DEPTHWISE_CONV_2D that replaces its image: multiplier 1, stride 1, same size."""
 
+    folds = False
     op, operator = "DEPTHWISE_CONV_2D", DEPTHWISE
     is_in_place = True
 
@@ -220,7 +223,7 @@ class DepthwiseInPlace(_Weighted):
     def parts(self, let: Let, constants: ConstantData) -> Parts:
         attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
         window = window_of(let, attrs)
-        parts = self.assemble(let, constants, _conv_params(let, window, 1), (), fold=False)
+        parts = self.assemble(let, constants, _conv_params(let, window, 1), ())
         ring = _float_ring(window) if self.argument is DType.FLOAT32 else _padded_ring(window)
         call = (
             PARAMS,
@@ -279,7 +282,7 @@ class FullyConnected(_Weighted):
             numbers = rows_params(let)
         # Every output goes over its row again.
         sharing = forward_sharing(let, 0, below)
-        return self.assemble(let, constants, numbers, sharing, fold=True, image_reads=float(outputs))
+        return self.assemble(let, constants, numbers, sharing, image_reads=float(outputs))
 
 
 class _OfUint8(_Weighted):

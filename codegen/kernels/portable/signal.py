@@ -33,12 +33,12 @@ class SignalKernel(PortableKernel):
         *,
         replaces: tuple[int, ...] = (),
         narrows: bool = False,
-        stem: str = "",
         dtype: DType | None = None,
     ) -> None:
         """`replaces`: arguments in whose place the result may be; `narrows`: it may begin where the first
         argument does, whose elements are wider. `dtype`: the argument's, where there are several kernels."""
-        self.op, self.stem = op, stem or op.lower()
+        self.op = op
+        self.stem = op.lower() if dtype is None else f"{op.lower()}_{_KINDS[dtype]}"
         self.name = f"{self.stem}_portable"
         self.argument = dtype
         self._file, self._numbers = file, numbers
@@ -116,8 +116,9 @@ class _Transform(SignalKernel):
 
     def __init__(self, op: str, dtype: DType, *, inverse: bool) -> None:
         kind = _KINDS[dtype]
-        stem = f"{'i' if inverse else ''}rfft_{kind}"
-        super().__init__(op, f"fft_{kind}", self._sizes, stem=stem, dtype=dtype)
+        super().__init__(op, f"fft_{kind}", self._sizes, dtype=dtype)
+        self.stem = f"{'i' if inverse else ''}rfft_{kind}"
+        self.name = f"{self.stem}_portable"
         self._inverse = inverse
 
     def _sizes(self, let: Let) -> tuple[int, ...]:
@@ -206,8 +207,7 @@ for _dtype in FFT_TYPES:
     register(_Transform("SIGNAL_IRFFT", _dtype, inverse=True))
 register(SignalKernel("SIGNAL_ENERGY", _FRAMES, _bounds, replaces=(0,)))
 for _dtype in (DType.INT16, DType.FLOAT32):
-    _stem = f"signal_overlap_add_{_KINDS[_dtype]}"
-    register(SignalKernel("SIGNAL_OVERLAP_ADD", _FRAMES, _overlap, stem=_stem, dtype=_dtype))
+    register(SignalKernel("SIGNAL_OVERLAP_ADD", _FRAMES, _overlap, dtype=_dtype))
 register(SignalKernel("SIGNAL_FILTER_BANK", _BANK, _elements))
 register(SignalKernel("SIGNAL_SQUARE_ROOT", _BANK, _elements, narrows=True))
 register(_Smoothing("SIGNAL_NOISE", _BANK, _elements, replaces=(0, 1)))

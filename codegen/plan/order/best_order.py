@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codegen.plan.clock import Clock
-from codegen.plan.order.exact_order import Backward, Forward, OrderSearch, Outcome, beam
+from codegen.plan.order.exact_order import Backward, Forward, OrderSearch, OrderStretch, Outcome, beam
 from codegen.plan.order.order_graph import OrderGraph, OrderLimits, OrderResult, StepMasks, bits, run
 
 _PROBES = 24
@@ -195,13 +195,10 @@ def _beam(steps: StepMasks, segment: _Segment, floor: int, budget: _Budget) -> i
     """Look for a better order without proof."""
     if not budget.beam_width or segment.peak <= floor or budget.clock.late():
         return floor
-    last = [step for step in segment.file_order if not steps.after[step] & ~segment.end]
+    last = tuple(step for step in segment.file_order if not steps.after[step] & ~segment.end)
     order, states = beam(
         steps,
-        segment.end,
-        segment.start,
-        segment.end_live,
-        last,
+        OrderStretch(start=segment.end, goal=segment.start, live=segment.end_live, last=last),
         width=budget.beam_width,
         level=segment.peak - 1,
         late=budget.clock.late,

@@ -162,25 +162,28 @@ class _OrderState:
         return self.peak, self.live, self.rest
 
 
-def beam(
-    steps: StepMasks,
-    start: int,
-    goal: int,
-    live: int,
-    last: Sequence[int],
-    *,
-    width: int,
-    level: int,
-    late: Callable[[], bool],
-) -> tuple[tuple[int, ...] | None, int]:
-    """(order from `goal` to `start`, states looked at); no order if every one kept has a peak above `level`.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OrderStretch:
+    """Steps to order backwards, between two states that every order passes."""
 
-    `start` is the state after the order, `goal` the one before it, `live` the bytes alive in `start`,
-    `last` the steps that may come last. `late` ends it without one.
-    """
-    states = [_OrderState(start, live, 0, tuple(last), None, -1)]
+    start: int
+    """StepMasks behind the order, where the search begins."""
+    goal: int
+    """StepMasks in front of the order."""
+    live: int
+    """Bytes alive in `start`."""
+    last: tuple[int, ...]
+    """Steps that may come last."""
+
+
+def beam(
+    steps: StepMasks, stretch: OrderStretch, *, width: int, level: int, late: Callable[[], bool]
+) -> tuple[tuple[int, ...] | None, int]:
+    """(order of the stretch, states looked at); no order if every one kept has a peak above `level`, or when
+    it is `late`."""
+    states = [_OrderState(stretch.start, stretch.live, 0, stretch.last, None, -1)]
     looked_at = 0
-    while states and states[0].rest != goal:
+    while states and states[0].rest != stretch.goal:
         if late():
             return None, looked_at
         following: dict[int, _OrderState] = {}

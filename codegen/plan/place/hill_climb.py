@@ -14,6 +14,7 @@ from codegen.plan.place.placing import (
     UNPLACED,
     Instance,
     Layout,
+    SolverRun,
     memory_plan,
     order_by_conflicts,
     order_by_size,
@@ -45,10 +46,12 @@ def hill_climb(problem: Problem) -> MemoryPlan:
     return memory_plan(
         problem,
         search.best,
-        planner="hill_climb",
-        solver="hill_climb",
-        reproducible=not search.cut_short,
-        seconds=time.monotonic() - begun,
+        SolverRun(
+            planner="hill_climb",
+            solver="hill_climb",
+            reproducible=not search.cut_short,
+            seconds=time.monotonic() - begun,
+        ),
     )
 
 

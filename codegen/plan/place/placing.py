@@ -8,6 +8,7 @@ Greedy planners: one pass in a fixed order, gaps filled. Ties by size, then time
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from codegen.plan.place.access import least_access_cost, prices
 from codegen.plan.place.bounds import lower_bounds, proved_optimal
@@ -121,14 +122,20 @@ class Layout:
         return over, price, sum(peaks)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SolverRun:
+    """A run of a planner: who placed the buffers, how long that took, and whether it would again."""
+
+    planner: str
+    solver: str
+    reproducible: bool = True
+    seconds: float = 0.0
+
+
 def memory_plan(
     problem: Problem,
     placements: Sequence[tuple[int, int]],
-    *,
-    planner: str,
-    solver: str,
-    reproducible: bool = True,
-    seconds: float = 0.0,
+    solved: SolverRun,
     bounds: Mapping[str, int] | None = None,
 ) -> MemoryPlan:
     """The plan with (pool index, offset) of every buffer, its bounds and whether it is proved optimal.
@@ -149,13 +156,13 @@ def memory_plan(
             peaks[place.pool] = max(peaks[place.pool], place.offset + buffer.size_bytes)
     plan = MemoryPlan(
         placements=placed,
-        planner=planner,
-        solver=solver,
+        planner=solved.planner,
+        solver=solved.solver,
         lower_bounds=bounds,
         proved_optimal=proved_optimal(problem, pools, peaks, bounds),
         access_cost_bound=least_access_cost(problem),
-        reproducible=reproducible,
-        seconds=seconds,
+        reproducible=solved.reproducible,
+        seconds=solved.seconds,
     )
     if overfull(problem, plan):
         raise shortage(problem, plan)
@@ -195,4 +202,5 @@ def _plan(problem: Problem, order: Callable[[Problem], list[int]], name: str) ->
     layout = Layout(Instance(problem))
     layout.lay(order(problem))
     placements = list(zip(layout.pools, layout.offsets, strict=True))
-    return memory_plan(problem, placements, planner=name, solver=name, seconds=time.monotonic() - begun)
+    seconds = time.monotonic() - begun
+    return memory_plan(problem, placements, SolverRun(planner=name, solver=name, seconds=seconds))

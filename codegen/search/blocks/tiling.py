@@ -7,7 +7,7 @@ overlap of one result with one argument.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from codegen.ir import Function, Var
@@ -39,26 +39,34 @@ _FINE = 16
 """The last tilings from fast to small are made for needs in equal ratios, so that they reach the least."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StepKernels:
+    """Kernels that may run each step of a function."""
+
+    chosen: Sequence[PrimFunc]
+    as_rows: Sequence[PrimFunc | None]
+    """The steps as a block would run them (`row_steps`)."""
+    others: Mapping[int, Sequence[PrimFunc]] = field(default_factory=dict[int, Sequence[PrimFunc]])
+    """Step -> further kernels that may run it outside of blocks."""
+
+
 class Tiler:
-    """Finds tilings of one function. `steps` are its steps as a block would run them (`row_steps`)."""
+    """Finds tilings of one function."""
 
     def __init__(
         self,
         function: Function,
-        prim_funcs: Sequence[PrimFunc],
-        steps: Sequence[PrimFunc | None],
+        kernels: StepKernels,
         lifetimes: Lifetimes,
-        streamed: str | None = None,
         *,
         costs: BlockCosts | None = None,
         overlap: bool = True,
         clock: Clock | None = None,
-        others: Mapping[int, Sequence[PrimFunc]] | None = None,
     ) -> None:
-        """`streamed`: the graph input that is delivered row by row. `overlap`: the result of a block may lie
-        over its arguments. `clock`: once it is late, blocks that nobody has simulated yet are left out.
-        `others`: by step further kernels that may run it."""
-        self._streamed = streamed
+        """`overlap`: the result of a block may lie over its arguments. `clock`: once it is late, blocks that
+        nobody has simulated yet are left out."""
+        prim_funcs, steps = kernels.chosen, kernels.as_rows
+        self._streamed = streamed = lifetimes.streamed
         self._clock = clock or Clock()
         self._costs, self._overlap = costs or BlockCosts(), overlap
         self._prims = prim_funcs
@@ -66,7 +74,7 @@ class Tiler:
         self._lives = lifetimes
         self._plain = [self._plain_unit(step, prim) for step, prim in enumerate(prim_funcs)]
         self._others = [
-            self._plain_unit(step, prim) for step, prims in (others or {}).items() for prim in prims
+            self._plain_unit(step, prim) for step, prims in kernels.others.items() for prim in prims
         ]
         readers = function.uses().get(streamed, []) if streamed else []
         images = [param.type.shape[:1] for param in function.params if param.name == streamed]

@@ -18,7 +18,7 @@ from codegen.program.interface import Edge
 from codegen.search import states
 from codegen.search.blocks.block_costs import BlockCosts
 from codegen.search.blocks.row_blocks import Segment, apply
-from codegen.search.blocks.tiling import Tiler
+from codegen.search.blocks.tiling import StepKernels, Tiler
 from codegen.search.choices import Choices
 from codegen.search.kernels import fewest_bytes, in_place, view_choice
 from codegen.search.kernels.binding import Binder
@@ -200,17 +200,13 @@ class Planning:
     def _tiler(self, others: Mapping[int, Sequence[PrimFunc]] | None = None) -> Tiler:
         function, prims, steps = self.variant.function, self.variant.prim_funcs, self.variant.steps
         lives = Lifetimes(function, prims, self.edge)
-        return Tiler(
-            function,
-            prims,
-            steps if self.choices.blocks else (None,) * len(steps),
-            lives,
-            self.streamed,
-            costs=self.costs,
-            overlap=self.choices.sharing == "overlap",
-            clock=self.choices.clock,
-            others=others if self.choices.sharing == "overlap" else None,
+        overlap = self.choices.sharing == "overlap"
+        kernels = StepKernels(
+            chosen=prims,
+            as_rows=steps if self.choices.blocks else (None,) * len(steps),
+            others=others if overlap and others else {},
         )
+        return Tiler(function, kernels, lives, costs=self.costs, overlap=overlap, clock=self.choices.clock)
 
     def attempt(self, segments: Sequence[Segment]) -> Attempt:
         """The plan with these blocks. Raises DoesNotFit, the peak named by its step."""
@@ -235,7 +231,7 @@ class Planning:
         if self.choices.sharing != "overlap":
             return {}
         alternatives = view_choice.alternatives(function, prims, self.edge)
-        return states.apart(function, prims, alternatives, self.choices.state_inputs)
+        return states.apart(function, prims, alternatives, self.choices.lasting.names)
 
     def _candidates(
         self, function: Function, prims: Sequence[PrimFunc], others: Mapping[int, PrimFunc]
@@ -367,12 +363,12 @@ class Planning:
         """Pools of a buffer: state is apart from all else, of several models or where a rule says so."""
         del kind
         choices = self.choices
-        if buffer in choices.state_memories:
-            return [choices.state_memories[buffer]]
+        if buffer in choices.lasting.memories:
+            return [choices.lasting.memories[buffer]]
         names = [pool.name for pool in self.pools if pool.name not in choices.state_pools]
         if not choices.state_bytes:
             return names
-        return names[-1:] if buffer in choices.state_inputs else names[:-1]
+        return names[-1:] if buffer in choices.lasting.names else names[:-1]
 
     def _live(self, function: Function, prims: Sequence[PrimFunc]) -> Liveness:
         return liveness(

@@ -19,8 +19,8 @@ class Offsets:
         self, programs: Sequence[Program], order: Orientation, distances: Distances, names: NamedSizes
     ) -> None:
         """`programs` lie in this order, at these distances."""
-        self._programs, self._order, self._distances = programs, order, distances
-        self._names, self._fitter = names, names.fitter
+        self.programs, self.order, self._distances = programs, order, distances
+        self.names, self._fitter = names, names.fitter
         self._buffers = programs[-1].memory.problem.buffers
         self.of: dict[str, Formula] = {}
         """Buffer -> its offset."""
@@ -33,7 +33,7 @@ class Offsets:
         offsets below it that have no short formula get a name."""
         starts = self._starts(id_)
         arms: list[tuple[Formula, Whole]] = [(number(0), np.zeros_like(starts))]
-        for low in self._order.below[id_]:
+        for low in self.order.below[id_]:
             distance, values = self._distances[low, id_]
             ends = self._starts(low) + values
             if (ends > 0).any():
@@ -41,13 +41,13 @@ class Offsets:
         best = self._fitter.largest(arms)
         alignment = next(buffer.alignment for buffer in self._buffers if buffer.id == id_)
         formula = best if alignment == 1 else RoundedUp(value=best, multiple=alignment)
-        if not np.array_equal(self._names.value(formula), starts):
+        if not np.array_equal(self.names.value(formula), starts):
             raise Unlike(f"the offset of {id_} follows no formula")
         return formula
 
     def _starts(self, id_: str) -> Whole:
         """Offsets of a buffer at all members."""
-        return np.array([program.memory.plan.placements[id_].offset for program in self._programs], np.int64)
+        return np.array([program.memory.plan.placements[id_].offset for program in self.programs], np.int64)
 
     def _above(self, distance: Formula, id_: str) -> Formula:
         """`distance` above the start of a buffer; what is no sum gets a name."""
@@ -61,12 +61,12 @@ class Offsets:
 
     def _name(self, name: str, formula: Formula, of: str) -> Sum:
         """`formula` by a name, which is new or has these values already."""
-        values = self._names.value(formula)
+        values = self.names.value(formula)
         stem = name = name.replace(".", "_")
         known = self._fitter.values
         for number_ in range(2, len(known) + 3):
             if name not in known:
-                self._names.add(name, formula, values, of)
+                self.names.add(name, formula, values, of)
             if np.array_equal(known[name], values):
                 break
             name = f"{stem}_{number_}"
@@ -81,23 +81,23 @@ class Offsets:
 
     def _sizes(self, index: int) -> Whole:
         return np.array(
-            [program.memory.problem.buffers[index].size_bytes for program in self._programs], np.int64
+            [program.memory.problem.buffers[index].size_bytes for program in self.programs], np.int64
         )
 
     def peak(self, pool: str) -> Formula:
         """Bytes that a pool takes: where its last byte ends."""
-        values = np.array([program.memory.peak_bytes(pool) for program in self._programs], np.int64)
+        values = np.array([program.memory.peak_bytes(pool) for program in self.programs], np.int64)
         short = self._fitter.formula(values)
         if short is not None:
             return short
         arms: list[tuple[Formula, Whole]] = []
         for index, buffer in enumerate(self._buffers):
-            if self._order.pools[buffer.id] != pool:
+            if self.order.pools[buffer.id] != pool:
                 continue
             ends = self._sizes(index) + self._starts(buffer.id)
             formula = self._fitter.formula(ends)
             if formula is None:
-                size = self._names.formula(self._sizes(index), f"the size of {buffer.id}")
+                size = self.names.formula(self._sizes(index), f"the size of {buffer.id}")
                 formula = self._above(size, buffer.id)
             arms.append((formula, ends))
         return self._fitter.largest(arms)

@@ -33,12 +33,11 @@ def ranged(
     looked: LookedAt,
     made: Members,
     planner: Planner,
-    check: Callable[[Program], None],
-    progress: Progress,
+    check_members: Callable[[Sequence[Program]], None],
 ) -> Program:
     """`program`, planned at the largest sizes, for all sizes; `looked`: those that its members are made at.
 
-    Raises Unlike where its structure depends on the sizes, ValueError where `check` finds a member wrong.
+    Raises Unlike where its structure depends on the sizes, ValueError where `check_members` finds one wrong.
     """
     rows = zip(looked.modules, looked.combinations, strict=True)
     members = [made.at(module, values) for module, values in rows]
@@ -56,11 +55,9 @@ def ranged(
         program_of(program, member, order, {pair: int(values[i]) for pair, (_, values) in distances.items()})
         for i, member in enumerate(members)
     ]
-    for index, member in enumerate(programs):
-        progress(f"check {program.name} at its sizes", index, len(programs))
-        check(member)
+    check_members(programs)
     offsets = Offsets(programs, order, distances, names)
-    return Formulas(program, sizes, every, members, programs, order, function, names).program(offsets)
+    return Formulas(program, sizes, members, function, offsets).program()
 
 
 def turning(

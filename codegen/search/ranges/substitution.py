@@ -13,15 +13,14 @@ from codegen.ir.formulas import (
     Formula,
     constant_of,
     found_in,
+    is_small,
     largest_term,
     names_of,
     text,
 )
-from codegen.ir.ranged import NamedSizes
 from codegen.kernels.primfunc import PrimFunc
 from codegen.lifetimes.ties import ties
 from codegen.plan.place.bounds import lower_bounds
-from codegen.plan.place.orientation import Orientation
 from codegen.program.program import MemoryLayout, Program
 from codegen.program.size_ranges import Peak, Ranges
 from codegen.search.ranges.call_formulas import call_of_all
@@ -37,43 +36,38 @@ class Formulas:
         self,
         program: Program,
         sizes: Sizes,
-        proved: bool,
         members: Sequence[Member],
-        programs: Sequence[Program],
-        order: Orientation,
         function: Function,
-        names: NamedSizes,
+        offsets: Offsets,
     ) -> None:
-        """`programs` are `members` with their buffers in place, in this order; `function` is that of them
-        all."""
-        self._program, self._symbols = programs[-1], sizes.symbols
-        self._asked, self._proved = sizes, proved
+        """`offsets`: of `members` as programs with their buffers in place; `function` is that of them all."""
+        self._program, self._sizes = offsets.programs[-1], sizes
         self._original = program
-        self._members, self._programs, self._order = members, programs, order
-        self._function, self._names = function, names
+        self._members, self._function, self._offsets = members, function, offsets
+        self._programs, self._names = offsets.programs, offsets.names
 
-    def program(self, places_: Offsets) -> Program:
+    def program(self) -> Program:
         """The program at the largest sizes with its formulas."""
-        function, offsets = self._function, places_.of
+        function, offsets = self._function, self._offsets.of
         prims = tuple(self._prim(index, prim) for index, prim in enumerate(self._program.steps.prim_funcs))
         values, workspaces = dict(self._places(offsets)), dict(self._workspaces(offsets))
-        pools = {pool.name: places_.peak(pool.name) for pool in self._program.memory.problem.pools}
-        buffers = {id_: (offsets[id_], size) for id_, size in places_.sizes()}
+        pools = {pool.name: self._offsets.peak(pool.name) for pool in self._program.memory.problem.pools}
+        buffers = {id_: (offsets[id_], size) for id_, size in self._offsets.sizes()}
         places = [*values.values(), *workspaces.values(), *pools.values(), *chain(*buffers.values())]
         places += [number.formula for number in found_in((function.params, function.body))]
         places += [number for prim in prims for number in prim.numbers]
         self._check_range(places)
         extents = self._names.sizes.used_by(name for place in places for name in names_of(place)).extents
         ranges = Ranges(
-            symbols=self._symbols,
+            symbols=self._sizes.symbols,
             extents=extents,
             values=values,
             workspaces=workspaces,
             buffers=buffers,
             pools=pools,
             peaks={pool.name: tuple(self._peaks(pool.name)) for pool in self._program.memory.problem.pools},
-            proved=self._proved,
-            narrowed=self._asked.narrowed,
+            proved=is_small(self._sizes.symbols),
+            narrowed=self._sizes.narrowed,
         )
         layout = self._program.constants
         constants = replace(layout, pools=link(prims, layout.candidates))
@@ -106,7 +100,7 @@ class Formulas:
         every = [*formulas, *(extent.formula for extent in self._names.extents.values())]
         for formula in every:
             if largest_term(formula, self._names.fitter.values) >= 1 << 31:
-                said = ", ".join(str(symbol) for symbol in self._symbols)
+                said = ", ".join(str(symbol) for symbol in self._sizes.symbols)
                 help_ = "give a smaller upper end"
                 text_ = f"{text(formula)} does not fit in 32 bits"
                 raise CodegenError(Message(code="E309", where=f"--dim {said}", text=text_, help=help_))
@@ -156,9 +150,9 @@ class Formulas:
 
     def _peaks(self, pool: str) -> Iterator[Peak]:
         for member, program in zip(self._members, self._programs, strict=True):
-            bounds = lower_bounds(program.memory.problem, self._order.pools)
+            bounds = lower_bounds(program.memory.problem, self._offsets.order.pools)
             yield Peak(
-                values=tuple(member.values[symbol.name] for symbol in self._symbols),
+                values=tuple(member.values[symbol.name] for symbol in self._sizes.symbols),
                 planned_bytes=program.memory.peak_bytes(pool),
                 lower_bound_bytes=bounds.get(pool, 0),
             )

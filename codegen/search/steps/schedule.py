@@ -185,6 +185,7 @@ class Lifetimes:
         edge: Edge,
     ) -> None:
         """Bytes that the caller owns by `edge` need nothing here."""
+        self.streamed = edge.streamed
         self.roots = {param.name: param.name for param in function.params}
         self.sizes = {param.name: param.type.size_bytes for param in function.params}
         self.births = {param.name: -1 for param in function.params}

@@ -25,6 +25,7 @@ from codegen.targets.arm.fault_words import decode_fault
 from codegen.targets.core_family import (
     CompilerFacts,
     CoreFamily,
+    Cores,
     CycleCounter,
     CycleFacts,
     EmulatorFacts,
@@ -92,9 +93,7 @@ def _per_instruction() -> Mapping[str, float]:
 FAMILY = CoreFamily(
     name="arm",
     title="Cortex-M",
-    cpu_prefix="cortex-",
-    architectures=ARCHITECTURES,
-    features=FEATURES,
+    cores=Cores(architectures=ARCHITECTURES, features=FEATURES, prefix="cortex-"),
     compiler=CompilerFacts(
         prefix=ARM_PREFIX,
         install="sudo apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi",

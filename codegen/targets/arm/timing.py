@@ -19,6 +19,19 @@ from codegen.targets.instructions import Executed, Instruction
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ProductTiming:
+    """Cycles of integer products and quotients."""
+
+    multiply: int = 1
+    multiply_add: int = 1
+    long_multiply: int = 1
+    divide: int = 7
+
+
+PRODUCTS = ProductTiming()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Timing:
     """Cycles of one core's instructions; everything not named takes one."""
 
@@ -33,10 +46,7 @@ class Timing:
     """Extra cycles of a taken direct branch: the pipeline refills."""
     call_refill: int = 2
     """BL, BX, POP {pc} and other indirect branches: as `refill`."""
-    multiply: int = 1
-    multiply_add: int = 1
-    long_multiply: int = 1
-    divide: int = 7
+    products: ProductTiming = PRODUCTS
     float_multiply_add: int = 3
     float_divide: int = 14
     dual_issue: bool = False
@@ -49,7 +59,7 @@ class Timing:
 TIMINGS = {
     "cortex-m0": Timing(pipelined_load=2, store=2, refill=2, call_refill=3),
     "cortex-m0plus": Timing(pipelined_load=2, store=2, refill=1, call_refill=2),
-    "cortex-m3": Timing(multiply_add=2, long_multiply=4),
+    "cortex-m3": Timing(products=ProductTiming(multiply_add=2, long_multiply=4)),
     "cortex-m4": Timing(),
     "cortex-m7": Timing(load=1, refill=0, call_refill=1, dual_issue=True, float_multiply_add=1),
     "cortex-m33": Timing(),
@@ -137,16 +147,16 @@ def _is_single(instruction: Instruction) -> bool:
 
 def _arithmetic(name: str, timing: Timing) -> float:
     rules = (
-        (_LONG, timing.long_multiply),
-        (_MULTIPLY_ADD, timing.multiply_add),
-        (_DIVIDE, timing.divide),
+        (_LONG, timing.products.long_multiply),
+        (_MULTIPLY_ADD, timing.products.multiply_add),
+        (_DIVIDE, timing.products.divide),
         (_FLOAT_ADD, timing.float_multiply_add),
         (_FLOAT_DIVIDE, timing.float_divide),
     )
     for pattern, cost in rules:
         if pattern.match(name):
             return cost
-    return timing.multiply if name.startswith("mul") else 1
+    return timing.products.multiply if name.startswith("mul") else 1
 
 
 def _unit(instruction: Instruction | None) -> str:

@@ -10,6 +10,7 @@ from codegen.ir import Board
 from codegen.targets.core_family import (
     CompilerFacts,
     CoreFamily,
+    Cores,
     CycleCounter,
     CycleFacts,
     Ecosystems,
@@ -54,9 +55,7 @@ def _per_instruction() -> Mapping[str, float]:
 FAMILY = CoreFamily(
     name="riscv",
     title="RISC-V",
-    architectures=ARCHITECTURES,
-    features=FEATURES,
-    refusal=refusal,
+    cores=Cores(architectures=ARCHITECTURES, features=FEATURES, refusal=refusal),
     is_on_request=True,
     compiler=CompilerFacts(
         prefix="riscv64-unknown-elf-",

@@ -24,6 +24,8 @@ from codegen.api import (
     Messages,
     Options,
     Progress,
+    RunConditions,
+    SerialLine,
     Trace,
     all_complaints,
     array,
@@ -165,8 +167,7 @@ def prepared(built: Built, place: LabBoard, progress: Progress = silent) -> Buil
         built.folder / ELF,
         built.image.build_sha256,
         tool_of(place),
-        port=place.port,
-        baud=place.baud,
+        line=SerialLine(port=place.port, baud=place.baud),
     )
     if place.baud is None or built.board.uart is None:
         return built
@@ -180,7 +181,9 @@ def measured(
     CodegenError E6xx; E640 where it takes longer than the board's limit."""
     patience = replace(patience_of(options), session_seconds=float(place.seconds))
     found = execute_all(
-        built, cases, port=place.port, trace=Trace.COST, sandboxed=options.sandbox, patience=patience
+        built,
+        cases,
+        RunConditions(port=place.port, trace=Trace.COST, sandboxed=options.sandbox, patience=patience),
     )
     complaints = all_complaints(built, cases, found)
     return report_document(built, options, found), complaints, found[0].result.cases[0].outputs

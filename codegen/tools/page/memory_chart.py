@@ -44,6 +44,16 @@ class StepColumn:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ChartSize:
+    """Pixels of a chart."""
+
+    width: int
+    height: int
+    bottom: int
+    """Bottom of the boxes; names of steps and numbers are below."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class MemoryChart:
     """All that is drawn of a pool."""
 
@@ -52,9 +62,7 @@ class MemoryChart:
     """Of the pool in the document."""
     measured: int | None
     """Index of what was measured, in the document."""
-    width: int
-    height: int
-    bottom: int
+    size: ChartSize
     boxes: tuple[Box, ...]
     shared: tuple[Box, ...]
     """Where a buffer is written over another one."""
@@ -74,6 +82,8 @@ class _ChartFrame:
     pixels: float
     """A unit of time."""
     extent: int
+    width: int
+    """Pixels of all units."""
 
     def x(self, time: int) -> float:
         return LEFT + (time - self.first) * self.pixels
@@ -104,8 +114,10 @@ def memory_charts(
     for index, pool in enumerate(pools):
         here = [(i, b) for i, b in enumerate(buffers) if b.pool == pool.name]
         if here:
-            frame = _ChartFrame(first=first, pixels=width / max(last - first, 1), extent=pool.peak_bytes)
-            chart = _chart(frame, pool, index, here, steps, measured.get(pool.name), width)
+            frame = _ChartFrame(
+                first=first, pixels=width / max(last - first, 1), extent=pool.peak_bytes, width=width
+            )
+            chart = _chart(frame, pool, index, here, steps, measured.get(pool.name))
             found.append(chart)
     return tuple(found)
 
@@ -117,7 +129,6 @@ def _chart(
     here: Sequence[tuple[int, Buffer]],
     steps: Sequence[Step],
     measured: int | None,
-    width: int,
 ) -> MemoryChart:
     # The late born are drawn over the early ones, whose bytes they overwrite; of those born at once the
     # smaller ones last.
@@ -125,15 +136,17 @@ def _chart(
     above = _above([buffer for _, buffer in ordered])
     columns = tuple(_columns(frame, steps))
     is_named = bool(columns) and min(column.width for column in columns) >= _FONT + 1
-    first, last = frame.first, frame.first + round(width / frame.pixels)
+    first, last = frame.first, frame.first + round(frame.width / frame.pixels)
     numbers = () if steps else byte_ticks(last - first)
     return MemoryChart(
         pool=pool,
         index=index,
         measured=measured,
-        width=LEFT + width + RIGHT,
-        height=TOP + HEIGHT + (_below(columns) if is_named else _NUMBERS),
-        bottom=TOP + HEIGHT,
+        size=ChartSize(
+            width=LEFT + frame.width + RIGHT,
+            height=TOP + HEIGHT + (_below(columns) if is_named else _NUMBERS),
+            bottom=TOP + HEIGHT,
+        ),
         boxes=tuple(_box(frame, i, buffer, above.get(buffer.id, ())) for i, buffer in ordered),
         shared=tuple(_shared(frame, here)),
         ticks=tuple(LevelLine(at=frame.y(at), text=short_bytes(at)) for at in byte_ticks(frame.extent)),

@@ -9,7 +9,7 @@ import msgspec
 from codegen.api import ExitCode, counted, progress, table, to_json
 from codegen.tools.quantize import TOOL
 from codegen.tools.quantize.evaluation import Evaluation
-from codegen.tools.quantize.quantizer import Method, Quantized
+from codegen.tools.quantize.quantizer import Method, Quantized, Scheme
 from codegen.tools.quantize.quantizer import quantize as quantize_model
 
 FEW_SAMPLES = 32
@@ -72,8 +72,7 @@ def quantize(
             model,
             calibration,
             target,
-            method=method,
-            per_channel=per_channel,
+            scheme=Scheme(method=method, per_channel=per_channel),
             evaluation=evaluate,
             progress=stage,
         )

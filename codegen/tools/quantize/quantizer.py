@@ -57,13 +57,25 @@ class Quantized:
     """Inputs with numbers that calibration has not seen: the share of samples of the evaluation."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Scheme:
+    """How numbers become integers."""
+
+    method: Method = "minmax"
+    """How the range of a value is chosen from what calibration saw of it."""
+    per_channel: bool = True
+    """Scales of weights: one a channel, or one a tensor."""
+
+
+PLAIN_SCHEME = Scheme()
+
+
 def quantize(
     model: Path,
     calibration: Path,
     output: Path,
     *,
-    method: Method = "minmax",
-    per_channel: bool = True,
+    scheme: Scheme = PLAIN_SCHEME,
     evaluation: Path | None = None,
     progress: Progress = silent,
 ) -> Quantized:
@@ -88,7 +100,7 @@ def quantize(
             _prepare(onnxruntime, real.proto, prepared)
             _flatten_biases(onnx_package(name), prepared)
             rewrite_means(onnx_package(name), prepared)
-            _quantise(onnxruntime, prepared, made, _Calls(samples, progress), method, per_channel=per_channel)
+            _quantise(onnxruntime, prepared, made, _Calls(samples, progress), scheme)
         except Exception as error:  # onnxruntime's exceptions have no common class of their own
             reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
             help_ = "the model may use operators that the quantiser cannot read: simplify it before (onnxsim)"
@@ -189,9 +201,7 @@ def _flatten_biases(onnx: Any, path: Path) -> None:
     onnx.save_model(onnx.shape_inference.infer_shapes(model), str(path))
 
 
-def _quantise(
-    onnxruntime: Any, source: Path, target: Path, calls: "_Calls", method: Method, *, per_channel: bool
-) -> None:
+def _quantise(onnxruntime: Any, source: Path, target: Path, calls: "_Calls", scheme: Scheme) -> None:
     quantization = onnxruntime.quantization
     int8 = quantization.QuantType.QInt8
     registry = importlib.import_module("onnxruntime.quantization.registry")
@@ -202,10 +212,10 @@ def _quantise(
         calls,
         quant_format=quantization.QuantFormat.QDQ,
         op_types_to_quantize=list(dict.fromkeys(types)),
-        per_channel=per_channel,
+        per_channel=scheme.per_channel,
         activation_type=int8,
         weight_type=int8,
-        calibrate_method=quantization.CalibrationMethod[_METHODS[method]],
+        calibrate_method=quantization.CalibrationMethod[_METHODS[scheme.method]],
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import pytest
 
-from codegen.board import boards, load_board, run
+from codegen.board import boards, load_board
 from codegen.board.link.exchange import Link, Patience
 from codegen.board.link.linked_board import LinkedTarget, target_session
 from codegen.board.machines.ports import SocketPort
@@ -20,6 +20,7 @@ from codegen.errors import CodegenError, ExitCode, Message
 from codegen.ir import Board, Runner
 from codegen.program.image import BenchModel, Image, RunRequest, RunResult, Trace
 from tests.board import probe
+from tests.board.probe import run
 from tests.toolchain import fake_model
 
 pytestmark = pytest.mark.qemu

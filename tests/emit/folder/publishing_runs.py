@@ -20,7 +20,7 @@ from pathlib import Path
 from codegen.emit import write
 from codegen.emit.folder.manifest import edited, read_manifest
 from codegen.errors import CodegenError
-from codegen.program.image import Sources
+from codegen.program.image import ProductFunctions, Sources
 
 _CALLS = {
     *("open", "os.chmod", "os.link", "os.listdir", "os.mkdir", "os.remove", "os.rename", "os.rmdir"),
@@ -47,7 +47,7 @@ def sources(version: int) -> Sources:
         model_files=(),
         include_dirs=(".",),
         linker_script=None,
-        entry_functions=(),
+        functions=ProductFunctions(entries=()),
         prefix="",
     )
 

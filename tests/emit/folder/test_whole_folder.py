@@ -9,7 +9,7 @@ import pytest
 
 from codegen.emit import staged, write
 from codegen.errors import CodegenError
-from codegen.program.image import Sources
+from codegen.program.image import ProductFunctions, Sources
 
 
 def _sources(**files: str) -> Sources:
@@ -19,7 +19,7 @@ def _sources(**files: str) -> Sources:
         model_files=(),
         include_dirs=(".",),
         linker_script=None,
-        entry_functions=(),
+        functions=ProductFunctions(entries=()),
         prefix="",
     )
 

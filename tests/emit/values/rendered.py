@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from codegen.board import load_board
-from codegen.driver.build import plan_model
+from codegen.driver.build import Share, plan_model
 from codegen.driver.options import Options
 from codegen.emit import render
 from codegen.joint import together
@@ -23,7 +23,9 @@ def rendered_files(
         pool_limits={"flash": flash},
         interface=Interface(entry=entry),
     )
-    return render(together([plan_model(path, load_board("mps2-an386"), options, alone=True).program])).files
+    return render(
+        together([plan_model(path, load_board("mps2-an386"), options, share=Share(alone=True)).program])
+    ).files
 
 
 def step(text: str, index: int) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from codegen.board import load_board
-from codegen.driver.build import plan_model
+from codegen.driver.build import Share, plan_model
 from codegen.driver.options import Options
 from codegen.emit import render, write
 from codegen.joint import together
@@ -70,7 +70,9 @@ def planned(**options: Any) -> Program:
     host = load_board("host")
     regions = tuple(replace(each, access_cost=1.0 if each.writable else 8.0) for each in host.regions)
     chosen = replace(Options(board="host", optimize="speed"), **options)
-    return plan_model(model_path(KWS), replace(host, regions=regions), chosen, alone=True).program
+    return plan_model(
+        model_path(KWS), replace(host, regions=regions), chosen, share=Share(alone=True)
+    ).program
 
 
 def output(program: Program, folder: Path, *options: str) -> str:
@@ -117,7 +119,7 @@ def test_copies_that_save_next_to_nothing_are_not_made() -> None:
     Arithmetic: 4,072,248 without copies, 4,062,456 with the one that fits below the peak.
     """
     board = load_board("stm32")
-    program = plan_model(model_path(KWS), board, Options(board="stm32"), alone=True).program
+    program = plan_model(model_path(KWS), board, Options(board="stm32"), share=Share(alone=True)).program
     assert program.constants.copied == () and program.constants.costs.chosen == program.constants.costs.linked
     assert "stage_copy" not in render(together([program])).files[f"{program.name}_kernels.h"]
 

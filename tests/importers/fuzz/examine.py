@@ -10,7 +10,7 @@ from pathlib import Path
 
 from codegen import board as boards
 from codegen import emit, importers, toolchain
-from codegen.driver.build import plan_model
+from codegen.driver.build import Share, plan_model
 from codegen.driver.checks.fit import telling
 from codegen.driver.inputs.planned import Planned
 from codegen.driver.joining import joined
@@ -60,7 +60,9 @@ def rendered(path: Path, board: str) -> tuple[Planned, Sources]:
     options, target = options_of(board), boards.load_board(board)
     with telling():
         models, bundle = joined(
-            ("m",), options, lambda name, limits: plan_model(path, target, options, name=name, limits=limits)
+            ("m",),
+            options,
+            lambda name, limits: plan_model(path, target, options, share=Share(name=name, limits=limits)),
         )
     return models[0], emit.render(bundle, toolchain.LEVELS[options.optimize])
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from codegen import board as boards
 from codegen import emit, toolchain
-from codegen.driver.build import Planned, plan_model
+from codegen.driver.build import Planned, Share, plan_model
 from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
 from codegen.driver.report.output_check import array
@@ -50,7 +50,7 @@ def run_together(
         path = folder / f"m{number}.onnx"
         path.write_bytes(data)
         try:
-            planned.append(plan_model(path, board, options, name=f"m{number}", emulated=True))
+            planned.append(plan_model(path, board, options, share=Share(name=f"m{number}"), emulated=True))
         except CodegenError as error:
             planned.append(error)
     plans = {number: plan for number, plan in enumerate(planned) if isinstance(plan, Planned)}

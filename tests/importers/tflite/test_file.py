@@ -21,7 +21,7 @@ from codegen.errors import CodegenError
 from codegen.importers.tflite import import_tflite
 from codegen.importers.tflite.file import flatbuffer
 from codegen.importers.tflite.file.offline_plan import METADATA, tensor_problem, with_offline_plan
-from codegen.importers.tflite.writing.writer import ModelBuilder
+from codegen.importers.tflite.writing.writer import Custom, ModelBuilder
 from codegen.ir import ConstRef, Var
 from codegen.ir.ops import UserAttrs, UserKernel
 from codegen.plan.place.bounds import lower_bound
@@ -91,7 +91,7 @@ def test_a_call_is_as_the_file_says() -> None:
     x = model.tensor("user0", (1, 4), scale=0.5)
     k = model.tensor("k", (3,), "int32", data=[1, 2, 3])
     y = model.tensor("y", (2, 5), "int16", scale=0.25)
-    model.op("CUSTOM", [x, None, k], [y], custom_code="Mine", custom_options=b"\x01\xff")
+    model.op("CUSTOM", [x, None, k], [y], custom=Custom(code="Mine", options=b"\x01\xff"))
     model.inputs(x)
     model.outputs(y)
     mine = UserKernel(op="Mine", symbol="mine", source="mine.c", text="int x;")

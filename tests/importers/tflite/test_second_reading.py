@@ -17,7 +17,7 @@ from codegen.importers.printable_names import uncontrolled
 from codegen.importers.tflite.file import flatbuffer, option_tables
 from codegen.importers.tflite.file.reader import FileModel, FileOperator, FileTensor, read
 from codegen.importers.tflite.writing import writer_options
-from codegen.importers.tflite.writing.writer import ModelBuilder
+from codegen.importers.tflite.writing.writer import Custom, ModelBuilder
 from tests import opgen
 from tests.engines import TFLITE_RUNTIME, ReadOperator, available, read_operators
 from tests.importers.samples import Patch, complaint, everything, imported, one_op, schema_word
@@ -127,10 +127,10 @@ def _read_tensor(tensor: FileTensor, model: FileModel) -> dict[str, Any]:
         "type": tensor.type_code,
         "variable": tensor.variable,
         "sparse": tensor.sparse,
-        "scales": tensor.scales.tolist(),
-        "zero_points": tensor.zero_points.tolist(),
-        "axis": tensor.axis,
-        "custom_quantization": tensor.custom_quantization,
+        "scales": tensor.quantization.scales.tolist(),
+        "zero_points": tensor.quantization.zero_points.tolist(),
+        "axis": tensor.quantization.axis,
+        "custom_quantization": tensor.quantization.is_custom,
         "data": model.buffers[tensor.buffer].tobytes(),
     }
 
@@ -167,9 +167,9 @@ def written_back(model: FileModel) -> bytes:
             tensor.name,
             tensor.shape,
             name,
-            scale=tensor.scales.tolist() or None,
-            zero_point=tensor.zero_points.tolist() or 0,
-            axis=tensor.axis if len(tensor.shape) > 1 else 0,
+            scale=tensor.quantization.scales.tolist() or None,
+            zero_point=tensor.quantization.zero_points.tolist() or 0,
+            axis=tensor.quantization.axis if len(tensor.shape) > 1 else 0,
             data=data.view(np.dtype(name).newbyteorder("<")).reshape(tensor.shape) if len(data) else None,
             shape_signature=tensor.signature or None,
             variable=tensor.variable,
@@ -179,8 +179,7 @@ def written_back(model: FileModel) -> bytes:
             operator.name,
             [None if tensor == -1 else tensor for tensor in operator.inputs],
             operator.outputs,
-            custom_code=operator.custom_name,
-            custom_options=operator.custom_options,
+            custom=Custom(code=operator.custom_name, options=operator.custom_options),
             **_option_values(operator),
         )
     builder.inputs(*model.inputs)
@@ -285,7 +284,7 @@ def _vendor_file(name: str) -> bytes:
     """What a vendor's compiler leaves: an operator of its own, of the shape and types of an ADD."""
     model = ModelBuilder()
     a, b, y = (model.tensor(tensor, (1, 4), scale=0.5) for tensor in ("a", "b", "y"))
-    model.op("CUSTOM", [a, b], [y], custom_code=name, custom_options=b"\x01\x04\x01")
+    model.op("CUSTOM", [a, b], [y], custom=Custom(code=name, options=b"\x01\x04\x01"))
     model.inputs(a, b)
     model.outputs(y)
     return model.build()
@@ -325,7 +324,7 @@ def _with_options_behind(data: bytes, options: bytes) -> bytes:
 
 def test_options_behind_the_flatbuffer_are_read() -> None:
     """Large options lie behind the tables, as large buffers do; such an operator seemed to have none."""
-    data = _with_options_behind(one_op("CUSTOM", (1, 4), (1, 4), custom_code="Mine"), b"behind")
+    data = _with_options_behind(one_op("CUSTOM", (1, 4), (1, 4), custom=Custom(code="Mine")), b"behind")
     assert read(data, "m").operators[0].custom_options == b"behind"
     assert list(differences(was_read(read(data, "m")), said(data))) == []
     assert "a custom operator's options would lie at bytes" in complaint(data[:-1])

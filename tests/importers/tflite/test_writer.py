@@ -7,7 +7,7 @@ import pytest
 import tflite
 
 from codegen.importers.tflite.file.option_tables import BY_OPERATOR, OptionStorage
-from codegen.importers.tflite.writing.writer import ModelBuilder
+from codegen.importers.tflite.writing.writer import Custom, ModelBuilder
 from codegen.importers.tflite.writing.writer_options import builtin_code
 from tests.importers.samples import schema_word
 
@@ -108,7 +108,7 @@ def test_operators_beyond_one_byte_and_custom_ones() -> None:
     model = ModelBuilder()
     x = model.tensor("x", (), "float32")
     model.op("GELU", [x, None], [x])
-    model.op("CUSTOM", [x], [x], custom_code="mine")
+    model.op("CUSTOM", [x], [x], custom=Custom(code="mine"))
     built = read(model.build())
     assert built.OperatorCodes(0).BuiltinCode() == builtin_code("GELU") > 127
     assert built.OperatorCodes(0).DeprecatedBuiltinCode() == 127

@@ -31,7 +31,7 @@ def _module(result: TensorType = TYPE) -> Module:
     builder = Builder()
     x = builder.param("x", TYPE, device=VirtualDevice(memory_scope="sram"))
     there = VirtualDevice(memory_scope="dtcm")
-    return builder.build([builder.call(DEVICE_COPY, [x], Attrs(), result, device=there)])
+    return builder.build([builder.call(DEVICE_COPY, [x], Attrs(), Var(name="y", type=result, device=there))])
 
 
 def test_it_reads_back_verifies_and_evaluates() -> None:
@@ -63,7 +63,7 @@ def test_a_copy_of_a_constant_is_folded_where_it_was_to_be() -> None:
     builder.param("x", TYPE)
     constant = builder.constant(np.ones(TYPE.shape, np.int16), quantization=TYPE.quantization)
     device = VirtualDevice(memory_scope="dtcm")
-    copied = builder.call(DEVICE_COPY, [constant], Attrs(), TYPE, device=device)
+    copied = builder.call(DEVICE_COPY, [constant], Attrs(), Var(name="y", type=TYPE, device=device))
     module = builder.build([copied])
     [kernel] = kernels_for(DEVICE_COPY.name)
     refusal = kernel.refusal(module.main.body[0], load_board("host").target)

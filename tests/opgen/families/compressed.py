@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 
+from codegen.importers.tflite.writing.writer import Custom
 from tests.opgen.dice import Dice
 from tests.opgen.sketch import Affine, Drawn, Sketch
 
@@ -21,7 +22,7 @@ def _decoded(sketch: Sketch, tables: np.ndarray, places: np.ndarray, result: int
         sketch.model.tensor(sketch.name, data.shape, "uint8", data=np.array(data))
         for data in (packed, ancillary)
     ]
-    sketch.model.op("CUSTOM", inputs, [result], custom_code="TFLM_DECODE")
+    sketch.model.op("CUSTOM", inputs, [result], custom=Custom(code="TFLM_DECODE"))
 
 
 def _entries(dice: Dice, channels: int, dtype: str) -> np.ndarray:

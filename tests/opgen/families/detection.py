@@ -13,6 +13,7 @@ import numpy as np
 from flatbuffers import flexbuffers
 
 from codegen.importers.tflite.operators.custom.detection import DETECTION
+from codegen.importers.tflite.writing.writer import Custom
 from tests.opgen.dice import Dice
 from tests.opgen.sketch import Affine, Drawn, Kind, Plain, Sketch, Value
 from tests.opgen.standing import instead
@@ -77,8 +78,7 @@ def detections(dice: Dice, dtype: str, *, several: bool = False, dequantised: bo
         "CUSTOM",
         [encoded.index, scores.index, anchors.index],
         [value.index for value in found],
-        custom_code=DETECTION,
-        custom_options=options_of(**options),
+        custom=Custom(code=DETECTION, options=options_of(**options)),
     )
     return sketch.finish(*(counted(sketch, value, found[3], of_box) for value in found[:3]), found[3])
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from flatbuffers import flexbuffers
 
+from codegen.importers.tflite.writing.writer import Custom
 from codegen.importers.tflite.writing.writer_options import TENSOR_TYPES
 from tests.opgen.dice import Dice
 from tests.opgen.sketch import Drawn, Plain, Sketch
@@ -36,12 +37,12 @@ def window(dice: Dice) -> Drawn:
         weights = sketch.input((size,), SAMPLES)
     y = sketch.tensor(shape, SAMPLES)
     options = flexible(shift=dice.integer(0, 20))
-    custom = {"custom_code": "SignalWindow", "custom_options": options}
+    custom = {"custom": Custom(code="SignalWindow", options=options)}
     return sketch.finish(sketch.op("CUSTOM", [frames, weights], y, **custom))
 
 
 def _custom(name: str, **options: int) -> dict[str, Any]:
-    return {"custom_code": name, "custom_options": flexible(**options)}
+    return {"custom": Custom(code=name, options=flexible(**options))}
 
 
 def _samples(dice: Dice, dtype: str) -> Plain | None:

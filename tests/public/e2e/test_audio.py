@@ -14,9 +14,9 @@ from codegen.cli.case_files import model_cases
 from codegen.driver.build import build
 from codegen.driver.inputs.cases import ArraySource, Case, sequence_cases
 from codegen.driver.options import Options
-from codegen.driver.run import complaints, execute, execute_all
+from codegen.driver.run import RunConditions, complaints, execute, execute_all
 from codegen.errors import CodegenError
-from codegen.importers.tflite.writing.writer import ModelBuilder
+from codegen.importers.tflite.writing.writer import Custom, ModelBuilder
 from codegen.program.image import Trace
 from tests.opgen.families.signal import flexible
 from tests.public.testdata import golden, model_path
@@ -37,7 +37,7 @@ def test_the_front_end_takes_few_instructions(tmp_path: Path) -> None:
         source = {built.models[0].program.name: ArraySource(path=arrays, prefix=name)}
         [own] = model_cases(built, [model_path(KEY)], source, source, options)
         cases.extend(own)
-    measured = execute(built, cases, trace=Trace.COST)
+    measured = execute(built, cases, RunConditions(trace=Trace.COST))
     assert complaints(built.models[0], cases, measured, built.image.sizes.stack_bound_bytes) == []
     assert all(case.instructions is not None for case in measured.result.cases)
     assert max(case.instructions or 0 for case in measured.result.cases) <= INSTRUCTIONS
@@ -67,7 +67,7 @@ def test_samples_in_decision_out(board: str, tmp_path: Path) -> None:
     ]
     assert all(len(own) == rows for own in cases)
     for model, own, measured in zip(
-        built.models, cases, execute_all(built, cases, sequence=True), strict=True
+        built.models, cases, execute_all(built, cases, RunConditions(sequence=True)), strict=True
     ):
         assert complaints(model, own, measured, built.image.sizes.stack_bound_bytes) == []
     together = sum(pool.size_bytes for pool in built.bundle.pools)
@@ -80,7 +80,7 @@ def test_a_circular_buffer_that_ends_inferences_is_refused(tmp_path: Path) -> No
     model, path = ModelBuilder(), tmp_path / "model.tflite"
     x = model.tensor("x", (1, 1, 1, 4), "int8", scale=0.5)
     y = model.tensor("y", (1, 3, 1, 4), "int8", scale=0.5, variable=True)
-    model.op("CUSTOM", [x], [y], custom_code="CIRCULAR_BUFFER", custom_options=flexible(cycles_max=2))
+    model.op("CUSTOM", [x], [y], custom=Custom(code="CIRCULAR_BUFFER", options=flexible(cycles_max=2)))
     model.inputs(x)
     model.outputs(y)
     path.write_bytes(model.build())

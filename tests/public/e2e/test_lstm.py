@@ -14,7 +14,7 @@ from codegen.cli.case_files import model_cases
 from codegen.driver.build import build
 from codegen.driver.inputs.cases import ArraySource, Case
 from codegen.driver.options import Options
-from codegen.driver.run import complaints, execute
+from codegen.driver.run import RunConditions, complaints, execute
 from codegen.program.image import Trace
 from tests.public.testdata import golden, model_path
 
@@ -43,7 +43,7 @@ def test_trained_network(board: str, tmp_path: Path) -> None:
         source = {built.models[0].program.name: ArraySource(path=arrays, prefix=name)}
         [own] = model_cases(built, [model_path(KEY)], source, source, options)
         cases.extend(own)
-    measured = execute(built, cases, trace=Trace.COST)
+    measured = execute(built, cases, RunConditions(trace=Trace.COST))
     assert complaints(built.models[0], cases, measured, built.image.sizes.stack_bound_bytes) == []
     if board == "mps2-an386":
         instructions = measured.result.cases[0].instructions

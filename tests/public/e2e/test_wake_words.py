@@ -18,7 +18,7 @@ from codegen.driver.build import Built, build, plan_model
 from codegen.driver.inputs.cases import ArraySource, Case, sequence_cases
 from codegen.driver.inputs.dims import parsed
 from codegen.driver.options import Options
-from codegen.driver.run import complaints, execute, execute_all
+from codegen.driver.run import RunConditions, complaints, execute, execute_all
 from codegen.errors import CodegenError
 from codegen.ir import Module
 from codegen.ir.formulas import constant_of
@@ -99,7 +99,7 @@ def test_sequences_are_as_tflite_micro_has_them(board: str, name: str, tmp_path:
     for sequence in ("seq", "real"):
         given = _cases(done, _arrays(name, sequence, tmp_path))
         assert len(given) > 60
-        measured = execute(done, given, sequence=True)
+        measured = execute(done, given, RunConditions(sequence=True))
         assert complaints(done.models[0], given, measured, done.image.sizes.stack_bound_bytes) == []
     program = done.models[0].program
     assert program.signature.states and not program.copied_states, "every window is shifted where it is"
@@ -118,7 +118,7 @@ def test_all_in_one_firmware(board: str, tmp_path: Path) -> None:
     names = sorted(RAM_BYTES)
     done = _built(names, board, tmp_path)
     given = [_cases(done, _arrays(name, "real", tmp_path, ROWS[board]), at) for at, name in enumerate(names)]
-    every = execute_all(done, given, sequence=True, trace=Trace.COST)
+    every = execute_all(done, given, RunConditions(sequence=True, trace=Trace.COST))
     for model, own, measured in zip(done.models, given, every, strict=True):
         assert complaints(model, own, measured, done.image.sizes.stack_bound_bytes) == []
         instructions = measured.result.cases[0].instructions

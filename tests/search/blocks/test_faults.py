@@ -12,7 +12,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from codegen import board as boards
 from codegen.cli.main import cli
-from codegen.driver.build import Planned, plan_model
+from codegen.driver.build import Planned, Share, plan_model
 from codegen.driver.options import Options
 from codegen.kernels.primfunc import PrimFunc
 from codegen.search import falling_back
@@ -46,7 +46,7 @@ def _resized(path: Path, batch: int, scales: Sequence[float], reader: str) -> Pa
 
 def _planned(path: Path, **options: Any) -> Planned:
     return plan_model(
-        path, boards.load_board("stm32"), Options(board="stm32", **options), name="m", alone=True
+        path, boards.load_board("stm32"), Options(board="stm32", **options), share=Share(name="m", alone=True)
     )
 
 

@@ -27,7 +27,7 @@ from codegen.search import Choices, search
 from codegen.search.blocks.block_costs import STRIPES, BlockCosts
 from codegen.search.blocks.line_floor import LineFloor
 from codegen.search.blocks.row_blocks import BlockRuns, Segment, apply, row_steps
-from codegen.search.blocks.tiling import Tiler
+from codegen.search.blocks.tiling import StepKernels, Tiler
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.selection import select
 from codegen.search.steps.schedule import Lifetimes
@@ -50,7 +50,7 @@ class _Case:
         self.prims = select(self.function, binder)
         self.steps = row_steps(self.prims, binder)
         lives = Lifetimes(self.function, self.prims, edge=Edge())
-        self.tiler = Tiler(self.function, self.prims, self.steps, lives)
+        self.tiler = Tiler(self.function, StepKernels(chosen=self.prims, as_rows=self.steps), lives)
 
     def groupings(self, start: int = 0) -> Iterator[tuple[Segment, ...]]:
         """Every set of disjoint blocks without stripes."""

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from codegen.driver.build import plan_model
+from codegen.driver.build import Share, plan_model
 from codegen.driver.inputs.declared_pools import option_board
 from codegen.driver.inputs.dims import parsed
 from codegen.driver.options import Options
@@ -275,7 +275,9 @@ def test_constants_that_are_not_copied_at_start_up_are_told(board: str, tmp_path
     def said(*dims: str, stage: StageMode = "auto") -> list[str]:
         limits = {"itcm": 0} if board == "mps3-an547" else {}
         options = Options(board=board, optimize="speed", stage=stage, dims=parsed(dims), pool_limits=limits)
-        program = plan_model(path, option_board(board, ()), options, emulated=True, alone=True).program
+        program = plan_model(
+            path, option_board(board, ()), options, emulated=True, share=Share(alone=True)
+        ).program
         if not dims:
             assert any(each.copied_at is None for each in program.constants.copied) == (board != "host")
         return [line for line in sizes_lines(program) if "--stage auto" in line]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from codegen.cli import main
-from codegen.importers.tflite.writing.writer import ModelBuilder
+from codegen.importers.tflite.writing.writer import Custom, ModelBuilder
 from codegen.tools.npu.vela_file import read_vela_file
 from tests.checkout import ROOT
 from tests.engines import TFLITE_RUNTIME, available
@@ -119,7 +119,7 @@ def test_a_stream_without_its_header_is_refused(tmp_path: Path, capsys: pytest.C
     model = ModelBuilder()
     x = model.tensor("x", (1, 8), scale=0.5)
     y = model.tensor("y", (1, 8), scale=0.5)
-    model.op("CUSTOM", [x], [y], custom_code="ethos-u")
+    model.op("CUSTOM", [x], [y], custom=Custom(code="ethos-u"))
     model.inputs(x)
     model.outputs(y)
     path = tmp_path / "m.tflite"

@@ -150,7 +150,7 @@ def test_several_models_share_pools(started: Browser, tmp_path: Path) -> None:
     options = Options(board="stm32")
     models = ("dense_chain", "two_images")
     planned = [plan_model(model_path(key), planning_board(options), options) for key in models]
-    documents = [report(each.program, "stm32", each.macs) for each in planned]
+    documents = [report(each, "stm32") for each in planned]
     document = json.loads(to_json(joint_report(together([each.program for each in planned]), documents)))
     file = tmp_path / "several.html"
     file.write_text(page(document), encoding="utf-8")

@@ -37,7 +37,7 @@ def document() -> dict[str, Any]:
     """A plan's report, as it is read from its file."""
     options = Options(board="stm32")
     planned = plan_model(model_path(SPEECH), planning_board(options), options)
-    return json.loads(to_json(report(planned.program, "stm32", planned.macs)))
+    return json.loads(to_json(report(planned, "stm32")))
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -201,7 +201,7 @@ def test_a_planned_sum_takes_time_too() -> None:
     """Without a run and without multiply-accumulates a trace had a step of no length: it showed MACs."""
     options = Options(board="stm32")
     planned = plan_model(model_path("two_images"), planning_board(options), options)
-    document = json.loads(to_json(report(planned.program, "stm32", planned.macs)))
+    document = json.loads(to_json(report(planned, "stm32")))
     events: list[dict[str, Any]] = json.loads(trace(document))["traceEvents"]
     [step] = [event for event in events if event["ph"] == "X"]
     [predicted] = [each["instructions_predicted"] for each in document["steps"]]
@@ -242,7 +242,7 @@ def test_an_overlay_names_results_as_the_file_does(key: str) -> None:
     Explorer found none of these nodes."""
     options = Options(board="stm32")
     planned = plan_model(model_path(key), planning_board(options), options)
-    whole = json.loads(to_json(report(planned.program, "stm32", planned.macs)))
+    whole = json.loads(to_json(report(planned, "stm32")))
     for step in whole["steps"]:
         step["instructions"] = 1
     found = json.loads(overlay(whole))

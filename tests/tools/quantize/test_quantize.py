@@ -14,7 +14,7 @@ import pytest
 from codegen.cli import main
 from codegen.importers import load
 from codegen.ir.evaluate import evaluate
-from codegen.tools.quantize.quantizer import quantize
+from codegen.tools.quantize.quantizer import Scheme, quantize
 from tests.importers.onnx import twins
 from tests.importers.onnx.models import model, node
 from tests.tools.quantize.onnxruntime_rows import outputs_of_rows
@@ -102,7 +102,9 @@ def test_json_has_all_layers(folder: Path, capsys: pytest.CaptureFixture[str]) -
 
 def test_one_channel_scale_each_unless_per_tensor(folder: Path) -> None:
     for per_channel, count in ((True, 4), (False, 1)):
-        quantize(folder / "m.onnx", folder / "c.npz", folder / "q.onnx", per_channel=per_channel)
+        quantize(
+            folder / "m.onnx", folder / "c.npz", folder / "q.onnx", scheme=Scheme(per_channel=per_channel)
+        )
         graph = onnx.load_model(str(folder / "q.onnx")).graph
         [scale] = [each for each in graph.initializer if each.name == "w_scale"]
         assert int(np.prod(scale.dims)) == count

@@ -14,7 +14,7 @@ from codegen.importers.onnx.arithmetic import (
     pair,
     plain,
 )
-from codegen.importers.onnx.layouts import Known, Value
+from codegen.importers.onnx.layouts import Known, StoredAs, Value
 from codegen.importers.onnx.node_site import Site, value_type
 from codegen.importers.reporting import Refused
 from codegen.ir import DType
@@ -77,7 +77,7 @@ class Real:
 def choice(site: Site, condition: Value, first: Value, second: Value) -> Value:
     """The first where the condition holds, else the second."""
     args, axes = site.together([condition, first, second])
-    return site.steps.step("SELECT_V2", args, Attrs(), axes=axes, dtype=args[1].type.dtype)
+    return site.steps.step("SELECT_V2", args, Attrs(), axes=axes, stored=StoredAs(dtype=args[1].type.dtype))
 
 
 def signed(x: Real, size: Real) -> Real:

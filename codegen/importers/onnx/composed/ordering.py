@@ -9,7 +9,7 @@ import numpy as np
 from codegen.importers.onnx.arithmetic import calculated, convert, pair, reduced
 from codegen.importers.onnx.composed.choosing import flipped, line, stacked, taken_along
 from codegen.importers.onnx.composed.element_functions import choice
-from codegen.importers.onnx.layouts import Known, Value
+from codegen.importers.onnx.layouts import Known, StoredAs, Value
 from codegen.importers.onnx.node_site import Site, value_type
 from codegen.importers.reporting import Refused
 from codegen.ir import DType
@@ -43,7 +43,7 @@ def best(site: Site, op: str, value: Value, axis: int) -> Value:
     if value_type(value) not in ("float32",):
         raise Refused("E301", f"works on {value_type(value)}, supported is float32")
     steps = site.steps
-    return steps.step(op, [steps.dense(value)], ArgAttrs(axis=axis), dtype=DType.INT32)
+    return steps.step(op, [steps.dense(value)], ArgAttrs(axis=axis), stored=StoredAs(dtype=DType.INT32))
 
 
 def _hardmax(site: Site) -> Value:

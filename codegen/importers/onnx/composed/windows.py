@@ -158,6 +158,18 @@ def padded(site: Site, value: Value, axis: int, before: int, after: int, number:
     return site.steps.step("PAD", [site.steps.stored(value, identity(len(value.shape)))], attrs)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _PoolRule:
+    """Arithmetic of a pool."""
+
+    name: str
+    """ONNX's operator."""
+    counted: bool
+    """True if an average counts padding too, not only the elements inside."""
+    ceil: bool
+    """True if the last window may end outside."""
+
+
 def pool(two: Callable[[Site], Value], name: str) -> Callable[[Site], Value]:
     """A pool of one or three axes, one axis after the other; `two`: that of two axes, without dilations."""
 
@@ -172,9 +184,9 @@ def pool(two: Callable[[Site], Value], name: str) -> Callable[[Site], Value]:
         counted = bool(site.integer("count_include_pad", 0)) if name == "AveragePool" else True
         if not 3 <= len(value.shape) <= 5:
             raise Refused("E301", f"works on {list(value.shape)}, supported are images of 1 to 3 axes")
-        ceil = bool(site.integer("ceil_mode", 0))
+        rule = _PoolRule(name=name, counted=counted, ceil=bool(site.integer("ceil_mode", 0)))
         for axis in range(len(window)):
-            value = _pool_axis(site, value, axis, shape, name, counted=counted, ceil=ceil)
+            value = _pool_axis(site, value, axis, shape, rule)
         return value
 
     return translate
@@ -192,31 +204,29 @@ def count_of(shape: Geometry, axis: int, extent: int, *, ceil: bool) -> int:
     return count
 
 
-def _pool_axis(
-    site: Site, value: Value, axis: int, shape: Geometry, name: str, *, counted: bool, ceil: bool
-) -> Value:
-    """Elements of each tap, reduced; an average counts those inside, with `counted` padding too."""
+def _pool_axis(site: Site, value: Value, axis: int, shape: Geometry, rule: _PoolRule) -> Value:
+    """Elements of each tap along one axis, reduced."""
     extent, size, step = value.shape[2 + axis], shape.window[axis], shape.strides[axis]
     dilation, before, after = shape.dilations[axis], shape.before[axis], shape.after[axis]
-    count = count_of(shape, axis, extent, ceil=ceil)
+    count = count_of(shape, axis, extent, ceil=rule.ceil)
     if size > MAX_TAPS:
         raise Refused("E305", f"a window of {size} elements along an axis, up to {MAX_TAPS} are supported")
     site.steps.count_known((count, size))
     starts = np.arange(count) * step - before
     places = starts + dilation * np.arange(size)[:, None]
     inside = (places >= 0) & (places < extent)
-    lowest = -float(np.finfo(np.float32).max) if name == "MaxPool" else 0.0
+    lowest = -float(np.finfo(np.float32).max) if rule.name == "MaxPool" else 0.0
     beyond = max(0, int(places.max()) - extent + 1)
     wide = padded(site, value, 2 + axis, before, beyond, lowest)
     total: Value | None = None
     for row in places + before:
         tap = taken(site, wide, row, 2 + axis)
-        op = "MAXIMUM" if name == "MaxPool" else "ADD"
+        op = "MAXIMUM" if rule.name == "MaxPool" else "ADD"
         total = tap if total is None else pair(site, op, [total, tap])
     assert total is not None, "a window has a tap"
-    if name != "AveragePool":
+    if rule.name != "AveragePool":
         return total
-    within = (places >= -before) & (places < extent + after) if counted else inside
+    within = (places >= -before) & (places < extent + after) if rule.counted else inside
     divisors = within.sum(axis=0).astype(np.float32)
     line = [1] * len(value.shape)
     line[2 + axis] = count
@@ -232,10 +242,10 @@ def _lp_pool(site: Site) -> Value:
     site.need_float(value)
     x = Real(site, value).of("ABS")
     shape = geometry(site, value.shape[2:], site.integers("kernel_shape"))
-    ceil = bool(site.integer("ceil_mode", 0))
+    rule = _PoolRule(name="LpPool", counted=True, ceil=bool(site.integer("ceil_mode", 0)))
     total = products(site, x.value, np.array(power))
     for axis in range(len(shape.window)):
-        total = _pool_axis(site, total, axis, shape, "LpPool", counted=True, ceil=ceil)
+        total = _pool_axis(site, total, axis, shape, rule)
     if power in (1, 2):
         return total if power == 1 else Real(site, total).of("SQRT").value
     return (Real(site, total).of("LOG") * (1 / power)).of("EXP").value

@@ -14,7 +14,7 @@ from codegen.importers.onnx.integer.scales import (
     every_real,
     rounded,
 )
-from codegen.importers.onnx.layouts import CHANNELS_LAST, Computed, Known, Stored, Value
+from codegen.importers.onnx.layouts import CHANNELS_LAST, Computed, Known, Stored, StoredAs, Value
 from codegen.importers.onnx.node_site import Site
 from codegen.importers.onnx.spatial import conv_layer, mean_pool
 from codegen.importers.reporting import Refused
@@ -129,7 +129,9 @@ def conv(
     ]
     attrs = replace(layer.attrs, activation=activation, rounding=OnnxRounding(scales=scales))
     note_sixteen_bits(steps, target)
-    return steps.step(layer.op, args, attrs, axes=CHANNELS_LAST, quantization=target.quantization)
+    return steps.step(
+        layer.op, args, attrs, axes=CHANNELS_LAST, stored=StoredAs(quantization=target.quantization)
+    )
 
 
 def gemm(
@@ -161,7 +163,7 @@ def gemm(
     )
     note_sixteen_bits(steps, target)
     args = [steps.dense(value), steps.constant(rows), None if biases is None else steps.constant(biases)]
-    return steps.step("FULLY_CONNECTED", args, attrs, quantization=target.quantization)
+    return steps.step("FULLY_CONNECTED", args, attrs, stored=StoredAs(quantization=target.quantization))
 
 
 def pair(
@@ -183,7 +185,7 @@ def pair(
         typed,
         BinaryAttrs(activation=activation, rounding=ONNX),
         axes=axes,
-        quantization=target.quantization,
+        stored=StoredAs(quantization=target.quantization),
     )
 
 
@@ -224,7 +226,7 @@ def mean(site: Site, image: Stored, target: IntegerTarget, activation: Activatio
         [steps.stored(value, CHANNELS_LAST)],
         replace(attrs, activation=activation, rounding=OnnxRounding(scales=(scale,))),
         axes=CHANNELS_LAST,
-        quantization=target.quantization,
+        stored=StoredAs(quantization=target.quantization),
     )
 
 

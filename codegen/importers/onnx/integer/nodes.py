@@ -20,7 +20,7 @@ from codegen.importers.onnx.integer.scales import (
     stored_at,
     target_at,
 )
-from codegen.importers.onnx.layouts import Known, Stored, Value
+from codegen.importers.onnx.layouts import Known, Stored, StoredAs, Value
 from codegen.importers.onnx.node_site import MOVES, Site, value_type
 from codegen.importers.reporting import Refused
 from codegen.ir import DType, Quantization, TensorType
@@ -59,8 +59,7 @@ def _quantized(site: Site, value: Value, target: IntegerTarget) -> Value:
         [value.var],
         RoundedAttrs(rounding=ONNX),
         axes=axes_of(value),
-        dtype=target.dtype,
-        quantization=target.quantization,
+        stored=StoredAs(dtype=target.dtype, quantization=target.quantization),
     )
     return target.held(quantized)
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from codegen.importers.onnx.integer.layers import Translators, move, table
 from codegen.importers.onnx.integer.scales import IntegerTarget, LeftInFloat, computed
-from codegen.importers.onnx.layouts import Stored, Value
+from codegen.importers.onnx.layouts import Stored, StoredAs, Value
 from codegen.importers.onnx.node_site import Site
 from codegen.importers.onnx.resized_axes import WHERE, Line, coordinates, lines_of
 from codegen.ir import ConstRef, DType
@@ -45,7 +45,7 @@ def _linear(site: Site, image: Stored, target: IntegerTarget) -> Value:
         args,
         QLinearResizeAttrs(axis=axes[first]),
         axes=axes,
-        quantization=target.quantization,
+        stored=StoredAs(quantization=target.quantization),
     )
 
 

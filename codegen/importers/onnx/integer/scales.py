@@ -12,6 +12,7 @@ from codegen.importers.onnx.layouts import (
     Known,
     StepList,
     Stored,
+    StoredAs,
     Value,
     identity,
 )
@@ -135,7 +136,11 @@ def _meaning_otherwise(steps: StepList, value: Computed, meaning: Quantization) 
         return looked_up(steps, value, _BYTES, meaning)
     attrs, dtype = ConvertAttrs(bits=True), value.var.type.dtype
     converted = steps.step(
-        "PLAIN_CONVERT", [value.var], attrs, axes=value.axes, dtype=dtype, quantization=meaning
+        "PLAIN_CONVERT",
+        [value.var],
+        attrs,
+        axes=value.axes,
+        stored=StoredAs(dtype=dtype, quantization=meaning),
     )
     assert isinstance(converted, Computed), "its argument is computed"
     return converted

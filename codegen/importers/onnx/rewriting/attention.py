@@ -122,7 +122,7 @@ def _count_of_heads(make: BodyBuilder) -> int:
 
 
 def _projected(
-    make: BodyBuilder, value: str, weights: str, mask: int, past: int, bias: str = "", scores: int = -1
+    make: BodyBuilder, value: str, weights: str, mask: int, past: int, scores: int = -1
 ) -> FileBody:
     """Attention whose node has the weights of queries, keys and values, one behind the other.
 
@@ -138,10 +138,10 @@ def _projected(
     )
     sizes = make.whole(*widths)
     parts = make.results("Split", 3, weights, sizes, axis=1)
-    shifts = make.results("Split", 3, bias, sizes, axis=0) if bias else ()
+    shifts = make.results("Split", 3, "in2", sizes, axis=0) if make.has(2) else ()
     sides = [make.op("MatMul", value, part) for part in parts]
     sides = (
-        [make.op("Add", side, shift) for side, shift in zip(sides, shifts, strict=True)] if bias else sides
+        [make.op("Add", side, shift) for side, shift in zip(sides, shifts, strict=True)] if shifts else sides
     )
     split = [heads.split(side, positions, width) for side, width in zip(sides, widths, strict=True)]
     heads.query, heads.key, heads.value = split
@@ -164,7 +164,7 @@ def _projected(
 def _attention(make: BodyBuilder) -> FileBody:
     _refuse(make, "do_rotary", "past_present_share_buffer", "rotary_embedding_dim")
     _refuse_inputs(make, {6: "past_sequence_length"})
-    return _projected(make, "in0", "in1", 3, 4, "in2" if make.has(2) else "", 5)
+    return _projected(make, "in0", "in1", 3, 4, 5)
 
 
 def _integer_attention(make: BodyBuilder) -> FileBody:
@@ -173,7 +173,7 @@ def _integer_attention(make: BodyBuilder) -> FileBody:
     value = make.op("DequantizeLinear", "in0", "in3", *(["in6"] if make.has(6) else []))
     zeros = ["in7"] if make.has(7) else []
     weights = make.op("DequantizeLinear", "in1", "in4", *zeros, axis=1)
-    return _projected(make, value, weights, 5, 8, "in2" if make.has(2) else "")
+    return _projected(make, value, weights, 5, 8)
 
 
 def _multi_head(make: BodyBuilder) -> FileBody:

@@ -39,6 +39,8 @@ class InlinedGraph:
     """Operators that become steps: WHILEs whose unrolling would be too long or has no known end, and IFs
     of layers with weights.
     """
+    number: int = 0
+    """Number of the subgraph in the file."""
 
 
 class _NotUnrolled(Refused):
@@ -391,8 +393,8 @@ def _read(graph: FileModel) -> Iterator[int]:
 
 def _need_alike(one: FileTensor, other: FileTensor) -> None:
     """Bytes go from one to the other as they are."""
-    same_scales = np.array_equal(one.scales, other.scales)
-    same_zeros = np.array_equal(one.zero_points, other.zero_points)
+    same_scales = np.array_equal(one.quantization.scales, other.quantization.scales)
+    same_zeros = np.array_equal(one.quantization.zero_points, other.quantization.zero_points)
     if one.type_code != other.type_code or not (same_scales and same_zeros):
         text = f"{one} of a subgraph and {other} have different types or quantisation"
         raise Refused("E301", text, "convert the model so that both have one type and one quantisation")

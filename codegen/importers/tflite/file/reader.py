@@ -23,6 +23,16 @@ from codegen.importers.tflite.file.option_tables import BY_CODE
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class FileQuantization:
+    """Quantisation of a tensor as declared; without scales there is none."""
+
+    scales: npt.NDArray[np.float32]
+    zero_points: npt.NDArray[np.int64]
+    axis: int
+    is_custom: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class FileTensor:
     """A tensor as declared. `shape` and `signature` may hold anything, -1 for unknown extents.
 
@@ -39,10 +49,7 @@ class FileTensor:
     buffer: int
     variable: bool
     sparse: bool
-    scales: npt.NDArray[np.float32]
-    zero_points: npt.NDArray[np.int64]
-    axis: int
-    custom_quantization: bool
+    quantization: FileQuantization
 
     def __str__(self) -> str:
         return f'tensor {self.index} "{printable(self.name)}"'
@@ -239,10 +246,12 @@ class _SchemaReader:
             buffer=int(tensor.Buffer()),
             variable=bool(tensor.IsVariable()),
             sparse=tensor.Sparsity() is not None,
-            scales=scales,
-            zero_points=zero_points,
-            axis=int(quantization.QuantizedDimension()) if quantization is not None else 0,
-            custom_quantization=quantization is not None and int(quantization.DetailsType()) != 0,
+            quantization=FileQuantization(
+                scales=scales,
+                zero_points=zero_points,
+                axis=int(quantization.QuantizedDimension()) if quantization is not None else 0,
+                is_custom=quantization is not None and int(quantization.DetailsType()) != 0,
+            ),
         )
 
     def _quantization(self, quantization: Any) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:

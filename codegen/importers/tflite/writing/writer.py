@@ -12,6 +12,7 @@ The same calls give the same bytes. Field numbers are the schema's (tensorflow/l
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 import flatbuffers
@@ -34,6 +35,17 @@ from codegen.importers.tflite.writing.writer_encoding import (
 from codegen.importers.tflite.writing.writer_options import INT8_VERSIONS, TENSOR_TYPES, builtin_code
 
 _IDENTIFIER = b"TFL3"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Custom:
+    """Name and options of an operator that is CUSTOM in the file."""
+
+    code: str = ""
+    options: bytes = b""
+
+
+NOT_CUSTOM = Custom()
 
 
 class ModelBuilder:
@@ -107,8 +119,7 @@ class ModelBuilder:
         outputs: Sequence[int],
         *,
         version: int | None = None,
-        custom_code: str = "",
-        custom_options: bytes = b"",
+        custom: Custom = NOT_CUSTOM,
         **options: OptionValue,
     ) -> None:
         """Append an operator by its TFLite name; None leaves an optional input out.
@@ -117,7 +128,7 @@ class ModelBuilder:
         default of 0 no kernel takes, become 1. Raises ValueError for an unknown operator, option or tensor.
         """
         code = builtin_code(name)
-        if (name == "CUSTOM") != bool(custom_code) or (custom_options and not custom_code):
+        if (name == "CUSTOM") != bool(custom.code) or (custom.options and not custom.code):
             raise ValueError(
                 f"{name}: custom options and a custom code belong to CUSTOM, and CUSTOM needs one"
             )
@@ -130,7 +141,7 @@ class ModelBuilder:
             )
         for option, value in options.items():
             encoded(name, option, known[option], value)
-        entry = (code, custom_code, version or INT8_VERSIONS.get(name, 1))
+        entry = (code, custom.code, version or INT8_VERSIONS.get(name, 1))
         if entry not in self._codes:
             self._codes.append(entry)
         self._operators.append(
@@ -140,7 +151,7 @@ class ModelBuilder:
                 outputs=tuple(self._index(name, index) for index in outputs),
                 name=name,
                 options=_with_ones(known, options),
-                custom_options=custom_options,
+                custom_options=custom.options,
             )
         )
 

@@ -63,6 +63,7 @@ class _QLinear(RoundsEven):
     """Layers that round as ONNX does: a base to name before the TFLite class, whose methods it overrides."""
 
     rounding = OnnxRounding
+    folds: bool
 
     def check(self, let: Let) -> None:
         """Weights and bias must be constants."""
@@ -77,9 +78,9 @@ class _QLinear(RoundsEven):
         """How each channel is rounded."""
         return rounding_of(let, constants)
 
-    def packed(self, let: Let, constants: ConstantData, *, fold: bool) -> tuple[LinkedConstant, ...]:
-        """Weights as they are, bias (with the image's zero point folded in if `fold`), roundings."""
-        total = folded_biases(let, constants) if fold else bias_data(let, constants)
+    def packed(self, let: Let, constants: ConstantData) -> tuple[LinkedConstant, ...]:
+        """Weights as they are, bias (with the image's zero point folded in if it `folds`), roundings."""
+        total = folded_biases(let, constants) if self.folds else bias_data(let, constants)
         rounding = self.by_channel(let, constants)
         flat = np.array(weight_data(let, constants)).reshape(-1)
         layout = "one a channel"
@@ -129,6 +130,7 @@ class QLinearFullyConnected(_QLinear, FullyConnected):
 class _QLinear16(_QLinear):
     """Images of int16 by weights of int8 or int16: sums of 64 bits, of the image minus its zero point."""
 
+    folds = False
     base: str
     """The function's name without types."""
 
@@ -158,11 +160,10 @@ class _QLinear16(_QLinear):
             return all_by_float(layer_scales(let.call.attrs))
         return rounding_of(let, constants)
 
-    def packed(self, let: Let, constants: ConstantData, *, fold: bool) -> tuple[LinkedConstant, ...]:
+    def packed(self, let: Let, constants: ConstantData) -> tuple[LinkedConstant, ...]:
         """Weights, biases of 64 bits and roundings. Windows may reach into padding: their biases are not
         folded."""
-        del fold
-        weights, bias, *scaling = super().packed(let, constants, fold=False)
+        weights, bias, *scaling = super().packed(let, constants)
         is_rows = isinstance(let.call.attrs, FullyConnectedAttrs)
         total = folded_biases(let, constants) if is_rows else bias_data(let, constants)
         weights = replace(weights, alignment=self._weights.size_bytes)

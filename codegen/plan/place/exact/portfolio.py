@@ -20,7 +20,7 @@ from codegen.plan.place.exact.contention import IMPOSSIBLE
 from codegen.plan.place.exact.rooms import Rooms, fits
 from codegen.plan.place.exact.squeeze import SolverBudget, Squeeze
 from codegen.plan.place.hill_climb import hill_climb
-from codegen.plan.place.placing import Instance, Layout, memory_plan
+from codegen.plan.place.placing import Instance, Layout, SolverRun, memory_plan
 from codegen.problem.problem import Conflict, Limits, MemoryPlan, Placement, Problem
 from codegen.problem.shortage import DoesNotFit
 
@@ -77,7 +77,7 @@ def optimal(problem: Problem) -> MemoryPlan:
     heap = stacked(problem)
     if heap is not None:
         seconds = time.monotonic() - begun
-        return memory_plan(problem, heap, planner="optimal", solver="greedy", seconds=seconds)
+        return memory_plan(problem, heap, SolverRun(planner="optimal", solver="greedy", seconds=seconds))
     work = _Portfolio(_sorted(problem), begun)
     work.choose_pools()
     solvers = [work.place(name) for name in work.used_pools()]
@@ -85,10 +85,12 @@ def optimal(problem: Problem) -> MemoryPlan:
     plan = memory_plan(
         problem,
         [placements[buffer.id] for buffer in problem.buffers],
-        planner="optimal",
-        solver=", ".join(dict.fromkeys(solvers)) or "greedy",
-        reproducible=not work.late,
-        seconds=time.monotonic() - begun,
+        SolverRun(
+            planner="optimal",
+            solver=", ".join(dict.fromkeys(solvers)) or "greedy",
+            reproducible=not work.late,
+            seconds=time.monotonic() - begun,
+        ),
         bounds={pool.name: work.bound(pool.name) for pool in problem.pools},
     )
     return replace(
