@@ -52,16 +52,8 @@ def looked_up(
 ) -> Computed:
     """A function of one byte by its 256 results."""
     args = [value.var, steps.constant(table.view(np.int8))]
-    axes = value.axes
-    made = steps.step(
-        "LOOKUP",
-        args,
-        Attrs(),
-        axes=axes,
-        stored=StoredAs(dtype=dtype, quantization=quantization),
-        shared=True,
-    )
-    return computed(made)
+    stored = StoredAs(dtype=dtype, quantization=quantization)
+    return computed(steps.step("LOOKUP", args, Attrs(), axes=value.axes, stored=stored, shared=True))
 
 
 def other_float(steps: StepList, value: Computed, dtype: DType) -> Computed:
