@@ -8,7 +8,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from codegen.board import load_board
-from codegen.driver.build import Planned, plan_model
+from codegen.driver.build import Planned, Share, plan_model
 from codegen.driver.options import Options
 from codegen.ir import DType
 from codegen.ir.evaluate import evaluate
@@ -51,7 +51,8 @@ def _network(data: Any, seed: int = 1) -> tuple[Any, np.ndarray]:
 def _planned(folder: Path, made: Any) -> Planned:
     path = folder / "m.onnx"
     path.write_bytes(made.SerializeToString())
-    return plan_model(path, load_board("stm32"), Options(board="stm32"), name="m", emulated=True)
+    share = Share(name="m")
+    return plan_model(path, load_board("stm32"), Options(board="stm32"), share=share, emulated=True)
 
 
 def test_weights_take_half_the_flash_and_no_more_memory(tmp_path: Path) -> None:
