@@ -34,6 +34,7 @@ def pipeline(
         *edges,
         passes.FuseActivations(),
         passes.FoldPad(),
+        passes.AttentionParts(),
         passes.RemoveDead(),
         passes.EdgeLayouts(layout=options.layout, streams=options.stream_input),
         passes.SmallerMoves(),

@@ -1,5 +1,6 @@
 """Passes: module in, module out, every surviving value's device left as it was."""
 
+from codegen.passes.attention_parts import AttentionParts
 from codegen.passes.averages import LowerAverages
 from codegen.passes.device_places import Placed, place_edges, place_values
 from codegen.passes.edge_layouts import EdgeLayouts, turned_edges
@@ -15,6 +16,7 @@ from codegen.passes.smaller_moves import SmallerMoves
 from codegen.passes.stored_halves import StoreHalves
 
 __all__ = [
+    "AttentionParts",
     "EdgeLayouts",
     "FoldConstants",
     "FoldPad",

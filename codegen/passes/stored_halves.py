@@ -9,16 +9,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from codegen.ir import Constant, ConstRef, DType, Function, Let, Module
+from codegen.ir.ops.base.weighted import WeightedOp
 from codegen.passes.edges import with_notes
 from codegen.passes.pipeline import with_function
 
 STORED_AS = "weights_stored_as"
 """Key of a module's metadata: the type of float that its file has weights of, where that is not float32."""
 
-_OPERATORS = frozenset({"CONV_2D", "FULLY_CONNECTED"})
-"""Operators whose kernels read float16 weights."""
 _WEIGHTS = 1
-"""Place of the weights among their arguments."""
+"""Place of the weights among the arguments of a layer."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,7 +66,8 @@ def _half(constant: Constant) -> Constant | None:
 
 
 def _with_halves(let: Let, halves: dict[str, Constant]) -> Let:
-    weights = let.call.args[_WEIGHTS] if let.call.op.name in _OPERATORS else None
+    op = let.call.op
+    weights = let.call.args[_WEIGHTS] if isinstance(op, WeightedOp) and op.may_hold_halves else None
     half = halves.get(weights.id) if isinstance(weights, ConstRef) else None
     if half is None or weights is None or let.var.type.dtype is not DType.FLOAT32:
         return let

@@ -85,6 +85,7 @@ class Conv2D(_Convolution):
     """CONV_2D(image NHWC, weights OHWI, bias O or None) -> NHWC; grouped when I divides the image's C."""
 
     name = "CONV_2D"
+    may_hold_halves = True
     short = "conv"
     attrs_type = ConvAttrs
     scales_channels_first = True
@@ -157,6 +158,7 @@ class FullyConnected(_Weighted):
     """FULLY_CONNECTED(image flattened to rows of I, weights [O, I], bias O or None) -> [rows, O]."""
 
     name = "FULLY_CONNECTED"
+    may_hold_halves = True
     short = "fc"
     attrs_type = FullyConnectedAttrs
     mixes_channels = True

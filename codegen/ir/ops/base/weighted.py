@@ -23,6 +23,8 @@ class WeightedOp(Op):
 
     weights_axis = 0
     """Axis of the weights along which result channels lie."""
+    may_hold_halves = False
+    """True if kernels of float32 read float16 weights."""
     scales_channels_first = False
     """True if a hybrid sum takes its channel's scale before the image's."""
 
