@@ -25,6 +25,7 @@ from codegen.driver.inputs.dims import dims_of
 from codegen.driver.inputs.files import changed_meanwhile
 from codegen.driver.inputs.models import check_missed, check_models, model_name, model_names
 from codegen.driver.inputs.planned import Planned
+from codegen.driver.inputs.sliding_windows import no_such_input
 from codegen.driver.joining import check_groups, joined, of_model
 from codegen.driver.options import Options
 from codegen.driver.preparing import Prepared, prepared, sizes_of
@@ -343,6 +344,8 @@ def _all_prepared(
         progress("import", index, len(files))
         with of_model(name):
             ready[name] = prepared(path, options, pools, name=name, among_others=True)
+    if options.windows and all(model.sliding is None for model in ready.values()):
+        raise no_such_input(options.windows[0], list(ready))
     check_missed({name: model.missed for name, model in ready.items()})
     return ready
 

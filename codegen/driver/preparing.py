@@ -10,7 +10,7 @@ from codegen.driver.inputs.ir_files import Stage, observer, write_ranged
 from codegen.driver.inputs.model_file import ModelFile
 from codegen.driver.inputs.models import model_name, places_of
 from codegen.driver.inputs.planned import macs_of
-from codegen.driver.inputs.sliding_windows import with_window
+from codegen.driver.inputs.sliding_windows import has_input, with_window
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message
 from codegen.importers.limits import byte_limits
@@ -116,7 +116,7 @@ def prepared(
         write_ranged(options.dump_ir, sizes, stages)
     module = passes.run_passes(placed.module, pipeline(options, reductions.append), observe)
     sliding = None
-    if options.windows:
+    if options.windows and (not among_others or has_input(module, options.windows[0])):
         sliding = with_window(
             module,
             options.windows[0],

@@ -7,14 +7,14 @@ import pytest
 
 from codegen.board import load_board
 from codegen.driver.build import plan_model
-from codegen.driver.inputs.sliding_windows import with_window
+from codegen.driver.inputs.sliding_windows import unflattened, with_window
 from codegen.driver.inputs.window_words import GivenWindow, parsed_windows
 from codegen.driver.options import Options
 from codegen.errors import CodegenError
 from codegen.ir import DType, Module, StateValue, ops
 from tests.commands import codegen
 from tests.networks import model_path
-from tests.passes.sliding import Streams
+from tests.passes.sliding import Streams, differences
 
 HELP = "for example --window input_1=1 (the axis is found), or --window input_1.1=1 (axis 1 of input_1)"
 
@@ -86,6 +86,43 @@ def test_what_cannot_slide() -> None:
 
 def test_the_axis_is_found() -> None:
     assert with_window(network(), parsed_windows(["x=1"])[0]).window.axis == 1
+
+
+def flat_network() -> Module:
+    """A file whose input is a list of elements, which it reshapes to rows first."""
+    net = Streams(0, DType.INT8)
+    flat = net.param("x", net.type(1, 32))
+    image = net.step("RESHAPE", [flat], ops.ReshapeAttrs(shape=(1, 8, 4, 1)))
+    return net.build([net.conv(image, 2, (3, 3))])
+
+
+def test_a_flat_input_slides_by_rows_of_its_reshape() -> None:
+    """micro_speech: 1,960 elements that are 49 rows of 40. The flat shape has no axis of rows."""
+    sliding = with_window(flat_network(), parsed_windows(["x=1"])[0])
+    assert (sliding.window.axis, sliding.window.rows) == (1, 8)
+    assert sliding.module.main.params[0].type.shape == (1, 1, 4, 1)
+    assert sliding.macs < sliding.macs_whole
+    assert differences(sliding, sliding.calls + 5) == 0
+    assert unflattened(network(), "x") == network()
+
+
+def test_of_several_models_those_slide_that_have_the_input(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [
+        model_path("separable_1d"),
+        model_path("dense_chain"),
+        "--board",
+        "host",
+        "-o",
+        tmp_path,
+        "--window",
+    ]
+    assert codegen("build", *words, "other=1") == 2
+    assert (
+        "error[E224] --window other=1: no model has an input other\n"
+        "help: the models are separable_1d, dense_chain" in capsys.readouterr().err
+    )
 
 
 def test_a_limit_of_ram_takes_state_away() -> None:

@@ -1,11 +1,14 @@
 """Inputs that are windows: the module that takes new rows alone."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from codegen.driver.inputs.window_words import GivenWindow
 from codegen.errors import CodegenError, Message, counted
-from codegen.ir import Module, Var
+from codegen.ir import Arg, Module, Var
 from codegen.ir.c_names import identifier, unique
+from codegen.ir.ops.layout import RESHAPE
+from codegen.passes.pipeline import with_function
 from codegen.passes.sliding import CannotSlide, Sliding, SlidingInput, slid
 
 
@@ -24,6 +27,7 @@ def with_window(
     sizes are ranges, or an axis cannot slide.
     """
     where = f"--window {word}"
+    module = module if word.axis is not None else unflattened(module, word.name)
     function = module.main
     if function.states:
         names = ", ".join(function.params[state.param].origin for state in function.states)
@@ -40,10 +44,52 @@ def with_window(
     return _best(module, _meant(function.params, word), where, optimize, most_state_bytes)
 
 
+def no_such_input(word: GivenWindow, models: Sequence[str]) -> CodegenError:
+    """E224 of several models none of which has the input."""
+    text, help_ = f"no model has an input {word.name}", f"the models are {', '.join(models)}"
+    return CodegenError(Message(code="E224", where=f"--window {word}", text=text, help=help_))
+
+
+def has_input(module: Module, word: GivenWindow) -> bool:
+    """True if `module` has the input that the word names."""
+    return word.name in _fields(module.main.params)
+
+
+def unflattened(module: Module, field: str) -> Module:
+    """The module with an input that it only reshapes in the shape that it is read in: the bytes are the same.
+
+    The file's flat shape has no axis of rows. Any other input is left alone.
+    """
+    function = module.main
+    param = dict(zip(_fields(function.params), function.params, strict=True)).get(field)
+    readers = [let for let in function.body if param is not None and param in let.call.args]
+    if param is None or len(readers) != 1 or readers[0].call.op is not RESHAPE or param in function.results:
+        return module
+    [reader] = readers
+    shaped = replace(param, type=replace(param.type, shape=reader.var.type.shape))
+
+    def renamed(arg: Arg | None) -> Arg | None:
+        return shaped if arg in (param, reader.var) else arg
+
+    body = tuple(
+        replace(let, call=replace(let.call, args=tuple(renamed(arg) for arg in let.call.args)))
+        for let in function.body
+        if let is not reader
+    )
+    params = tuple(shaped if other is param else other for other in function.params)
+    results = tuple(shaped if result == reader.var else result for result in function.results)
+    return with_function(module, replace(function, params=params, body=body, results=results))
+
+
+def _fields(params: Sequence[Var]) -> list[str]:
+    """Names of inputs as C and the command line have them."""
+    return unique([identifier(param.origin or param.name, f"input{i}") for i, param in enumerate(params)])
+
+
 def _meant(params: Sequence[Var], word: GivenWindow) -> list[SlidingInput]:
     """The windows that may be meant: that axis, or every one that is longer than the step."""
     where = f"--window {word}"
-    fields = unique([identifier(param.origin or param.name, f"input{i}") for i, param in enumerate(params)])
+    fields = _fields(params)
     if word.name not in fields:
         text = f"the model has no input {word.name}"
         help_ = f"its inputs are {', '.join(fields)}"
