@@ -61,7 +61,7 @@ test-all: installed-test
 # make test-rest   what `make test-all` runs beside `make test`
 test-rest: installed-test
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --thorough -m thorough
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal tests/public
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --thorough tests/public
 
 # make test-long   every model on every board it fits, and the long sweeps
 test-long: installed-test

@@ -20,6 +20,7 @@ from codegen.driver.run import all_complaints, execute_all, measure, request
 from codegen.joint import faults, together
 from codegen.program.interface import EntryMode, Interface
 from codegen.program.program import Program, own_pools
+from tests import sampling
 from tests.e2e.models import golden_cases
 from tests.networks import model_path
 
@@ -166,9 +167,10 @@ def test_constants_of_a_twin_are_merged_away(shared: Product) -> None:
 
 
 def test_any_sequence_of_models_is_exact(shared: Product) -> None:
-    """1,000 sequences of two to five inferences: each finds what the models before it left in the pool."""
+    """1,000 sequences of two to five inferences, in `make test` a third: each finds what the models before it
+    left in the pool."""
     rng, cases, followed = random.Random(5), _cases(), set[tuple[int, int]]()
-    for _ in range(SEQUENCES):
+    for _ in range(sampling.examples(SEQUENCES)):
         sequence = [rng.randrange(len(KEYS)) for _ in range(rng.randint(2, 5))]
         followed |= set(pairwise(sequence))
         for index in sequence:

@@ -17,7 +17,7 @@ from codegen.driver.run import RunConditions, complaints, execute
 from codegen.program.interface import IoMode
 from codegen.toolchain import Optimize
 from tests.e2e.board_runs import MAIN_BOARDS, check, pairs
-from tests.e2e.models import ALL_MODELS, EDGED_MODELS, build_model, golden_cases
+from tests.e2e.models import ALL_MODELS, EDGED_MODELS, OF_EACH_KIND, build_model, golden_cases
 from tests.networks import CASES, ONNX_NAMES, WHOLE_NAMES, golden, model_path
 from tests.networks.whole import WHOLE
 
@@ -29,7 +29,7 @@ def _check(key: str, options: Options, folder: Path, *, every_case: bool) -> Non
     check(model_path(key), golden_cases(key), options, folder, every_case=every_case)
 
 
-@pytest.mark.parametrize(("key", "board"), pairs(ALL_MODELS, SMALL_MODELS))
+@pytest.mark.parametrize(("key", "board"), pairs(ALL_MODELS, SMALL_MODELS, often=OF_EACH_KIND))
 def test_model_on_board(key: str, board: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     every = board == "host" or bool(request.config.getoption("--long"))
     _check(key, Options(board=board), tmp_path, every_case=every)
@@ -48,7 +48,11 @@ def test_onnx_twin(key: str, board: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "board",
-    ["host", *(pytest.param(board, marks=pytest.mark.qemu) for board in ("mps2-an386", "mps3-an547"))],
+    [
+        "host",
+        pytest.param("mps2-an386", marks=pytest.mark.qemu),
+        pytest.param("mps3-an547", marks=[pytest.mark.qemu, pytest.mark.thorough]),
+    ],
 )
 @pytest.mark.parametrize("key", WHOLE_NAMES)
 def test_lstm_stream_and_detector(key: str, board: str, tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from codegen.driver.run import complaints, execute
 from codegen.errors import CodegenError
 from codegen.plan.place.access import access_cost
 from codegen.settings import Optimize
+from tests import sampling
 from tests.board import probe
 from tests.e2e.models import build_model, golden_cases
 from tests.kernels.dsp.depthwise_models import run_all
@@ -256,9 +257,10 @@ def test_the_trap_is_set(board: str, tmp_path: Path) -> None:
 )
 def test_whole_models(board: str, optimize: Optimize, tmp_path: Path) -> None:
     options = Options(board=trapping(board, tmp_path), optimize=optimize)
-    paths = [model_path(key) for key in MODELS]
+    keys = MODELS if sampling.is_thorough else MODELS[::2]
+    paths = [model_path(key) for key in keys]
     built = build(paths, options, tmp_path / "build", emulated=True)
-    for index, key in enumerate(MODELS):
+    for index, key in enumerate(keys):
         cases = golden_cases(key)[:1]
         measured = execute(built, cases, model=index)
         assert complaints(built.models[index], cases, measured, None) == []

@@ -22,7 +22,7 @@ from codegen.joint import together
 from codegen.problem.problem import Buffer, Placement
 from codegen.program.image import RunResult
 from codegen.program.program import Program
-from tests.e2e.models import ALL_MODELS, build_model, golden_cases
+from tests.e2e.models import ALL_MODELS, OF_EACH_KIND, build_model, golden_cases
 from tests.emit.variants import moved, resized
 from tests.networks import model_path
 
@@ -260,15 +260,9 @@ def _host_program(key: str) -> Program:
     return plan_model(model_path(key), boards.load_board("host"), Options(board="host")).program
 
 
-POISONED = (
-    *("ds_cnn", "ds_cnn_int16", "ds_cnn_int4", "ds_cnn_uint8", "resnet8", "separable_1d", "two_images"),
-    *("autoencoder_edged", "mobilenet_v1_float"),
-)
-"""Of each kind and element type one; the others are such networks again."""
-
-
 @pytest.mark.parametrize(
-    "key", [pytest.param(key, marks=() if key in POISONED else pytest.mark.thorough) for key in ALL_MODELS]
+    "key",
+    [pytest.param(key, marks=() if key in OF_EACH_KIND else pytest.mark.thorough) for key in ALL_MODELS],
 )
 def test_no_report_on_any_model(key: str, tmp_path: Path) -> None:
     found = _run(_host_program(key), key, tmp_path)

@@ -87,7 +87,9 @@ def test_alternating_layers_with_blocks_and_kernels_in_place(optimize: str, tmp_
     "interface",
     [
         Interface(entry=EntryMode.STEPS),
-        Interface(pools=PoolOwner.CALLER, constants=ConstantsMode.EXTERNAL),
+        pytest.param(
+            Interface(pools=PoolOwner.CALLER, constants=ConstantsMode.EXTERNAL), marks=pytest.mark.thorough
+        ),
         Interface(pools=PoolOwner.CALLER, constants=ConstantsMode.EXTERNAL, entry=EntryMode.STEPS),
     ],
     ids=["steps", "owned", "owned-steps"],
