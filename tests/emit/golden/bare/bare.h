@@ -58,7 +58,7 @@ CG_CHECK_RESULT cg_status bare_run(const bare_inputs *inputs, const bare_outputs
 #define BARE_MACS      0u
 #define BARE_STEPS     2u
 
-/* Of the model's file. */
+/* SHA-256 of the model's file. */
 #define BARE_SHA256 "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 
 /*
@@ -75,7 +75,7 @@ CG_CHECK_RESULT cg_status bare_run(const bare_inputs *inputs, const bare_outputs
 /* This model, as hooks are told of it: defined where its source is compiled with CG_MODEL_HOOKS. */
 extern const cg_model bare_model;
 
-/* The library of this build: of another one in the same image the linker tells. */
+/* Ties this header to the library of its build: the linker refuses any other. */
 CG_REQUIRE(bare_header_and_library_of_build_000102030405);
 
 #ifdef __cplusplus

@@ -30,7 +30,7 @@ void cg_clamp_f32(float low, float high, const cg_f32 *input, cg_f32 *output, in
 
 /* ---- what the linker compares --------------------------------------------------------- */
 
-/* Where another folder in the image defines the same, the linker takes one of them. */
+/* Another folder in the image may define the same kernels: the linker takes one of each. */
 #pragma weak cg_clamp_f32
 
 CG_RUNTIME_VERSION(000102030405);

@@ -62,7 +62,7 @@ typedef struct {
  */
 CG_CHECK_RESULT cg_status counter_run(const counter_inputs *inputs, const counter_outputs *outputs);
 
-/* What the input stores for a real number: the nearest, halves away from zero, clamped. */
+/* The stored number nearest to a real one: halves away from zero, clamped to the type. */
 static inline int8_t counter_quantize_x(float value)
 {
     return (int8_t)cg_quantize(value, COUNTER_X_SCALE, COUNTER_X_ZERO_POINT, -128, 127);
@@ -82,7 +82,7 @@ static inline float counter_dequantize_sum(int8_t stored)
 #define COUNTER_MACS      0u
 #define COUNTER_STEPS     5u
 
-/* Of the model's file. */
+/* SHA-256 of the model's file. */
 #define COUNTER_SHA256 "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 
 /*
@@ -99,7 +99,7 @@ static inline float counter_dequantize_sum(int8_t stored)
 /* This model, as hooks are told of it: defined where its source is compiled with CG_MODEL_HOOKS. */
 extern const cg_model counter_model;
 
-/* The library of this build: of another one in the same image the linker tells. */
+/* Ties this header to the library of its build: the linker refuses any other. */
 CG_REQUIRE(counter_header_and_library_of_build_000102030405);
 
 #ifdef __cplusplus

@@ -41,7 +41,7 @@
 #error "generated for runtime ABI 1: generate this model again"
 #endif
 
-/* What hooks are told of. */
+/* The model that hooks are told of. */
 #define CG_MODEL counter_model
 
 /* ---- constants ------------------------------------------------------------------------ */
@@ -89,7 +89,7 @@ const int8_t *counter_output_sum(const counter_workspace_pools *pools)
     return (int8_t *)&pools->sram[0x008];
 }
 
-/* NULL, or the address itself: there is nothing to copy. */
+/* Copies a tensor, unless an address is NULL or both are the same. */
 static void copy_tensor(void *to, const void *from, size_t size_bytes)
 {
     if ((to != NULL) && (from != NULL) && (to != from)) {
@@ -97,7 +97,7 @@ static void copy_tensor(void *to, const void *from, size_t size_bytes)
     }
 }
 
-/* Whether all is there that a call needs; nothing is touched before. */
+/* Checks that a call has all it needs, before anything is touched. */
 static cg_status check_call(const counter_workspace_pools *pools)
 {
     if ((pools == NULL) || (pools->sram == NULL) || (pools->ccm == NULL)) {

@@ -42,7 +42,7 @@
 #error "generated for runtime ABI 1: generate this model again"
 #endif
 
-/* What hooks are told of. */
+/* The model that hooks are told of. */
 #define CG_MODEL lasting_model
 
 /* ---- pools ---------------------------------------------------------------------------- */
@@ -81,7 +81,7 @@ const int8_t *lasting_output_sum(void)
     return (int8_t *)&lasting_sram_pool[0x008];
 }
 
-/* NULL, or the address itself: there is nothing to copy. */
+/* Copies a tensor, unless an address is NULL or both are the same. */
 static void copy_tensor(void *to, const void *from, size_t size_bytes)
 {
     if ((to != NULL) && (from != NULL) && (to != from)) {

@@ -94,7 +94,7 @@ CG_CHECK_RESULT cg_status lasting_load(const void *image, uint32_t size_bytes);
  */
 CG_CHECK_RESULT cg_status lasting_run(const lasting_inputs *inputs, const lasting_outputs *outputs);
 
-/* What the input stores for a real number: the nearest, halves away from zero, clamped. */
+/* The stored number nearest to a real one: halves away from zero, clamped to the type. */
 static inline int8_t lasting_quantize_x(float value)
 {
     return (int8_t)cg_quantize(value, LASTING_X_SCALE, LASTING_X_ZERO_POINT, -128, 127);
@@ -114,7 +114,7 @@ static inline float lasting_dequantize_sum(int8_t stored)
 #define LASTING_MACS      0u
 #define LASTING_STEPS     5u
 
-/* Of the model's file. */
+/* SHA-256 of the model's file. */
 #define LASTING_SHA256 "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 
 /*
@@ -131,7 +131,7 @@ static inline float lasting_dequantize_sum(int8_t stored)
 /* This model, as hooks are told of it: defined where its source is compiled with CG_MODEL_HOOKS. */
 extern const cg_model lasting_model;
 
-/* The library of this build: of another one in the same image the linker tells. */
+/* Ties this header to the library of its build: the linker refuses any other. */
 CG_REQUIRE(lasting_header_and_library_of_build_000102030405);
 
 #ifdef __cplusplus

@@ -27,7 +27,7 @@
 #error "generated for runtime ABI 1: generate this model again"
 #endif
 
-/* What hooks are told of. */
+/* The model that hooks are told of. */
 #define CG_MODEL mixed_model
 
 /* ---- pools ---------------------------------------------------------------------------- */

@@ -86,7 +86,7 @@ static inline float mixed_dequantize_output_double(int8_t stored)
 #define MIXED_MACS      0u
 #define MIXED_STEPS     4u
 
-/* Of the model's file. */
+/* SHA-256 of the model's file. */
 #define MIXED_SHA256 "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 
 /*
@@ -103,7 +103,7 @@ static inline float mixed_dequantize_output_double(int8_t stored)
 /* This model, as hooks are told of it: defined where its source is compiled with CG_MODEL_HOOKS. */
 extern const cg_model mixed_model;
 
-/* The library of this build: of another one in the same image the linker tells. */
+/* Ties this header to the library of its build: the linker refuses any other. */
 CG_REQUIRE(mixed_header_and_library_of_build_000102030405);
 
 #ifdef __cplusplus

@@ -39,7 +39,7 @@
 #error "generated for runtime ABI 1: generate this model again"
 #endif
 
-/* What hooks are told of. */
+/* The model that hooks are told of. */
 #define CG_MODEL mixed_model
 
 /* ---- pools ---------------------------------------------------------------------------- */
@@ -97,7 +97,7 @@ const int8_t *mixed_output_double_(void)
     return (int8_t *)&mixed_sram_pool[0x000];
 }
 
-/* NULL, or the address itself: there is nothing to copy. */
+/* Copies a tensor, unless an address is NULL or both are the same. */
 static void copy_tensor(void *to, const void *from, size_t size_bytes)
 {
     if ((to != NULL) && (from != NULL) && (to != from)) {

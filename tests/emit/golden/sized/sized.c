@@ -39,7 +39,7 @@
 #error "generated for runtime ABI 1: generate this model again"
 #endif
 
-/* What hooks are told of. */
+/* The model that hooks are told of. */
 #define CG_MODEL sized_model
 
 /* ---- pools ---------------------------------------------------------------------------- */
@@ -281,7 +281,7 @@ const int8_t *sized_output_v13(const sized_dims *dims)
     return (int8_t *)&sized_sram_pool[cg_round_up(12 * conv0_dim1 + 4, 8)];
 }
 
-/* NULL, or the address itself: there is nothing to copy. */
+/* Copies a tensor, unless an address is NULL or both are the same. */
 static void copy_tensor(void *to, const void *from, size_t size_bytes)
 {
     if ((to != NULL) && (from != NULL) && (to != from)) {
@@ -289,7 +289,7 @@ static void copy_tensor(void *to, const void *from, size_t size_bytes)
     }
 }
 
-/* Whether all is there that a call needs; nothing is touched before. */
+/* Checks that a call has all it needs, before anything is touched. */
 static cg_status check_call(const sized_dims *dims)
 {
     if (dims == NULL) {

@@ -95,7 +95,7 @@ const int8_t *sized_output_v13(const sized_dims *dims);
 CG_CHECK_RESULT cg_status sized_run(const sized_inputs *inputs, const sized_outputs *outputs,
                                     const sized_dims *dims);
 
-/* What the input stores for a real number: the nearest, halves away from zero, clamped. */
+/* The stored number nearest to a real one: halves away from zero, clamped to the type. */
 static inline int8_t sized_quantize_x0(float value)
 {
     return (int8_t)cg_quantize(value, SIZED_X0_SCALE, SIZED_X0_ZERO_POINT, -128, 127);
@@ -115,7 +115,7 @@ static inline float sized_dequantize_v13(int8_t stored)
 #define SIZED_MACS      13440u
 #define SIZED_STEPS     7u
 
-/* Of the model's file. */
+/* SHA-256 of the model's file. */
 #define SIZED_SHA256 "e2e8365b8a7d46daecc989d593d203efad4fc538195b3b66492597244b767cde"
 
 /*
@@ -132,7 +132,7 @@ static inline float sized_dequantize_v13(int8_t stored)
 /* This model, as hooks are told of it: defined where its source is compiled with CG_MODEL_HOOKS. */
 extern const cg_model sized_model;
 
-/* The library of this build: of another one in the same image the linker tells. */
+/* Ties this header to the library of its build: the linker refuses any other. */
 CG_REQUIRE(sized_header_and_library_of_build_000102030405);
 
 #ifdef __cplusplus

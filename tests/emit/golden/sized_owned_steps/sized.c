@@ -36,7 +36,7 @@
 #error "generated for runtime ABI 1: generate this model again"
 #endif
 
-/* What hooks are told of. */
+/* The model that hooks are told of. */
 #define CG_MODEL sized_model
 
 /* ---- constants ------------------------------------------------------------------------ */
@@ -238,7 +238,7 @@ cg_status sized_v13_shape(const sized_dims *dims, int32_t shape[SIZED_V13_RANK])
     return CG_OK;
 }
 
-/* Whether all is there that a call needs; nothing is touched before. */
+/* Checks that a call has all it needs, before anything is touched. */
 static cg_status check_call(const sized_workspace_pools *pools, const sized_inputs *inputs,
                             const sized_outputs *outputs, const sized_dims *dims)
 {

@@ -2,7 +2,7 @@
 /*
  * bare_bench.c -- generated; do not edit.
  *
- * What the test firmware knows of this model (see cg_bench.h); never part of a product.
+ * Facts about this model for the test firmware (see cg_bench.h); never part of a product.
  */
 #include <stddef.h>
 
