@@ -63,12 +63,26 @@ def test_halves_of_an_average_are_told(is_signed: bool, tmp_path: Path) -> None:
     given[0, 1, 2, 2] = 40  # an average of 10
     right = np.zeros((1, 2, 2, 2), dtype)
     right[0, 1, 1, 1] = 10
-    _run(made, tmp_path, given, right, 0.0)
+    _run(made, tmp_path, given, right, 1e-5)
     up = right.copy()
     up[0, 0, 0, 0] = 1
     text = "1 of 8 elements differ, first at 0, by up to 1; 1 of them lie at halves between two integers"
     with pytest.raises(CodegenError, match=rf"{text}(.|\n)*AveragePool(.|\n)*halves to even of exact sums"):
-        _run(made, tmp_path, given, up, 0.0)
+        _run(made, tmp_path, given, up, 1e-5)
     up[0, 1, 1, 1] = 11
     with pytest.raises(CodegenError, match=r"2 of 8 elements differ(.|\n)*; 1 of them lie at halves"):
-        _run(made, tmp_path, given, up, 0.0)
+        _run(made, tmp_path, given, up, 1e-5)
+
+
+def test_a_tolerance_of_integers_is_an_error(tmp_path: Path) -> None:
+    """`--tolerance 0.01` was taken without a word, and each bit was compared."""
+    made = model(node("Relu", "x", "a"), node("Cast", "a", "y", to=TensorProto.INT8), x=(1, 2))
+    made.graph.output[0].type.tensor_type.elem_type = TensorProto.INT8
+    given = np.array([[1.0, 3.0]], np.float32)
+    with pytest.raises(CodegenError) as told:
+        _run(made, tmp_path, given, given.astype(np.int8), 0.01)
+    assert str(told.value).split("\n") == [
+        "error[E201] net, --tolerance: it has no effect: outputs are int8, "
+        "which have to be equal in every bit",
+        "help: leave it out",
+    ]

@@ -23,7 +23,7 @@ from codegen.errors import CodegenError, Message, listed
 from codegen.ir import DType, TensorType
 from codegen.passes import turned_edges
 from codegen.program.program import Program
-from codegen.settings import ReferenceChoice
+from codegen.settings import FLOAT_TOLERANCE, ReferenceChoice
 
 _INSTALL: Mapping[str, str] = {
     "onnx": "pip install onnxruntime",
@@ -54,8 +54,10 @@ def ask(
 ) -> EngineOutputs:
     """Outputs of every case by the first engine that answers, in the order of those that rule.
 
-    Raises CodegenError E238 for a Python that cannot be run; with mode `engine` E239 if none answers.
+    Raises CodegenError E238 for a Python that cannot be run; with mode `engine` E239 if none answers; E201
+    for a tolerance that no output has.
     """
+    _need_floats(planned.program, choice)
     if choice.mode == "numpy" or all(case.expected is not None for case in cases):
         return EngineOutputs(choice=choice)
     asked = replace(_asked(planned, cases, choice, is_sequence=is_sequence), choice=choice)
@@ -65,6 +67,18 @@ def ask(
         where = f"{planned.program.name}, --reference engine"
         raise CodegenError(Message(code="E239", where=where, text=asked.reason, help=help_))
     return asked
+
+
+def _need_floats(program: Program, choice: ReferenceChoice) -> None:
+    """Raise CodegenError E201 for a stated tolerance where every output is compared bit by bit."""
+    types = [output.type.dtype for output in program.signature.outputs]
+    if choice.every_step or choice.tolerance == FLOAT_TOLERANCE or DType.FLOAT32 in types:
+        return
+    if DType.FLOAT16 not in types:
+        names = listed(list(dict.fromkeys(kind.value for kind in types)))
+        text = f"it has no effect: outputs are {names}, which have to be equal in every bit"
+        where = f"{program.name}, --tolerance"
+        raise CodegenError(Message(code="E201", where=where, text=text, help="leave it out"))
 
 
 def _asked(

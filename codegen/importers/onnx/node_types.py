@@ -144,6 +144,10 @@ NEVER: Mapping[str, tuple[str, str]] = MappingProxyType(
                 "largest score",
             ),
         ),
+        "com.microsoft.DynamicQuantizeLSTM": (
+            "it finds a scale for its input while it runs, of all moments together",
+            "leave LSTM in float32: quantize_dynamic(..., op_types_to_quantize=['MatMul', 'Gemm'])",
+        ),
         **dict.fromkeys(("RegexFullMatch", "StringConcat", "StringNormalizer", "StringSplit"), _TEXT),
         "TfIdfVectorizer": _TEXT,
         **{

@@ -147,3 +147,10 @@ def test_exports_of_scikit_learn_are_told_what_to_do(op: str, advice: str, tmp_p
     made, _ = _network("QLinearSigmoid", _ONE, {}, np.int8)
     made.graph.node[0].op_type, made.graph.node[0].domain = op, "ai.onnx.ml"
     assert advice in complaint(tmp_path, made)
+
+
+def test_a_dynamically_quantised_lstm_is_told_what_to_do(tmp_path: Path) -> None:
+    """It was refused by name alone."""
+    made, _ = _network("QLinearSigmoid", _ONE, {}, np.int8)
+    made.graph.node[0].op_type = "DynamicQuantizeLSTM"
+    assert "op_types_to_quantize=['MatMul', 'Gemm']" in complaint(tmp_path, made)

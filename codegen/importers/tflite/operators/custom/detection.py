@@ -49,7 +49,10 @@ def post_process(site: Site) -> tuple[Translated, ...]:
     sizes = (COORDINATES * rows, rows, rows, 1)
     if [result.elements for result in site.results] != list(sizes) and any(stated):
         shown = ", ".join(str(list(shape)) for shape in stated)
-        raise Refused("E303", f"results of shapes {shown} are no boxes, classes, scores and their number")
+        text = f"results of shapes {shown} are no boxes, classes, scores and their number"
+        shapes = [(1, most, COORDINATES), (1, most), (1, most), (1,)]
+        right = ", ".join(str(list(shape)) for shape in shapes)
+        raise Refused("E303", text, f"state {right} in the file, or leave the shapes open")
     whole = InnerStep(
         op="DETECTION_POST_PROCESS",
         args=site.args(3),
