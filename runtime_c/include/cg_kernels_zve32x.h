@@ -51,11 +51,13 @@ typedef struct {
     cg_window window;
     cg_products_zve32x products;
     int32_t in_zero;
+    int32_t group; /* channels at a time */
 } cg_depthwise_params_zve32x;
 
 /*
- * Row by row. Workspace: three rows of the image, (out.w - 1) * stride_w + 3 pixels each. Overlap:
- * each row of the image is read once, before the row of results that needs it first.
+ * Row by row. Workspace: three rows of a group's channels, (out.w - 1) * stride_w + 3 pixels each.
+ * Overlap: with all channels in one group each row of the image is read once, before the row of
+ * results that needs it first; else in place alone. Blocks have one group.
  */
 void cg_depthwise3x3_s8_zve32x(const cg_depthwise_params_zve32x *params, void *workspace,
                                const int8_t *input, int8_t *output);

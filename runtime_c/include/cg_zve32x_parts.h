@@ -32,17 +32,20 @@ typedef struct {
     const int8_t *rows[3];
     int32_t results;
     int32_t step; /* bytes from a result's first column to the next one's */
+    int32_t first;
+    int32_t channels; /* from `first` on: bytes of a column */
 } cg_depthwise_rows_zve32x;
 
 void cg_depthwise3x3_rows_s8_zve32x(const cg_products_zve32x *products,
                                     const cg_depthwise_rows_zve32x *rows, int8_t *output);
 
-/* Columns [first, first + count) of an image, `width` columns of `depth` bytes. */
+/* Columns [first, first + count) of an image, `width` columns, of each of them `depth` bytes. */
 typedef struct {
     int32_t first;
     int32_t count;
     int32_t width;
     int32_t depth;
+    int32_t step; /* bytes from a column of the image to the next */
     int32_t zero; /* value of the padding */
 } cg_columns_zve32x;
 
@@ -64,10 +67,19 @@ static inline void cg_keep_columns_zve32x(const cg_columns_zve32x *columns, int8
         memset(to, (int)columns->zero, (size_t)bytes);
         to += bytes;
     }
-    const int32_t inside = (stop - start) * depth;
-    cg_copy_s8_zve32x(to, &line[(start - origin) * depth], inside);
+    const int8_t *from = &line[(start - origin) * columns->step];
+    if (columns->step == depth) {
+        cg_copy_s8_zve32x(to, from, (stop - start) * depth);
+        to += (stop - start) * depth;
+    } else {
+        for (int32_t column = start; column < stop; column++) {
+            cg_copy_s8_zve32x(to, from, depth);
+            from += columns->step;
+            to += depth;
+        }
+    }
     if (end > stop) {
-        memset(&to[inside], (int)columns->zero, (size_t)((end - stop) * depth));
+        memset(to, (int)columns->zero, (size_t)((end - stop) * depth));
     }
 }
 

@@ -14,14 +14,15 @@ from codegen.kernels.base.overlap import forward_sharing
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
 from codegen.kernels.base.weighted import DEPTHWISE
+from codegen.kernels.base.window import WindowShape
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, WorkspaceArg
 from codegen.kernels.contract import Workspace
-from codegen.kernels.portable.convolution import DEPTHWISE_S8
+from codegen.kernels.portable.convolution import DEPTHWISE_IN_PLACE_S8, DEPTHWISE_S8
 from codegen.kernels.primfunc import PrimFunc
-from codegen.kernels.rv32.depthwise import LINES, columns_of, rows_below
+from codegen.kernels.rv32.depthwise import LINES, RING_BYTES, columns_of, rows_below
 from codegen.kernels.rv32.packing import scale_reason
 from codegen.kernels.zve32x.channels import HEADER, ZVE32X, linked_channels, products_fields
-from codegen.kernels.zve32x.price import depthwise_instructions
+from codegen.kernels.zve32x.price import REGISTER_BYTES, depthwise_instructions
 
 
 class Zve32xDepthwise(FastKernel):
@@ -43,14 +44,15 @@ class Zve32xDepthwise(FastKernel):
         layer = DEPTHWISE.layer(let, constants)
         if not pairs_fit(layer.weights):
             return self.portable.bind(let, constants, name)
-        window = layer.window
+        window, group = layer.window, self.group_of(layer.window)
         space = Workspace(
             name="rows",
-            size_bytes=LINES * columns_of(window) * window.image[3],
+            size_bytes=workspace_bytes(window, group),
             reads=float(window.result[1]),
             writes=window.image[1] / LINES,
         )
-        row = row_kernel(let, "cg_depthwise3x3_s8_zve32x_row", window)
+        row = None if self.is_in_place else row_kernel(let, "cg_depthwise3x3_s8_zve32x_row", window)
+        image = RESULT if self.is_in_place else ARGUMENT
         return PrimFunc(
             name=name,
             let=let,
@@ -64,19 +66,44 @@ class Zve32xDepthwise(FastKernel):
             headers=(HEADER,),
             workspaces=(space,),
             constants=linked_channels(layer),
-            sharing=forward_sharing(let, 0, rows_below(window)),
+            sharing=() if self.is_in_place else forward_sharing(let, 0, rows_below(window)),
             structs=(
                 params(
                     "cg_depthwise_params_zve32x",
                     ("window", window.fields),
                     ("products", products_fields(layer, let.var.type.zero_point)),
                     ("in_zero", arg_type(let, 0).zero_point),
+                    ("group", group),
                 ),
             ),
-            call_args=(PARAMS, WorkspaceArg(name=space.name), ARGUMENT, RESULT),
-            instructions=depthwise_instructions(window),
+            call_args=(PARAMS, WorkspaceArg(name=space.name), image, RESULT),
+            instructions=depthwise_instructions(window, group),
             rows=None if row is None else replace(row, workspace=space, reads_row_last=True),
+            in_place=0 if self.is_in_place else None,
         )
+
+    def group_of(self, window: WindowShape) -> int:
+        """Channels whose rows are kept together."""
+        return window.image[3]
+
+
+class Zve32xDepthwiseInPlace(Zve32xDepthwise):
+    """A convolution whose result replaces its image: stride 1, same size, few channels at a time."""
+
+    name, portable = "depthwise3x3_s8_zve32x_in_place", DEPTHWISE_IN_PLACE_S8
+    is_in_place = True
+
+    def group_of(self, window: WindowShape) -> int:
+        """As few groups as `RING_BYTES` allow, alike."""
+        depth = window.image[3]
+        vectors = -(-depth // REGISTER_BYTES)
+        most = max(1, RING_BYTES // workspace_bytes(window, REGISTER_BYTES))
+        return min(depth, REGISTER_BYTES * -(-vectors // -(-vectors // most)))
+
+
+def workspace_bytes(window: WindowShape, channels: int) -> int:
+    """Three rows of so many channels."""
+    return LINES * columns_of(window) * channels
 
 
 def pairs_fit(weights: NDArray[np.int8]) -> bool:
@@ -86,3 +113,4 @@ def pairs_fit(weights: NDArray[np.int8]) -> bool:
 
 
 register(Zve32xDepthwise())
+register(Zve32xDepthwiseInPlace())

@@ -40,23 +40,32 @@ def _copy(count: int) -> int:
     return 7 + 7 * -(-count // _COPIED)
 
 
-_RESULTS, _KEPT = 88, 33
-"""Instructions around a row of results, and of C for each row that is kept."""
+_RESULTS, _KEPT, _COLUMN = 92, 33, 6
+"""Instructions around a row of results; of C for each row that is kept, and each column copied alone."""
 
 
-def depthwise_instructions(window: WindowShape) -> int:
-    """Predicted instructions of one inference of a depthwise convolution."""
-    batch, height, width, depth = window.result
-    image_height, image_width = window.image[1:3]
+def depthwise_instructions(window: WindowShape, group: int) -> int:
+    """Predicted instructions of one inference of a depthwise convolution, `group` channels at a time."""
+    depth = window.image[3]
+    sizes = [min(group, depth - start) for start in range(0, depth, group)]
+    return round(window.result[0] * (60 + sum(_group(window, size) for size in sizes)))
+
+
+def _group(window: WindowShape, channels: int) -> float:
+    """So many channels of an image."""
+    height, width = window.result[1:3]
+    image_height, image_width, depth = window.image[1:]
     kept = (height - 1) * window.stride[0] + window.window[0]
     columns = (width - 1) * window.stride[1] + window.window[1]
     inside = min(image_height, kept - window.padding.top)
     left = window.padding.left
     sides = [side for side in (left, columns - left - image_width) if side > 0]
-    line = _copy(min(image_width, columns - left) * depth) + sum(_fill(side * depth) for side in sides)
-    lines = kept * _KEPT + inside * line + (kept - inside) * _fill(columns * depth)
-    row = _RESULTS + -(-depth // REGISTER_BYTES) * (41 + 57 * width)
-    return round(batch * (60 + lines + height * row))
+    copied = min(image_width, columns - left)
+    line = _copy(copied * depth) if channels == depth else copied * (_COLUMN + _copy(channels))
+    line += sum(_fill(side * channels) for side in sides)
+    lines = kept * _KEPT + inside * line + (kept - inside) * _fill(columns * channels)
+    row = _RESULTS + -(-channels // REGISTER_BYTES) * (41 + 57 * width)
+    return lines + height * row
 
 
 def _fill(count: int) -> float:

@@ -86,6 +86,7 @@ void cg_conv2d_s8_zve32x_row(const cg_conv_params_zve32x *params, void *workspac
         .count = 0,
         .width = window->in.w,
         .depth = depth,
+        .step = depth,
         .zero = params->in_zero,
     };
     int32_t left = x_stop - x_start;

@@ -13,6 +13,8 @@
     /* Offsets in cg_depthwise_rows_zve32x. */
     .set ROWS_RESULTS, 12
     .set ROWS_STEP, 16
+    .set ROWS_FIRST, 20
+    .set ROWS_CHANNELS, 24
 
     /* Column 0 of the row at \at to \x. */
     .macro  column_0 at, x
@@ -20,12 +22,12 @@
     .endm
     /* Column 1. Changes t5. */
     .macro  column_1 at, x
-    add     t5, \at, s2
+    add     t5, \at, a5
     vle8.v  \x, (t5)
     .endm
     /* Column 2. Changes t5. */
     .macro  column_2 at, x
-    add     t5, \at, s11
+    add     t5, \at, a6
     vle8.v  \x, (t5)
     .endm
 
@@ -53,9 +55,14 @@
     lw      a2, PRODUCTS_ZERO(a0)
     lw      a3, PRODUCTS_MIN(a0)
     lw      a4, PRODUCTS_MAX(a0)
-    mv      s3, s2
+    lw      s3, ROWS_CHANNELS(a1)
+    lw      t0, ROWS_FIRST(a1)
     slli    s7, s2, 2
-    slli    s11, s2, 1
+    add     s4, s4, t0
+    slli    t0, t0, 2
+    add     s6, s6, t0
+    mv      a5, s3
+    slli    a6, s3, 1
     csrwi   vxrm, 0
 1:  vsetvli s9, s3, e32, m4, ta, ma
     mv      t0, s6

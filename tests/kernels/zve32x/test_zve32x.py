@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from codegen.kernels.zve32x.depthwise import pairs_fit
+from codegen.toolchain import Optimize
 from tests.kernels import runs
 from tests.kernels.dsp.conv_layers import module_of, shaped_layer
 from tests.kernels.dsp.depthwise_models import DepthwiseModel, Shape, run_all
@@ -48,10 +49,13 @@ def test_predictions_hold(tmp_path: Path) -> None:
 
 
 @pytest.mark.qemu
-def test_predictions_of_depthwise_layers_hold(tmp_path: Path) -> None:
-    shapes = (Shape(image=(24, 24, 16)), Shape(image=(12, 12, 32), stride=2))
-    models = [DepthwiseModel(shape=shape) for shape in shapes]
-    for outcome in run_all(models, BOARD, tmp_path, "speed", images=1):
+@pytest.mark.parametrize("optimize", ["speed", "balanced"])
+def test_predictions_of_depthwise_layers_hold(tmp_path: Path, optimize: Optimize) -> None:
+    """As whole tensors, and in place, some channels at a time."""
+    shapes = (Shape(image=(24, 24, 16)), Shape(image=(25, 5, 64)), Shape(image=(12, 12, 32), stride=2))
+    models = [DepthwiseModel(shape=shape) for shape in shapes if optimize == "speed" or shape.stride == 1]
+    outcomes = run_all(models, BOARD, tmp_path, optimize, images=1)
+    for outcome in outcomes:
         assert outcome.kernels and all("zve32x" in name for name in outcome.kernels)
         assert outcome.measured is not None and outcome.predicted is not None
         assert abs(outcome.predicted / outcome.measured - 1) < 0.03, outcome
