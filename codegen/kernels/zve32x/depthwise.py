@@ -94,7 +94,7 @@ class Zve32xDepthwiseInPlace(Zve32xDepthwise):
     is_in_place = True
 
     def group_of(self, window: WindowShape) -> int:
-        """As few groups as `RING_BYTES` allow, alike."""
+        """Channels of the fewest equal groups that `RING_BYTES` allow."""
         depth = window.image[3]
         vectors = -(-depth // REGISTER_BYTES)
         most = max(1, RING_BYTES // workspace_bytes(window, REGISTER_BYTES))
