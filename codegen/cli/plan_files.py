@@ -56,11 +56,6 @@ class PlanFiles:
         """Where the page of --report goes: beside the file of -o; without one, where the command runs."""
         return Path() if self.output is None else self.output.parent
 
-    @property
-    def has_document(self) -> bool:
-        """True if -o names a file of what --json prints."""
-        return self.output is not None and self.export is None
-
     def of_document(self, document: Mapping[str, object]) -> list[str]:
         """Write what --json prints, where -o asks for it; return a line about it."""
         if self.output is None or self.export is not None:

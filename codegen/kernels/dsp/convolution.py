@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from codegen.ir import Let
-from codegen.ir.ops import Padding2D
+from codegen.ir.ops import OnnxRounding, Padding2D
 from codegen.ir.ops.base.fixed_point import wrap_int32
 from codegen.ir.ops.base.weighted import weight_zero_point
 from codegen.kernels.base.c_kernel import PortableKernel, arg_type, row_kernel
@@ -113,12 +113,16 @@ class DspTiled(TiledConv):
     def __init__(
         self, operator: WeightedOperator, portable: PortableKernel, most: int, weights: WeightStream
     ) -> None:
+        is_onnx = operator.rounding is OnnxRounding
+        self.kernel_set = ROUNDING_DSP if is_onnx else DSP
         super().__init__(operator, portable, most)
         self.name = self.name.replace("_s8_", f"_{weights.suffix}_")
         self.weights = weights
         self.symbol = f"cg_conv2d_{weights.suffix}_dsp"
         by_kind = {"plain": _TILE_SOURCES[most], "joined": JOINED_TILE_SOURCES[most], "int4": _INT4_SOURCES}
         self.sources = (*by_kind[weights.kind], f"kernels/dsp/conv2d_{weights.suffix}_dsp.c")
+        if is_onnx:
+            self.symbol, self.sources = "cg_qlinear_conv2d_s8_dsp", _EVEN_SOURCES
 
     def layer_reason(self, let: Let) -> str | None:
         """Other weights, or a window that is too large to be read by bytes."""
@@ -263,19 +267,9 @@ class DspTiledU8(DspTiled):
         return super().space_bytes(window, is_row=is_row) + 8 * sum_groups(values) * self.most
 
 
-class DspTiledEven(DspTiled):
-    """Rounded as ONNX does."""
-
-    kernel_set = ROUNDING_DSP
-
-    def __init__(self, operator: WeightedOperator, portable: PortableKernel, most: int) -> None:
-        super().__init__(operator, portable, most, INT8_STREAM)
-        self.symbol, self.sources = "cg_qlinear_conv2d_s8_dsp", _EVEN_SOURCES
-
-
 for most in (4, 2, 1):
-    register(DspTiledEven(QLINEAR_CONVOLUTION, QLINEAR_CONV_2D_S8, most))
-    register(DspTiledEven(QLINEAR_DEPTHWISE, QLINEAR_DEPTHWISE_S8, most))
+    register(DspTiled(QLINEAR_CONVOLUTION, QLINEAR_CONV_2D_S8, most, INT8_STREAM))
+    register(DspTiled(QLINEAR_DEPTHWISE, QLINEAR_DEPTHWISE_S8, most, INT8_STREAM))
     register(DspTiled(CONVOLUTION, CONV_2D_S8, most, INT8_STREAM))
     register(DspTiled(CONVOLUTION, CONV_2D_S8, most, JOINED_STREAM))
     register(DspTiled(DEPTHWISE, DEPTHWISE_S8, most, INT8_STREAM))

@@ -25,7 +25,6 @@ from codegen.kernels.dsp.convolution import (
     JOINED_PIXEL_SOURCES,
     PIXEL_SOURCES,
     DspTiled,
-    DspTiledEven,
 )
 from codegen.kernels.dsp.packing import (
     GROUP,
@@ -59,12 +58,22 @@ class DspFullyConnected(OneRowKernel):
     kernel_set, portable = DSP, FULLY_CONNECTED_S8
     operator: WeightedOperator = FULLY_CONNECTED
 
-    def __init__(self, weights: WeightStream, form: str = "") -> None:
+    def __init__(
+        self, weights: WeightStream, form: str = "", operator: WeightedOperator = FULLY_CONNECTED
+    ) -> None:
         self.weights, self.form, self.is_narrow, self.is_single = weights, form, bool(form), form == _SINGLE
         self.name = f"fully_connected_{form}{weights.suffix}_dsp"
         self.widened_symbol = f"cg_fully_connected_widened_{weights.suffix}_dsp"
         narrow = ("kernels/dsp/requantize_s8_dsp.c", f"kernels/dsp/tile1_{form}{weights.suffix}_dsp.S")
         self.sources = (*(narrow if form else _PIXEL[weights.kind]), f"kernels/dsp/{self.name}.c")
+        self.operator, self.rounding = operator, operator.rounding
+        if operator.rounding is OnnxRounding:
+            self.kernel_set, self.portable = ROUNDING_DSP, QLINEAR_FULLY_CONNECTED_S8
+            self.name = f"qlinear_{self.name}"
+            self.widened_symbol = "cg_qlinear_fully_connected_widened_s8_dsp"
+            tile = f"kernels/dsp/tile1_{form}even_s8_dsp.S"
+            pixel = (EVEN_PIXEL_SOURCES[1], tile) if form else (*EVEN_PIXEL_SOURCES[:2], tile)
+            self.sources = (*pixel, f"kernels/dsp/{self.name}.c")
 
     def other_reason(self, let: Let) -> str | None:
         """Several rows; other weights; without a workspace: inputs that are no whole words, outputs."""
@@ -80,7 +89,7 @@ class DspFullyConnected(OneRowKernel):
         layer = self.operator.layer(let, constants)
         channels = channels_of(layer, let.var.type)
         if not self.weights.holds(channels):
-            return DspFullyConnected(INT8_STREAM, self.form).bind(let, constants, name)
+            return DspFullyConnected(INT8_STREAM, self.form, self.operator).bind(let, constants, name)
         outputs, inputs = layer.weights.shape
         numbers = rows_params(let)
         pairs = float((outputs + 1) // 2)
@@ -135,23 +144,8 @@ class DspFullyConnected(OneRowKernel):
         )
 
 
-class DspFullyConnectedEven(DspFullyConnected):
-    """Rounded as ONNX does."""
-
-    operator, rounding = QLINEAR_FULLY_CONNECTED, OnnxRounding
-    kernel_set, portable = ROUNDING_DSP, QLINEAR_FULLY_CONNECTED_S8
-
-    def __init__(self, form: str = "") -> None:
-        super().__init__(INT8_STREAM, form)
-        self.name = f"qlinear_{self.name}"
-        self.widened_symbol = "cg_qlinear_fully_connected_widened_s8_dsp"
-        tile = f"kernels/dsp/tile1_{form}even_s8_dsp.S"
-        pixel = (*EVEN_PIXEL_SOURCES[:2], tile) if not form else (EVEN_PIXEL_SOURCES[1], tile)
-        self.sources = (*pixel, f"kernels/dsp/{self.name}.c")
-
-
 for most in (4, 2, 1):
-    register(DspTiledEven(QLINEAR_FULLY_CONNECTED, QLINEAR_FULLY_CONNECTED_S8, most))
+    register(DspTiled(QLINEAR_FULLY_CONNECTED, QLINEAR_FULLY_CONNECTED_S8, most, INT8_STREAM))
     register(DspTiled(FULLY_CONNECTED, FULLY_CONNECTED_S8, most, INT8_STREAM))
     register(DspTiled(FULLY_CONNECTED, FULLY_CONNECTED_S8, most, JOINED_STREAM))
 for weights in (INT8_STREAM, JOINED_STREAM):
@@ -160,5 +154,5 @@ for weights in (INT8_STREAM, JOINED_STREAM):
 register(DspFullyConnected(INT8_STREAM, _SINGLE))
 register(DspTiled(FULLY_CONNECTED, FULLY_CONNECTED_S8, 4, INT4_STREAM))
 register(DspFullyConnected(INT4_STREAM))
-register(DspFullyConnectedEven())
-register(DspFullyConnectedEven(_NARROW))
+register(DspFullyConnected(INT8_STREAM, operator=QLINEAR_FULLY_CONNECTED))
+register(DspFullyConnected(INT8_STREAM, _NARROW, QLINEAR_FULLY_CONNECTED))
