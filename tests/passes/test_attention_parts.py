@@ -8,7 +8,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from codegen.board import load_board
-from codegen.driver.build import plan_model
+from codegen.driver.build import Share, plan_model
 from codegen.driver.options import Options
 from codegen.ir import DType, Module, Quantization, TensorType, Var
 from codegen.ir.builder import Builder
@@ -87,7 +87,8 @@ def test_a_plan_takes_a_third_of_what_all_heads_take_at_least(tmp_path: Path) ->
     tokens, heads, size = 99, 8, 8
     path = tmp_path / "m.onnx"
     path.write_bytes(_network(tokens, heads, size).SerializeToString())
-    planned = plan_model(path, load_board("mps2-an386"), Options(board="mps2-an386"), name="m", emulated=True)
+    board, share = load_board("mps2-an386"), Share(name="m")
+    planned = plan_model(path, board, Options(board="mps2-an386"), share=share, emulated=True)
     whole = 4 * heads * tokens * (tokens + 2 * size)
     assert sum(planned.program.memory.peaks.values()) <= 0.3 * whole
 
