@@ -17,6 +17,9 @@ MOST_FILLERS = 348
 CLEAN = (
     "api",
     "board",
+    "cli",
+    "command",
+    "constants",
     "draw",
     "driver",
     "emit",
@@ -29,6 +32,9 @@ CLEAN = (
     "plan",
     "problem",
     "program",
+    "targets",
+    "toolchain",
+    "tools",
     *(f"search/{room}" for room in ("devices", "kernels", "ranges", "steps")),
     *(f"{name}.py" for name in ("disk", "documents", "errors", "progress", "resources", "settings", "toml")),
 )

@@ -26,7 +26,7 @@ def by_model(flag: str, words: Sequence[str], names: Sequence[str]) -> Mapping[s
     """Model -> where its arrays are. Raises CodegenError E257 for a word without the name of a model where
     there are several, or one that says twice what to take."""
     messages = Messages()
-    found: dict[str, ArraySource] = {}
+    sources: dict[str, ArraySource] = {}
     for word in words:
         name, separator, source = word.partition("=")
         if not separator or name not in names:
@@ -34,19 +34,22 @@ def by_model(flag: str, words: Sequence[str], names: Sequence[str]) -> Mapping[s
             if len(names) > 1:
                 help_ = f"put one of {', '.join(names)} and = in front of the file"
                 messages.add("E257", "does not say which model it is for", where=f"{flag} {word}", help=help_)
-        if name in found:
+        if name in sources:
             help_ = "leave one out"
             messages.add("E257", f"model {name} has arrays already", where=f"{flag} {word}", help=help_)
-        found[name] = ArraySource.parse(source)
+        sources[name] = ArraySource.parse(source)
     messages.raise_if_any()
-    return found
+    return sources
 
 
 def check_arrays(inputs: Iterable[ArraySource], expected: Iterable[ArraySource]) -> None:
     """Raise CodegenError E220, E221 for every file of arrays of which it can be told before any work that it
     is of no use."""
     messages: list[Message] = []
-    named = [*((each, "x", "input") for each in inputs), *((each, "y", "output") for each in expected)]
+    named = [
+        *((source, "x", "input") for source in inputs),
+        *((source, "y", "output") for source in expected),
+    ]
     for source, letter, what in named:
         try:
             source.check(letter, what)
@@ -70,26 +73,26 @@ def model_cases(
 
     Raises CodegenError E220 to E222 for arrays that do not fit.
     """
-    found: list[list[Case]] = []
+    cases: list[list[Case]] = []
     for model, path in zip(built.models, paths, strict=True):
         program = model.program
-        given, wanted = inputs.get(program.name), expected.get(program.name)
-        if given is None and wanted is None and path == example_model():
-            found.append(example_cases(program))
+        source, results = inputs.get(program.name), expected.get(program.name)
+        if source is None and results is None and path == example_model():
+            cases.append(example_cases(program))
         elif sequence:
-            found.append(sequence_cases(program, given, wanted, options.seed))
+            cases.append(sequence_cases(program, source, results, options.seed))
         else:
-            found.append(_cases(program, given, wanted, options))
-    return found
+            cases.append(_cases(program, source, results, options))
+    return cases
 
 
 def _cases(
-    program: Program, given: ArraySource | None, expected: ArraySource | None, options: Options
+    program: Program, inputs: ArraySource | None, expected: ArraySource | None, options: Options
 ) -> list[Case]:
-    if given is None:
+    if inputs is None:
         case = made_up_case(program, options.seed)
     else:
-        case = Case(name=given.prefix or given.path.name, inputs=array_inputs(program, given))
+        case = Case(name=inputs.prefix or inputs.path.name, inputs=array_inputs(program, inputs))
     if expected is None:
         return [case]
     return [Case(name=case.name, inputs=case.inputs, expected=array_outputs(program, expected))]

@@ -33,7 +33,7 @@ _EXAMPLES: Mapping[str, str] = {
     "stack": '"4K"',
     "window": '{ x = "1" }',
 }
-"""Of keys without a default; the board's is that of most verbs."""
+"""Examples for keys without a default; the board's is that of most verbs."""
 _HEAD = """\
 # What codegen takes for this project where the command line and CODEGEN_* variables say nothing.
 # Paths are beside this file. Take the # in front of a key away to set it. What stands behind it is

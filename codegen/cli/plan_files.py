@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from codegen.program.program import Program
 
 PEAKS = "the peaks over all sizes"
-"""What a picture of sizes that are ranges shows."""
+"""Title of a picture of sizes that are ranges."""
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlanFiles:
-    """What to write: to `output` an `export` (a name of `plan_export.FORMATS`), without one the JSON
+    """Files to write: to `output` an `export` (a name of `plan_export.FORMATS`), without one the JSON
     document; a picture to `svg`."""
 
     export: str | None
@@ -53,7 +53,7 @@ class PlanFiles:
 
     @property
     def folder(self) -> Path:
-        """Where the page of --report goes: beside the file of -o; without one, where the command runs."""
+        """Folder of the page of --report: that of the file of -o; without one, the current folder."""
         return Path() if self.output is None else self.output.parent
 
     def of_document(self, document: Mapping[str, object]) -> list[str]:
@@ -90,14 +90,14 @@ class PlanFiles:
             write_text(self.svg, program_picture(program))
         return self._pictured(told) + self._exported(source, program.memory.problem, options)
 
-    def of_curve(self, found: "Curve") -> list[str]:
+    def of_curve(self, curve: "Curve") -> list[str]:
         """Write what a curve gives; return a line about each file."""
         if self.svg is None:
             return []
         from codegen.draw.curve_picture import curve_picture
         from codegen.driver.plan_export import write_text
 
-        write_text(self.svg, curve_picture(found.programs[0].name, found.points))
+        write_text(self.svg, curve_picture(curve.programs[0].name, curve.points))
         return [f"written   {self.svg}  (RAM against instructions)"]
 
     def _pictured(self, told: str = "memory over time") -> list[str]:

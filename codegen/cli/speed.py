@@ -1,4 +1,4 @@
-"""What an inference costs, in all and step by step, as the target counted it."""
+"""Instructions or cycles of an inference, in all and step by step, as the target counted them."""
 
 import click
 
@@ -18,11 +18,11 @@ def check_counted(board: Board, *, sandboxed: bool) -> None:
         f"nothing counts instructions or cycles on board {board.name}": board.counter is None,
         "nothing is counted with --sandbox": sandboxed,
     }
-    found = [reason for reason, holds in reasons.items() if holds]
-    if found:
+    broken = [reason for reason, holds in reasons.items() if holds]
+    if broken:
         alike = next(one.name for one in boards() if one.runner is Runner.QEMU and one.counter is not None)
         help_ = f"leave {'--sandbox' if sandboxed else '--steps'} out, or take a board such as {alike}"
-        raise CodegenError(Message(code="E229", where="--steps", text=found[0], help=help_))
+        raise CodegenError(Message(code="E229", where="--steps", text=broken[0], help=help_))
 
 
 def show_speed(program: Program, measured: Measured, clock_hz: int) -> None:

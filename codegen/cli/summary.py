@@ -53,9 +53,9 @@ def show_plan(planned: Planned, sentence: str) -> None:
     show_lines(list(sizes_lines(program)))
 
 
-def show_curve(found: Curve) -> None:
+def show_curve(curve: Curve) -> None:
     """One row a plan: what it takes, what it costs, how it runs."""
-    click.echo(f"{found.programs[0].name}: {found.macs:,} multiply-accumulates, each layer once\n")
+    click.echo(f"{curve.programs[0].name}: {curve.macs:,} multiply-accumulates, each layer once\n")
     rows = [
         [
             f"{point.peak_bytes:,}",
@@ -64,7 +64,7 @@ def show_curve(found: Curve) -> None:
             "yes" if program.memory.plan.proved_optimal else "no",
             ways_text(program),
         ]
-        for program, point in zip(found.programs, found.points, strict=True)
+        for program, point in zip(curve.programs, curve.points, strict=True)
     ]
     columns = ["peak bytes", "instructions", "extra %", "proved", "how"]
     table("", columns, rows)
@@ -78,13 +78,13 @@ def show_lines(lines: Sequence[str]) -> None:
 
 
 def show_ranges(ranges: "Sequence[FreeRange]") -> None:
-    """What an application leaves of each region."""
-    for each in ranges:
-        click.echo(f"app       leaves {each.size_bytes:,} bytes of {each.pool} at 0x{each.address:08x}")
+    """Show the bytes of each region that an application leaves free."""
+    for free in ranges:
+        click.echo(f"app       leaves {free.size_bytes:,} bytes of {free.pool} at 0x{free.address:08x}")
 
 
 def show_build(built: Built, options: Options, sentence: str) -> None:
-    """One sentence of it all; what was made, where it is, how large it is."""
+    """Show the sentence of a build, then what was built, where the folder is, and how large the image is."""
     click.echo(f"{sentence}\n")
     for planned in built.models:
         _headline(planned, built.board, options)
@@ -111,27 +111,28 @@ def show_runs(
     *,
     steps: bool = False,
 ) -> None:
-    """One sentence; what every model of a run gave, with `steps` what each step took; what all share."""
+    """Show the sentence and every model's outputs, with `steps` the cost of each step; then shared bytes."""
     click.echo(f"{sentence}\n")
-    for planned, own, one in zip(built.models, cases, measured, strict=True):
-        _show_run(built, planned, options, own, one)
+    for planned, model_cases, run in zip(built.models, cases, measured, strict=True):
+        _show_run(built, planned, options, model_cases, run)
         if steps:
-            show_costs(planned.program, one)
+            show_costs(planned.program, run)
     show_shared(built.bundle)
     _sizes(built)
 
 
-def show_sizes(built: Built, found: "Sequence[Sequence[AtSizes]]") -> None:
-    """Of each model one row for each of the sizes: bytes planned and measured, outputs, instructions."""
-    for planned, own in zip(built.models, found, strict=True):
-        _show_sizes(planned, own)
+def show_sizes(built: Built, runs: "Sequence[Sequence[AtSizes]]") -> None:
+    """Show for each model one row for each of the sizes: bytes planned and measured, outputs,
+    instructions."""
+    for planned, model_runs in zip(built.models, runs, strict=True):
+        _show_sizes(planned, model_runs)
     _sizes(built)
 
 
-def _show_sizes(planned: Planned, found: "Sequence[AtSizes]") -> None:
+def _show_sizes(planned: Planned, runs: "Sequence[AtSizes]") -> None:
     program = planned.program
     names = [symbol.name for symbol in program.ranges.symbols] if program.ranges else []
-    pools = list(found[0].planned_bytes) if found else []
+    pools = list(runs[0].planned_bytes) if runs else []
     head = [
         *names,
         *(word for pool in pools for word in (pool, "measured", "least")),
@@ -139,15 +140,15 @@ def _show_sizes(planned: Planned, found: "Sequence[AtSizes]") -> None:
         "instructions",
     ]
     rows: list[list[str]] = []
-    for each in found:
-        [got], bytes_ = each.measured.result.cases, list[str]()
+    for run in runs:
+        [got], bytes_ = run.measured.result.cases, list[str]()
         for pool in pools:
-            bound = each.bound_bytes.get(pool)
-            bytes_ += [f"{each.planned_bytes[pool]:,}", f"{got.pool_peaks[pool]:,}"]
+            bound = run.bound_bytes.get(pool)
+            bytes_ += [f"{run.planned_bytes[pool]:,}", f"{got.pool_peaks[pool]:,}"]
             bytes_ += ["-" if bound is None else f"{bound:,}"]
-        same = all(one.matches for one in each.measured.comparisons[0])
+        same = all(one.matches for one in run.measured.comparisons[0])
         count = "-" if got.instructions is None else f"{got.instructions:,}"
-        values = [str(each.values[name]) for name in names]
+        values = [str(run.values[name]) for name in names]
         rows.append([*values, *bytes_, "equal" if same else "differ", count])
     table(f"{program.name}: planned, measured, least", head, rows)
     show_lines(list(sizes_lines(program)))
@@ -206,14 +207,14 @@ def show_steps(checks: "Sequence[StepCheck]") -> None:
     table("", ["step", "operator", "against reference", "max |d|", "instructions"], rows)
 
 
-def show_steps_at(found: "Sequence[ChecksAt]") -> None:
+def show_steps_at(checks: "Sequence[ChecksAt]") -> None:
     """One row for each of the sizes: how many steps were compared, and which one differs first."""
     rows: list[list[str]] = []
-    for each in found:
-        compared = sum(check.comparison is not None for check in each.steps)
-        first = f"step {each.wrong[0].step}, {each.wrong[0].where}" if each.wrong else ""
-        rows.append([*map(str, each.values.values()), str(compared), str(len(each.wrong)), first])
-    table("", [*(found[0].values if found else []), "steps compared", "differ", "first"], rows)
+    for at_sizes in checks:
+        compared = sum(check.comparison is not None for check in at_sizes.steps)
+        first = f"step {at_sizes.wrong[0].step}, {at_sizes.wrong[0].where}" if at_sizes.wrong else ""
+        rows.append([*map(str, at_sizes.values.values()), str(compared), str(len(at_sizes.wrong)), first])
+    table("", [*(checks[0].values if checks else []), "steps compared", "differ", "first"], rows)
 
 
 def show_problem(problem: Problem, plan: MemoryPlan) -> None:
@@ -331,7 +332,7 @@ def _constants(pools: Sequence[ConstantPool], program: Program) -> None:
 
 
 def _staged(program: Program, of: str = "") -> None:
-    """What is copied to faster memory or decoded, where anything is; `of` names the model where there are
+    """Show which constants are copied to faster memory or decoded. `of` names the model where there are
     several."""
     _compressed(program)
     if not program.constants.copied:
@@ -354,9 +355,9 @@ def _staged(program: Program, of: str = "") -> None:
 def _compressed(program: Program) -> None:
     if program.constants.compression is None:
         return
-    found, costs = program.constants.unpacked, program.constants.compression
-    buffers = max(copy.size_bytes for copy in found)
-    constants = counted(len(found), "constant")
+    copies, costs = program.constants.unpacked, program.constants.compression
+    buffers = max(copy.size_bytes for copy in copies)
+    constants = counted(len(copies), "constant")
     click.echo(
         f"compressed {constants}, {costs.original_bytes:,} bytes as kernels read them, at least "
         f"{costs.least_bytes:,}; decoding takes {costs.instructions:,} instructions an inference (no choice "
@@ -386,10 +387,10 @@ def _sizes(built: Built) -> None:
 
 
 def _stacks(built: Built) -> None:
-    """What calls take at most; of a run it stands beside what they took."""
+    """Show the static stack bound of a call; of a run it stands beside what calls took."""
     from codegen.emit.model.header import stack_bytes
 
-    known = [(each.name, stack_bytes(each, built.image.sizes)) for each in built.bundle.programs]
+    known = [(program.name, stack_bytes(program, built.image.sizes)) for program in built.bundle.programs]
     told = [f"{name} {size:,} bytes" for name, size in known if size is not None]
     if told:
         click.echo(f"stack     static bound of a call: {', '.join(told)}")

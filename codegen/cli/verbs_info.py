@@ -193,9 +193,9 @@ def _flash_tool(board: Board) -> str | None:
     able = [tool.name for tool in tools_for(board)]
     if not able and board.flash_tool is None:
         return None
-    own = board.flash_tool is not None and board.flash_tool not in able
+    has_command = board.flash_tool is not None and board.flash_tool not in able
     commands = load_commands(
-        board, Path("firmware.elf"), tool=None if own else board.flash_tool or able[0], shown=True
+        board, Path("firmware.elf"), tool=None if has_command else board.flash_tool or able[0], shown=True
     )
     return " && ".join(commands.lines)
 

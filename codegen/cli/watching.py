@@ -48,9 +48,9 @@ def _wait(files: Sequence[Path], before: Sequence[_Stamp], sleep: Callable[[floa
 
 
 def _stamp(path: Path) -> _Stamp:
-    """What changes with a file; None while it is gone."""
+    """Time and size of a file, which differ once it changes; None while it is gone."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size
+    return status.st_mtime_ns, status.st_size

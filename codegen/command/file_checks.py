@@ -55,9 +55,9 @@ def keep_inputs(
     """Raise CodegenError E218 if one of the files `written`, or that `--dump-ir` writes, is one that the verb
     reads: a model or problem, `arrays`, codegen.toml with its kernels, the application, the files of board
     and memory model."""
-    found = click.get_current_context().obj or Settings()
+    project = click.get_current_context().obj or Settings()
     read: list[Named] = [("an input of this command", path) for path in (*models, *arrays)]
-    read += [("read by this command (codegen.toml, or what it names)", path) for path in found.read]
+    read += [("read by this command (codegen.toml, or what it names)", path) for path in project.read]
     if options.app_elf is not None:
         read.append(("the application of --app-elf", options.app_elf))
     # A name of the catalogue is none of a file here, or of one that this command does not read.

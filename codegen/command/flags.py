@@ -32,7 +32,7 @@ from codegen.program.interface import Interface
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Origin:
-    """Where a value was set, but on the command line."""
+    """Place that set a value, if that is not the command line."""
 
     place: str
     """The environment variable, or file, line and key."""
@@ -40,7 +40,7 @@ class Origin:
 
 
 def origin(context: click.Context, row: OptionRow) -> Origin | None:
-    """Where the value of an option was set; None where the option was typed, or is at its default."""
+    """Place that set the value of an option; None where the option was typed, or is at its default."""
     source = context.get_parameter_source(row.name)
     if source is ParameterSource.ENVIRONMENT:
         return Origin(place=f"environment variable {row.variable}", in_file=False)
@@ -52,9 +52,9 @@ def origin(context: click.Context, row: OptionRow) -> Origin | None:
 def explained(error: CodegenError, context: click.Context) -> CodegenError:
     """`error`, with each message about the value of an option saying where that value was set."""
     origins = {
-        code: (row, found.place)
+        code: (row, set_in.place)
         for row in ROWS.values()
-        if (found := origin(context, row)) is not None
+        if (set_in := origin(context, row)) is not None
         for code in row.blamed
     }
     if not any(message.code in origins for message in error.messages):
@@ -77,20 +77,20 @@ def _placed(message: Message, row: OptionRow, place: str) -> Message:
 
 
 def usage(error: click.UsageError) -> CodegenError:
-    """What click says of a command line, or of a value that is set elsewhere."""
+    """Error of a command line that click refuses, or of a value that is set elsewhere."""
     context = error.ctx
     path = context.command_path if context else "codegen"
     help_ = f"{_help_of(error)}`{path} --help` explains the words"
     parameter = error.param if isinstance(error, click.BadParameter) else None
     row = None if parameter is None else ROWS.get(parameter.name or "")
-    found = None if row is None or context is None else origin(context, row)
-    if found is None:
+    set_in = None if row is None or context is None else origin(context, row)
+    if set_in is None:
         text = " ".join(error.format_message().split())
         if isinstance(error, click.NoSuchOption) and context is not None:
             help_ = _short_option_advice(error.option_name, context) + help_
         return CodegenError(Message(code="E201", text=text, help=help_))
-    code = "E202" if found.in_file else "E201"
-    return CodegenError(Message(code=code, where=found.place, text=error.message, help=help_))
+    code = "E202" if set_in.in_file else "E201"
+    return CodegenError(Message(code=code, where=set_in.place, text=error.message, help=help_))
 
 
 def _help_of(error: click.UsageError) -> str:
@@ -162,8 +162,8 @@ def _read_settings(context: click.Context, parameter: click.Parameter, file: Pat
             raise
         set_in = f"environment variable {parameter.envvar}"
         raise CodegenError(
-            replace(each, where=f"{set_in}: {each.where}" if each.where else set_in)
-            for each in error.messages
+            replace(message, where=f"{set_in}: {message.where}" if message.where else set_in)
+            for message in error.messages
         ) from None
     context.default_map = {**context.obj.defaults}
 
@@ -178,13 +178,13 @@ CONFIG = click.option(
     callback=_read_settings,
     help="Read FILE, not the codegen.toml of this folder or of one above it in the repository.",
 )
-"""Of every verb that takes options from codegen.toml."""
+"""Option of every verb that takes others from codegen.toml."""
 
 
 def _options(values: dict[str, Any], board_default: str | None) -> Options:
     board = values.pop("board", None) or board_default or ""
     # Of codegen.toml, which `main` hands to click.
-    found = click.get_current_context().obj or Settings()
+    project = click.get_current_context().obj or Settings()
     pools = values.pop("pool", ())
     names = GivenNames(words=tuple(values.pop("name")), of_project=_is_of_project("name"))
     fitting = {
@@ -192,7 +192,7 @@ def _options(values: dict[str, Any], board_default: str | None) -> Options:
         for row in COMMON
         if row.field is not None and row.name in values
     }
-    interface = Interface(**{each.name: fitting.pop(each.name) for each in fields(Interface)})
+    interface = Interface(**{field.name: fitting.pop(field.name) for field in fields(Interface)})
     plain: dict[str, Any] = {str(name): value for name, value in fitting.items()}
     return Options(
         board=board,
@@ -203,10 +203,10 @@ def _options(values: dict[str, Any], board_default: str | None) -> Options:
         windows=parsed_windows(values.pop("window")),
         fixes=parsed_fixes(values.pop("fix")),
         interface=interface,
-        kernels=found.kernels,
-        places=found.places,
-        states=found.states,
-        constant_rules=found.constant_rules,
+        kernels=project.kernels,
+        places=project.places,
+        states=project.states,
+        constant_rules=project.constant_rules,
         app_elf=values.pop("app_elf", None),
         stack_bytes=values.pop("stack", None),
         dump_ir=values.pop("dump_ir", None),
@@ -241,7 +241,7 @@ def _is_typed(flag: str) -> bool:
 
 
 def _is_of_project(flag: str) -> bool:
-    """Whether codegen.toml says it, for all builds of a project."""
+    """True if codegen.toml says it, for all builds of a project."""
     return click.get_current_context().get_parameter_source(flag) is ParameterSource.DEFAULT_MAP
 
 
@@ -275,7 +275,7 @@ class _PoolWord:
 
 def _pool_words(words: Sequence[str]) -> list[_PoolWord]:
     messages = Messages()
-    found: list[_PoolWord] = []
+    pools: list[_PoolWord] = []
     for word in words:
         match = _POOL.fullmatch(word)
         size = size_bytes(match["size"]) if match is not None else None
@@ -286,18 +286,18 @@ def _pool_words(words: Sequence[str]) -> list[_PoolWord]:
             messages.add("E203", text, help=help_)
         else:
             address = None if match["address"] is None else whole_number(match["address"])
-            found.append(_PoolWord(text=word, name=match["name"], size_bytes=size, address=address))
-    _check_limits([word for word in found if word.address is None], messages)
+            pools.append(_PoolWord(text=word, name=match["name"], size_bytes=size, address=address))
+    _check_limits([word for word in pools if word.address is None], messages)
     messages.raise_if_any()
-    return found
+    return pools
 
 
 def _check_limits(limits: Sequence[_PoolWord], messages: Messages) -> None:
     """Each pool has one limit: of two nobody knows which was meant."""
     for name, count in Counter(word.name for word in limits).items():
         if count > 1:
-            given = " and ".join(f"--pool {word.text}" for word in limits if word.name == name)
-            text = f"{given}: pool {name} has {count} limits"
+            repeated = " and ".join(f"--pool {word.text}" for word in limits if word.name == name)
+            text = f"{repeated}: pool {name} has {count} limits"
             messages.add("E203", text, help="a pool has one limit: leave the one that is meant")
 
 
@@ -308,7 +308,7 @@ def groups(words: Sequence[str], models: int) -> tuple[tuple[str, ...], ...]:
     E256 if the command line names sets of a build of one model.
     """
     messages = Messages()
-    found: list[tuple[str, ...]] = []
+    sets: list[tuple[str, ...]] = []
     for word in words:
         names = [name.strip() for name in word.split(",")]
         if not all(names):
@@ -322,6 +322,6 @@ def groups(words: Sequence[str], models: int) -> tuple[tuple[str, ...], ...]:
             text = "the build has one model, to which nothing is concurrent"
             help_ = "give the other models too, or leave it out"
             messages.add("E256", text, where=f'--concurrent "{word}"', help=help_)
-        found.append(tuple(dict.fromkeys(names)))
+        sets.append(tuple(dict.fromkeys(names)))
     messages.raise_if_any()
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(sets))

@@ -31,7 +31,7 @@ GROUPS = (TARGET, CODE, SEARCH, OUTPUT)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KeyKind:
-    """What codegen.toml may say for a key."""
+    """Kind of value that codegen.toml may have for a key."""
 
     words: str
     accepts: Callable[[object], bool]
@@ -85,7 +85,7 @@ class OptionRow:
     is_path: bool
     """A file: what codegen.toml says is beside it."""
     settings: Mapping[str, Any]
-    """Of `click.option`."""
+    """Settings of `click.option`."""
 
     @property
     def key(self) -> str:
@@ -97,12 +97,12 @@ class OptionRow:
         """Its name in Python."""
         return self.key.replace("-", "_")
 
-    def value(self, given: Any) -> Any:
-        """What its field takes for what was given: one of the words of an enumeration, on, off."""
+    def value(self, word: Any) -> Any:
+        """Value of its field for `word`: a member of an enumeration, or a switch turned round for --no-."""
         hint = _HINTS[self.field or self.name]
         if isinstance(hint, type) and issubclass(hint, Enum):
-            return hint(given)
-        return not given if self.flag.startswith("--no-") else given
+            return hint(word)
+        return not word if self.flag.startswith("--no-") else word
 
     @property
     def variable(self) -> str | None:
@@ -139,8 +139,8 @@ class Size(click.ParamType[int]):
 
 
 _INTERFACE = {
-    each: Flag(group=CODE, help=help_)
-    for each, help_ in zip(
+    field: Flag(group=CODE, help=help_)
+    for field, help_ in zip(
         fields(Interface),
         (
             "steps: also a function that runs one step (<model>_step), for schedulers and watchdogs.",
@@ -152,19 +152,19 @@ _INTERFACE = {
     )
 }
 """How firmware calls the model: rows as those of `Options`."""
-_HINTS = {each.name: each.type for each in (*fields(Options), *fields(Interface))}
+_HINTS = {field.name: field.type for field in (*fields(Options), *fields(Interface))}
 """Types of the fields; a quoted one is no row of the table."""
 
 
-def _row_of(each: "Field[object]", flag: Flag) -> OptionRow:
+def _row_of(field: "Field[object]", flag: Flag) -> OptionRow:
     """The row of a field: its type says what may be given."""
-    name = flag_name(each, flag)
-    kind, settings = _by_type(_HINTS[each.name])
-    if name.startswith("--no-") or each.default is False:
+    name = flag_name(field, flag)
+    kind, settings = _by_type(_HINTS[field.name])
+    if name.startswith("--no-") or field.default is False:
         settings.clear()
         settings["is_flag"] = True
-    elif each.default is not None:
-        default = each.default.value if isinstance(each.default, Enum) else each.default
+    elif field.default is not None:
+        default = field.default.value if isinstance(field.default, Enum) else field.default
         settings |= {"default": default, "show_default": True}
     if flag.metavar is not None:
         settings["metavar"] = flag.metavar
@@ -173,7 +173,7 @@ def _row_of(each: "Field[object]", flag: Flag) -> OptionRow:
         flag=name,
         group=flag.group,
         toml=kind,
-        field=each.name,
+        field=field.name,
         blamed=flag.blamed,
         is_path=False,
         settings=settings,
@@ -181,7 +181,7 @@ def _row_of(each: "Field[object]", flag: Flag) -> OptionRow:
 
 
 def _by_type(hint: Any) -> tuple[KeyKind, dict[str, Any]]:
-    """What codegen.toml may say for a field of this type, and click's settings."""
+    """Values that codegen.toml may have for a field of this type, and click's settings."""
     if get_origin(hint) is Literal:
         return TEXT, {"type": click.Choice(get_args(hint))}
     if isinstance(hint, type) and issubclass(hint, Enum):
@@ -199,8 +199,8 @@ def _by_type(hint: Any) -> tuple[KeyKind, dict[str, Any]]:
 
 
 COMMON = (
-    *(_row_of(each, flag) for each, flag in flags_of(Options).items()),
-    *(_row_of(each, flag) for each, flag in _INTERFACE.items()),
+    *(_row_of(field, flag) for field, flag in flags_of(Options).items()),
+    *(_row_of(field, flag) for field, flag in _INTERFACE.items()),
     row(
         "--board",
         TARGET,
@@ -357,7 +357,7 @@ TOLERANCE = row(
     "it has one (probabilities: 1). Integers are equal.",
 )
 _RUNS = (CONCURRENT, PORT, LOCK, FIRMWARE, REFERENCE, ENGINE_PYTHON, TOLERANCE)
-ROWS = {each.name: each for each in (*COMMON, *_RUNS)}
+ROWS = {row.name: row for row in (*COMMON, *_RUNS)}
 """All options that codegen.toml and the environment may set, and --dump-ir, by name."""
 
 
@@ -380,10 +380,10 @@ class GroupedVerb(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the groups that have options."""
         records: dict[str, list[tuple[str, str]]] = {}
-        for each in self.get_params(ctx):
-            record = None if isinstance(each, click.Argument) else each.get_help_record(ctx)
+        for parameter in self.get_params(ctx):
+            record = None if isinstance(parameter, click.Argument) else parameter.get_help_record(ctx)
             if record is not None:
-                group = each.group if isinstance(each, _Option) else "Options"
+                group = parameter.group if isinstance(parameter, _Option) else "Options"
                 records.setdefault(group, []).append(record)
         for group in ("Options", *GROUPS):
             if group in records:

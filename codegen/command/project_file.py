@@ -25,7 +25,7 @@ _HELP = "see docs/configuration.md"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Settings:
-    """What codegen.toml says."""
+    """Contents of codegen.toml."""
 
     defaults: Mapping[str, object] = field(default_factory=dict[str, object])
     """Values of options by name, for click."""
@@ -38,7 +38,7 @@ class Settings:
     text: str = ""
 
     def origin(self, key: str) -> str:
-        """Where the file says `key`, for messages."""
+        """Place in the file that says `key`, for messages."""
         return _place(self.read[0], self.text, key)
 
 
@@ -53,7 +53,7 @@ def _shown(path: Path) -> str:
 
 
 def current_folder() -> Path:
-    """Where codegen runs. Raises CodegenError E234 if that folder was removed."""
+    """The current folder. Raises CodegenError E234 if it was removed."""
     try:
         return Path.cwd()
     except FileNotFoundError:
@@ -68,8 +68,8 @@ def find_file(folder: Path) -> Path | None:
     Outside a repository only `folder` itself is looked at: what lies above belongs to others.
     """
     above = [folder, *folder.parents]
-    root = next((each for each in above if (each / ".git").exists()), folder)
-    candidates = (each / FILE for each in above[: above.index(root) + 1])
+    root = next((parent for parent in above if (parent / ".git").exists()), folder)
+    candidates = (parent / FILE for parent in above[: above.index(root) + 1])
     return next((path for path in candidates if os.path.lexists(path)), None)
 
 
@@ -125,7 +125,7 @@ def settings(folder: Path | None = None, file: Path | None = None) -> Settings:
 
 def _defaults(document: Mapping[str, object], file: "ProjectFile") -> Mapping[str, object]:
     """Values of options by name; what is no key or not of its kind is told."""
-    known = {each.key: each for each in ROWS.values() if each.toml is not None}
+    known = {row.key: row for row in ROWS.values() if row.toml is not None}
     values: dict[str, object] = {}
     for key, value in document.items():
         option = known.get(key)
@@ -190,7 +190,7 @@ def _limit_words(limits: Mapping[str, object], file: "ProjectFile") -> list[str]
 
 
 def _words(value: object) -> object:
-    """What click takes for a value: the words of a table, of a list of lists, of a name."""
+    """Value as click takes it: the words of a table, of a list of lists, of a name."""
     if isinstance(value, dict):
         return [f"{name}={word}" for name, word in cast("dict[str, object]", value).items()]
     if isinstance(value, list):

@@ -33,7 +33,7 @@ class ProjectFile:
         self.messages.add("E202", text, where=where, help=help)
 
     def place(self, path: str, name: str) -> str:
-        """What messages call the table or key at `path`: `codegen.toml, line 3, place 2`."""
+        """Name in messages of the table or key at `path`: `codegen.toml, line 3, place 2`."""
         line = line_of(self.text, path)
         parts = [self.path.name, "" if line is None else f"line {line}", name]
         return ", ".join(part for part in parts if part)
@@ -52,17 +52,17 @@ class TableRow:
     """One table: the fields that are right in `values`, all else told."""
 
     def __init__(
-        self, file: ProjectFile, given: dict[str, Any], key: str, number: int, cls: type[Any], help: str
+        self, file: ProjectFile, table: dict[str, Any], key: str, number: int, cls: type[Any], help: str
     ) -> None:
         self._file = file
         self._path = f"{key}[{number - 1}]"
         self._help = help
-        op = given.get("op")
+        op = table.get("op")
         self._name = f"{key} {number}" + (f" ({op})" if isinstance(op, str) and op else "")
-        self.given = given
+        self.table = table
         self.is_sound = True
         self.where = file.place(self._path, f"{key} {number}")
-        self.values = fields(cls, given, self._tell)
+        self.values = fields(cls, table, self._tell)
 
     def _tell(self, path: str, reason: str, help: str | None) -> None:
         self.complain(path, f"{path} {reason}", help)
@@ -128,11 +128,11 @@ def _checked(row: TableRow) -> TableRow:
     for key in ("inputs", "outputs"):
         if row.values.get(key) is False:
             row.complain(key, f"{key} must be true")
-    if sum(key in row.given for key in _WHAT) != 1:
+    if sum(key in row.table for key in _WHAT) != 1:
         row.complain("", f"needs exactly one of {', '.join(_WHAT)}")
-    if not any(key in row.given for key in _WHERE):
+    if not any(key in row.table for key in _WHERE):
         row.complain("", f"needs at least one of {', '.join(_WHERE)}")
-    if "reads" in row.given and "op" not in row.given:
+    if "reads" in row.table and "op" not in row.table:
         row.complain("reads", "reads is for operators: it needs op")
     return row
 
@@ -155,10 +155,10 @@ def declared_states(value: object, file: ProjectFile) -> tuple[StateRule, ...]:
 
 def _checked_state(row: TableRow) -> TableRow:
     """A `[[state]]`, with what its keys demand of each other told."""
-    named = [key in row.given for key in ("input", "output")]
+    named = [key in row.table for key in ("input", "output")]
     if any(named) and not all(named):
         row.complain("", f"{'output' if named[0] else 'input'} is missing")
-    if not any(named) and "memory" not in row.given:
+    if not any(named) and "memory" not in row.table:
         row.complain("", "needs input and output, or memory, or all three")
     return row
 
@@ -259,7 +259,7 @@ def _check_memory(demands: dict[str, Any], row: TableRow) -> None:
         if not is_memory_of(what):
             words = ", ".join(MEMORY_OF)
             row.complain("memory", f"memory of {what!r}: it can be of {words}, argument0, argument1, ...")
-        elif what == "workspace" and not row.given.get("workspace_bytes"):
+        elif what == "workspace" and not row.table.get("workspace_bytes"):
             row.complain("memory", "memory of a workspace that it does not have: workspace_bytes is 0")
         if not isinstance(scope, str) or not scope:
             row.complain("memory", f"memory.{what} must be the name of a pool, or dma")

@@ -26,7 +26,7 @@ _TAKEN_BITS = 16
 """Bits that the decoder takes from the stream at a time."""
 
 _OCTETS = 1 << 14
-"""Of a stream that are decoded together here."""
+"""Bytes of a stream that `unpack` decodes together."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,7 +39,7 @@ class Code:
 
     @property
     def table(self) -> bytes:
-        """What the decoder reads of it."""
+        """Table that the decoder reads in front of the stream."""
         return bytes((self.prefix, *self.widths, *self.symbols))
 
     def words(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -60,10 +60,9 @@ def best_code(data: bytes) -> Code:
     counts = np.bincount(np.frombuffer(data, np.uint8), minlength=256)
     symbols = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
     below = np.concatenate([[0], np.cumsum(counts[symbols])])
-    found = min((_widths(below, prefix) for prefix in PREFIXES), key=lambda each: each[0])
-    widths = found[1]
+    _, widths = min((_widths(below, prefix) for prefix in PREFIXES), key=lambda coded: coded[0])
     return Code(
-        prefix=(len(widths) - 1).bit_length(), widths=widths, symbols=tuple(int(each) for each in symbols)
+        prefix=(len(widths) - 1).bit_length(), widths=widths, symbols=tuple(int(symbol) for symbol in symbols)
     )
 
 
@@ -97,7 +96,7 @@ class Coder:
         self.code = best_code(data)
 
     def packing(self, piece_bytes: Sequence[int] = ()) -> Packing:
-        """What is stored of the data in pieces of these sizes (none: in one).
+        """Sizes of the stored data if it comes in pieces of `piece_bytes` (none: in one).
 
         Raises ValueError for pieces that are empty or do not make up the data.
         """
@@ -109,7 +108,7 @@ class Coder:
         return _beginning(self._data, size_bytes)
 
     def packed(self, packing: Packing) -> bytes:
-        """What is stored. Raises ValueError if decoding it does not give the data again."""
+        """The stored bytes. Raises ValueError if decoding them does not give the data again."""
         return _packed(self._data, packing)
 
 
@@ -162,10 +161,13 @@ def _packed(data: bytes, packing: Packing) -> bytes:
         part = values[start : start + size]
         streams.append(_stream(codes[part], lengths[part]))
         start += size
-    found = b"".join((code.table, *streams)).ljust(packing.stored_bytes, b"\0")
-    if len(found) != packing.stored_bytes or unpack(found, packing.table_bytes, packing.piece_bytes) != data:
+    stored = b"".join((code.table, *streams)).ljust(packing.stored_bytes, b"\0")
+    if (
+        len(stored) != packing.stored_bytes
+        or unpack(stored, packing.table_bytes, packing.piece_bytes) != data
+    ):
         raise ValueError("a packed constant is not what was packed")
-    return found
+    return stored
 
 
 def _stream(codes: NDArray[np.int64], lengths: NDArray[np.int64]) -> bytes:
@@ -179,12 +181,12 @@ def _stream(codes: NDArray[np.int64], lengths: NDArray[np.int64]) -> bytes:
 
 
 def unpack(packed: bytes, table_bytes: int, piece_bytes: Sequence[int]) -> bytes:
-    """What the C decoder makes of `packed`, written from the format alone.
+    """Decode `packed` as the C decoder does, written from the format alone.
 
     Raises ValueError where a code has no symbol, or where a decoder that takes 16 bits at a time would read
     behind the end.
     """
-    found: list[NDArray[np.uint8]] = []
+    pieces: list[NDArray[np.uint8]] = []
     begin = table_bytes
     for size in piece_bytes:
         position = decoded = 0
@@ -194,15 +196,15 @@ def unpack(packed: bytes, table_bytes: int, piece_bytes: Sequence[int]) -> bytes
             places = _one_after_another(lengths, position % 8, size - decoded)
             read = symbols[places]
             if (lost := np.flatnonzero(read >= table_bytes)).size:
-                at = sum(map(len, found)) + int(lost[0])
+                at = sum(map(len, pieces)) + int(lost[0])
                 raise ValueError(f"byte {at} has a code without a symbol")
-            found.append(np.frombuffer(packed, np.uint8)[read])
+            pieces.append(np.frombuffer(packed, np.uint8)[read])
             position = 8 * (first - begin) + places[-1] + lengths[places[-1]]
             decoded += len(places)
         if begin + 2 * (-(-position // 16) + 1) > len(packed):
             raise ValueError("the decoder would read behind the end")
         begin += -(-position // 8)
-    return b"".join(each.tobytes() for each in found)
+    return b"".join(piece.tobytes() for piece in pieces)
 
 
 def _every_code(packed: bytes, first: int) -> tuple[NDArray[np.int64], bytes]:
@@ -220,12 +222,13 @@ def _every_code(packed: bytes, first: int) -> tuple[NDArray[np.int64], bytes]:
 
 
 def _one_after_another(lengths: bytes, place: int, most: int) -> list[int]:
-    """Where codes begin that follow each other from bit `place` on: those of `lengths`, up to `most`."""
-    found: list[int] = []
-    while place < len(lengths) and len(found) < most:
-        found.append(place)
+    """First bits of the codes that follow each other from bit `place` on: those of `lengths`, up to
+    `most`."""
+    places: list[int] = []
+    while place < len(lengths) and len(places) < most:
+        places.append(place)
         place += lengths[place]
-    return found
+    return places
 
 
 def decode_instructions(packing: Packing, target: Target, optimize: str) -> int:

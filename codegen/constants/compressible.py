@@ -14,7 +14,7 @@ from codegen.program.constants import ConstantPart, Packing, Staged, Unpacking
 from codegen.program.program import Program, core_of
 
 MOST_TOGETHER = 10
-"""Of the constants of steps that hang together so many, the largest, are combined in every way."""
+"""Constants of steps that hang together, the largest, that are combined in every way, at most."""
 
 _LEAST_SAVED = 16
 """Bytes below which nothing is tried: a call's code takes as many."""
@@ -41,18 +41,18 @@ class SharedConstant:
         self._coder = Coder(piece.data.tobytes())
         self._packed: dict[Packing, np.ndarray] = {}
         whole = self._coder.packing()
-        found = [whole, *(self._coder.packing(sizes) for sizes in self._splits())]
-        self.packings = tuple(packing for packing in found if self.saved_bytes(packing) >= _LEAST_SAVED)
+        packings = [whole, *(self._coder.packing(sizes) for sizes in self._splits())]
+        self.packings = tuple(packing for packing in packings if self.saved_bytes(packing) >= _LEAST_SAVED)
 
     def _splits(self) -> Iterator[tuple[int, ...]]:
         """Sizes of pieces that every reader's calls take one by one."""
-        found = [
+        piece_counts = [
             {split.outputs // group for group in split.groups()}
             if (split := prim.split) and split.role == part.user[1] and self._is_whole(part)
             else set[int]()
             for part, prim in self._readers
         ]
-        for count in sorted(set[int].intersection(*found)):
+        for count in sorted(set[int].intersection(*piece_counts)):
             yield (self._piece.size_bytes // count,) * count
 
     def _is_whole(self, part: ConstantPart) -> bool:
@@ -68,7 +68,7 @@ class SharedConstant:
         return self._piece.size_bytes - packing.stored_bytes - self._apart_bytes
 
     def stored(self, packing: Packing) -> np.ndarray:
-        """What is stored. Raises ValueError if it does not decode to the constant."""
+        """Stored bytes of the constant. Raises ValueError if they do not decode to it."""
         if packing not in self._packed:
             self._packed[packing] = np.frombuffer(self._coder.packed(packing), np.uint8)
         return self._packed[packing]
@@ -97,7 +97,7 @@ class SharedConstant:
 
 def _apart_bytes(piece: Piece, users: Sequence[tuple[str, str]]) -> int:
     """Bytes of parts of `piece` that others than `users` read, each once, with the padding they may need."""
-    apart = {(each.offset_bytes, each.size_bytes) for each in piece.readers if each.user not in users}
+    apart = {(part.offset_bytes, part.size_bytes) for part in piece.readers if part.user not in users}
     return sum(size + piece.alignment - 1 for _, size in apart)
 
 
@@ -109,7 +109,7 @@ class Option:
     staged: tuple[Staged, ...]
     pool: str
     end_bytes: int
-    """Where the last buffer ends."""
+    """End of the last buffer."""
     saved_bytes: int
     instructions: int
 
@@ -151,10 +151,10 @@ def units(program: Program, pieces: Sequence[Piece], optimize: str) -> Units:
                 continue
         reason = reason or NO_GAIN
         kept[reason] = kept.get(reason, 0) + piece.size_bytes
-    found = tuple(_unit(program, group) for group in _groups(members))
-    placed = {member for unit in found for option in unit.options for member, _ in option.packings}
+    program_units = tuple(_unit(program, group) for group in _groups(members))
+    placed = {member for unit in program_units for option in unit.options for member, _ in option.packings}
     homeless = sum(member.size_bytes for member in members if member not in placed)
-    return Units(units=found, kept={**kept, **({NO_ROOM: homeless} if homeless else {})})
+    return Units(units=program_units, kept={**kept, **({NO_ROOM: homeless} if homeless else {})})
 
 
 def _refusal(piece: Piece, prims: Mapping[str, PrimFunc]) -> str | None:
@@ -175,7 +175,7 @@ def _refused(part: ConstantPart, prims: Mapping[str, PrimFunc]) -> str | None:
 
 
 def _decodes(piece: Piece, part: ConstantPart, prims: Mapping[str, PrimFunc]) -> bool:
-    """Whether who reads `part` decodes `piece`, or its beginning where that pays."""
+    """True if the reader of `part` decodes `piece`, or its beginning where that pays."""
     if part.size_bytes == piece.size_bytes:
         return True
     return not part.offset_bytes and part.size_bytes > _LEAST_SAVED and _refused(part, prims) is None
@@ -183,15 +183,15 @@ def _decodes(piece: Piece, part: ConstantPart, prims: Mapping[str, PrimFunc]) ->
 
 def _groups(members: Sequence[SharedConstant]) -> list[list[SharedConstant]]:
     """Members with a step in common, directly or through others."""
-    found: list[tuple[set[int], list[SharedConstant]]] = []
+    groups: list[tuple[set[int], list[SharedConstant]]] = []
     for member in members:
         steps, together = set(member.steps), [member]
-        for other in [each for each in found if each[0] & steps]:
-            found.remove(other)
+        for other in [group for group in groups if group[0] & steps]:
+            groups.remove(other)
             steps |= other[0]
             together = [*other[1], *together]
-        found.append((steps, together))
-    return [together for _, together in found]
+        groups.append((steps, together))
+    return [together for _, together in groups]
 
 
 def _unit(program: Program, members: Sequence[SharedConstant]) -> ConstantGroup:
@@ -220,22 +220,22 @@ def _unit(program: Program, members: Sequence[SharedConstant]) -> ConstantGroup:
 def _placed(room: Room, packings: Sequence[tuple[SharedConstant, Packing]], pool: str) -> Option | None:
     """The buffers of `packings`, largest first, each at the lowest free bytes of the pool; None
     without room."""
-    wanted = [copy for member, packing in packings for copy in member.staged(packing, pool)]
-    found: list[Staged] = []
-    for copy in sorted(wanted, key=lambda copy: -copy.size_bytes):
+    copies = [copy for member, packing in packings for copy in member.staged(packing, pool)]
+    placed_copies: list[Staged] = []
+    for copy in sorted(copies, key=lambda copy: -copy.size_bytes):
         placed = room.placed(copy)
         if placed is None:
             break
-        found.append(placed)
-    for copy in found:
+        placed_copies.append(placed)
+    for copy in placed_copies:
         room.take_back(copy)
-    if len(found) < len(wanted):
+    if len(placed_copies) < len(copies):
         return None
     return Option(
         packings=tuple(packings),
-        staged=tuple(found),
+        staged=tuple(placed_copies),
         pool=pool,
-        end_bytes=max(copy.offset + copy.size_bytes for copy in found),
+        end_bytes=max(copy.offset + copy.size_bytes for copy in placed_copies),
         saved_bytes=sum(member.saved_bytes(packing) for member, packing in packings),
-        instructions=sum(copy.unpacking.instructions for copy in found if copy.unpacking),
+        instructions=sum(copy.unpacking.instructions for copy in placed_copies if copy.unpacking),
     )

@@ -42,10 +42,10 @@ def linked(
     if mode == "off":
         raise _does_not_link(program, program, lacking, {}) from None
     choice = CompressionChoice(program, optimize=optimize, may_grow=may_grow)
-    found = choice.fitting(may_raise=may_raise)
-    if found is None:
+    fitting = choice.fitting(may_raise=may_raise)
+    if fitting is None:
         raise choice.shortage(lacking) from None
-    return found
+    return fitting
 
 
 def _with_pools(program: Program) -> Program:
@@ -76,8 +76,8 @@ class CompressionChoice:
         self._program = program
         self._pieces = pieces_of(program)
         self._peaks = program.memory.peaks
-        found = units(program, self._pieces, optimize)
-        self._units, self._kept = found.units, found.kept
+        compressible = units(program, self._pieces, optimize)
+        self._units, self._kept = compressible.units, compressible.kept
         raises = {self._raise(option) for unit in self._units for option in unit.options}
         self._raises = sorted({0, *raises} if may_grow else {0})
 
@@ -86,11 +86,13 @@ class CompressionChoice:
 
     def _options(self, raised_bytes: int) -> list[list[Option]]:
         """Per unit its options that raise no peak by more."""
-        return [[each for each in unit.options if self._raise(each) <= raised_bytes] for unit in self._units]
+        return [
+            [option for option in unit.options if self._raise(option) <= raised_bytes] for unit in self._units
+        ]
 
     def _most_saved(self, raised_bytes: int) -> int:
         options = self._options(raised_bytes)
-        return sum(max((each.saved_bytes for each in unit), default=0) for unit in options)
+        return sum(max((option.saved_bytes for option in unit), default=0) for unit in options)
 
     def options(self, *, may_raise: bool) -> list[list[Option]]:
         """Per unit its options, those that raise no peak unless `may_raise`."""
@@ -104,7 +106,7 @@ class CompressionChoice:
             options = self._options(raised)
             chosen = cheapest(
                 [
-                    [KnapsackItem(saved=each.saved_bytes, cost=each.instructions) for each in unit]
+                    [KnapsackItem(saved=option.saved_bytes, cost=option.instructions) for option in unit]
                     for unit in options
                 ],
                 need,
@@ -112,10 +114,10 @@ class CompressionChoice:
             if chosen is None:
                 return self._most_compressed()
             taken = [unit[item] for unit, item in zip(options, chosen.items, strict=True) if item is not None]
-            found = self._with(taken)
-            left = missing_bytes(pieces_of(found), found.constants.candidates)
+            attempt = self._with(taken)
+            left = missing_bytes(pieces_of(attempt), attempt.constants.candidates)
             if not left:
-                return self._linked(found, chosen.cost, chosen.bound, raised)
+                return self._linked(attempt, chosen.cost, chosen.bound, raised)
             # Padding, or pieces that do not fit side by side. This choice would be the cheapest again up to
             # what it saves.
             need = max(need + left, 1 + sum(option.saved_bytes for option in taken))
@@ -123,13 +125,13 @@ class CompressionChoice:
     def _most_compressed(self) -> Program | None:
         """The program with everything compressed that gains, where that fits: `shortage` promises it."""
         most = self._most()
-        found = self._with(most)
-        if missing_bytes(pieces_of(found), found.constants.candidates):
+        compressed_program = self._with(most)
+        if missing_bytes(pieces_of(compressed_program), compressed_program.constants.candidates):
             return None
         cost = sum(option.instructions for option in most)
-        return self._linked(found, cost, cost, self._raises[-1])
+        return self._linked(compressed_program, cost, cost, self._raises[-1])
 
-    def _linked(self, found: Program, cost: int, bound: int, raised: int) -> Program:
+    def _linked(self, program: Program, cost: int, bound: int, raised: int) -> Program:
         summary = Compression(
             original_bytes=size_bytes(self._pieces),
             least_bytes=size_bytes(pieces_of(self._with(self._most()))),
@@ -137,8 +139,8 @@ class CompressionChoice:
             instructions_bound=bound,
             raised_bytes=raised,
         )
-        found = _with_pools(found)
-        return replace(found, constants=replace(found.constants, compression=summary))
+        program = _with_pools(program)
+        return replace(program, constants=replace(program.constants, compression=summary))
 
     def _raised(self, need: int, *, may_raise: bool) -> int:
         """By how much a peak may rise: as little as saves `need`, or all there is."""
@@ -153,17 +155,19 @@ class CompressionChoice:
 
     def least_bytes(self) -> Mapping[str, int]:
         """By step the bytes of its constants if everything is compressed that gains."""
-        found: dict[str, int] = {}
+        bytes_of_step: dict[str, int] = {}
         for prim in self._with(self._most()).steps.prim_funcs:
             for constant in prim.constants:
                 owner = (*constant.steps, prim.name)[0]
-                found[owner] = found.get(owner, 0) + constant.data.nbytes
-        return found
+                bytes_of_step[owner] = bytes_of_step.get(owner, 0) + constant.data.nbytes
+        return bytes_of_step
 
     def _most(self) -> list[Option]:
         options = self._options(self._raises[-1])
         return [
-            min(unit, key=lambda each: (-each.saved_bytes, each.instructions)) for unit in options if unit
+            min(unit, key=lambda option: (-option.saved_bytes, option.instructions))
+            for unit in options
+            if unit
         ]
 
     def _with(self, options: Sequence[Option]) -> Program:
@@ -198,21 +202,21 @@ def compressed(
     decoded: Mapping[tuple[str, str], Unpacking],
 ) -> PrimFunc:
     """`prim` with what is stored of its constants; where one comes in pieces, with calls for a piece each."""
-    mine = {role: each for (name, role), each in decoded.items() if name == prim.name}
+    mine = {role: unpacking for (name, role), unpacking in decoded.items() if name == prim.name}
     if not mine:
         return prim
     constants = tuple(
-        replace(each, data=stored[prim.name, each.role], alignment=1, reads=1.0)
-        if each.role in mine
-        else each
-        for each in prim.constants
+        replace(constant, data=stored[prim.name, constant.role], alignment=1, reads=1.0)
+        if constant.role in mine
+        else constant
+        for constant in prim.constants
     )
-    calls = max(len(each.packing.piece_bytes) for each in mine.values())
-    more = sum(each.instructions for each in mine.values())
+    calls = max(len(unpacking.packing.piece_bytes) for unpacking in mine.values())
+    more = sum(unpacking.instructions for unpacking in mine.values())
     return replace(
         prim,
         constants=constants,
-        structs=tuple(_of_a_group(each, prim.split, calls) for each in prim.structs),
+        structs=tuple(_of_a_group(struct, prim.split, calls) for struct in prim.structs),
         instructions=None if prim.instructions is None else prim.instructions + more,
         cycles=None if prim.cycles is None else prim.cycles + more,
     )

@@ -17,7 +17,8 @@ from codegen.problem.problem import Pool, limited
 from codegen.problem.shortage import ConstantShortage, SmallestLimit
 
 FIRMWARE_BYTES = 24_576
-"""What start-up, test link, entry functions and parameters may take of the code region beside kernels."""
+"""Bytes of the code region that start-up, test link, entry functions and parameters may take beside
+kernels."""
 
 
 def constant_pools(
@@ -42,14 +43,14 @@ def constant_pools(
         for region in board.regions
         if not region.writable and region != code and (region.emulated or not emulated)
     ]
-    found: list[Pool] = []
+    pools: list[Pool] = []
     for region in sorted([code, *others], key=lambda region: region.access_cost):
         most = room = min(region.end - region.start, left.get(region.pool_name, region.size_bytes))
         if region == code and others and region.pool_name not in {*limits, *left}:
             room = max(room - code_room_bytes(prim_funcs), 0)
         # Where one memory holds everything, a limit on its pool is one on what is written.
         limit = room if region.writable else min(room, limits.get(region.pool_name, room))
-        found.append(
+        pools.append(
             Pool(
                 name=region.pool_name,
                 region=region.name,
@@ -60,13 +61,13 @@ def constant_pools(
                 read_cost=region.access_cost,
             )
         )
-    return tuple(found)
+    return tuple(pools)
 
 
 def code_room_bytes(prim_funcs: Sequence[PrimFunc]) -> int:
     """Bytes of the code region that constants leave free: twice what the kernels take at -Os."""
     sources = {source for prim in prim_funcs for source in prim.sources}
-    return FIRMWARE_BYTES + 2 * sum(each.size_bytes for each in recorded() if each.source in sources)
+    return FIRMWARE_BYTES + 2 * sum(section.size_bytes for section in recorded() if section.source in sources)
 
 
 def placed(

@@ -12,7 +12,7 @@ STATES = 100_000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KnapsackItem:
-    """What one choice saves, and what it costs; neither is negative."""
+    """Saving and cost of one choice; neither is negative."""
 
     saved: int
     cost: int
@@ -50,13 +50,13 @@ def cheapest(groups: Sequence[Sequence[KnapsackItem]], need: int) -> Chosen | No
         steps.append(kept)
     # Sorted by what they save: the last one saves all that is needed.
     state = len(saved) - 1
-    found: list[int | None] = []
+    items: list[int | None] = []
     total = int(cost[state])
     for group, kept in zip(reversed(groups), reversed(steps), strict=True):
         state, item = divmod(int(kept[state]), len(group) + 1)
-        found.append(item - 1 if item else None)
+        items.append(item - 1 if item else None)
     bound = total if is_exact else relaxed(groups, need)
-    return Chosen(items=tuple(reversed(found)), cost=total, bound=bound)
+    return Chosen(items=tuple(reversed(items)), cost=total, bound=bound)
 
 
 def _unbeaten(saved: NDArray[np.int64], cost: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -49,24 +49,24 @@ def assigned(pieces: Sequence[Piece], pools: Sequence[Pool]) -> list[list[Piece]
 
 @dataclass(slots=True)
 class _Fill:
-    """What lies in a pool so far."""
+    """Constants placed in one pool so far."""
 
     pool: Pool
     pieces: Sequence[Piece]
     """All there are, in the order that they are laid out in."""
     places: list[int] = field(default_factory=list[int])
-    """Of those in this pool."""
+    """Numbers in `pieces` of those in this pool."""
     least_bytes: int = 0
-    """They take so many without a gap."""
+    """Bytes they take without a gap."""
     most_bytes: int = 0
-    """And so many with every gap as wide as its alignment permits."""
+    """Bytes they take with every gap as wide as its alignment permits."""
 
     def share(self, *more: int) -> list[Piece]:
-        """What lies in the pool, with the pieces at `more`."""
+        """Pieces in the pool, with those at `more`."""
         return [self.pieces[place] for place in sorted([*self.places, *more])]
 
     def takes(self, place: int) -> bool:
-        """Whether the piece at `place` fits too; then it lies here."""
+        """True if the piece at `place` fits too; then it is placed here."""
         piece, limit = self.pieces[place], self.pool.limit_bytes
         least, most = (
             self.least_bytes + piece.size_bytes,
@@ -90,7 +90,7 @@ def _greedy(pieces: Sequence[Piece], pools: Sequence[Pool], rank: _Rank) -> tupl
     """Shares of the pools, in the order of `pieces`, and what found no room."""
     fills = [_Fill(pool=pool, pieces=pieces) for pool in pools]
     left: list[Piece] = []
-    for place, piece in sorted(enumerate(pieces), key=lambda each: rank(each[1])):
+    for place, piece in sorted(enumerate(pieces), key=lambda placed: rank(placed[1])):
         # Stable: of equally dear pools the one that is listed first.
         for index in sorted(piece.pools, key=lambda index: pools[index].read_cost):
             if fills[index].takes(place):
@@ -105,18 +105,18 @@ def missing_bytes(pieces: Sequence[Piece], pools: Sequence[Pool]) -> int:
     tries = [_greedy(pieces, pools, key)[1] for key in _ORDERS]
     if not all(tries):
         return 0
-    return max(1, *(each.missing_bytes for each in _shortages(pieces, tries[0], pools)))
+    return max(1, *(shortage.missing_bytes for shortage in _shortages(pieces, tries[0], pools)))
 
 
 def _shortages(
     pieces: Sequence[Piece], left: Sequence[Piece], pools: Sequence[Pool]
 ) -> tuple[ConstantShortage, ...]:
-    """What each set of pools lacks that pieces without room could choose from."""
-    found: list[ConstantShortage] = []
+    """Bytes that each set of pools lacks from which pieces without room could choose."""
+    shortages: list[ConstantShortage] = []
     for choice in dict.fromkeys(piece.pools for piece in left):
         rivals = [piece for piece in pieces if set(piece.pools) <= set(choice)]
         biggest = sorted(rivals, key=lambda piece: -piece.size_bytes)[:_NAMED]
-        found.append(
+        shortages.append(
             ConstantShortage(
                 pools=tuple(pools[index].name for index in choice),
                 needed_bytes=size_bytes(rivals),
@@ -124,7 +124,7 @@ def _shortages(
                 biggest=tuple((piece.name, piece.size_bytes) for piece in biggest),
             )
         )
-    return tuple(found)
+    return tuple(shortages)
 
 
 def link(
@@ -188,11 +188,11 @@ def applies(rule: ConstantRule, prim: PrimFunc, constant: LinkedConstant) -> boo
 
 def with_scopes(prim: PrimFunc, rules: Sequence[ConstantRule]) -> tuple[LinkedConstant, ...]:
     """The constants of `prim`, each in the memory that the first rule that applies names."""
-    found: list[LinkedConstant] = []
+    constants: list[LinkedConstant] = []
     for constant in prim.constants:
         rule = next((rule for rule in rules if applies(rule, prim, constant)), None)
-        found.append(constant if rule is None else replace(constant, memory_scope=rule.memory))
-    return tuple(found)
+        constants.append(constant if rule is None else replace(constant, memory_scope=rule.memory))
+    return tuple(constants)
 
 
 def unused(rules: Sequence[ConstantRule], prim_funcs: Sequence[PrimFunc]) -> list[ConstantRule]:

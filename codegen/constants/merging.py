@@ -110,7 +110,7 @@ def _one(first: Piece, second: Piece) -> Piece:
 def _nested(pieces: Sequence[Piece]) -> list[Piece]:
     """`pieces` without those that lie inside a larger one, whose readers they become."""
     kept: list[tuple[int, Piece, bytes]] = []
-    for place, piece in sorted(enumerate(pieces), key=lambda each: -each[1].size_bytes):
+    for place, piece in sorted(enumerate(pieces), key=lambda placed: -placed[1].size_bytes):
         data = piece.data.tobytes()
         for index, (outer_place, outer, outer_data) in enumerate(kept):
             offset = _inside(piece, data, outer, outer_data)
@@ -123,7 +123,7 @@ def _nested(pieces: Sequence[Piece]) -> list[Piece]:
 
 
 def _inside(inner: Piece, data: bytes, outer: Piece, outer_data: bytes) -> int | None:
-    """Where in `outer` the bytes of `inner` are and may be read, None if nowhere."""
+    """Offset in `outer` at which the bytes of `inner` are and may be read, None if nowhere."""
     # Most pairs end here: looking for bytes takes less than looking at what else must hold.
     if len(data) >= len(outer_data) or (offset := outer_data.find(data)) < 0:
         return None
@@ -177,7 +177,7 @@ _DEPTH = 300
 
 
 class Item(Protocol):
-    """What has a size and an alignment, in bytes."""
+    """Something with a size and an alignment, in bytes."""
 
     @property
     def size_bytes(self) -> int:
@@ -199,7 +199,7 @@ def round_up(value: int, multiple: int) -> int:
 
 
 def end_bytes(items: Sequence[Item]) -> int:
-    """Where the last of `items` ends if each lies as low as its alignment permits behind the one before."""
+    """End of the last of `items` if each lies as low as its alignment permits behind the one before."""
     end = 0
     for item in items:
         end = round_up(end, item.alignment) + item.size_bytes
@@ -226,15 +226,15 @@ def ordered(items: Sequence[AnyItem]) -> list[AnyItem]:
 
 def _filling(items: Sequence[AnyItem]) -> list[AnyItem]:
     """Always the widest item that needs no padding here, else the one that needs least."""
-    left, found, end = list(items), list[AnyItem](), 0
+    left, order, end = list(items), list[AnyItem](), 0
     while left:
         free = [item for item in left if end % item.alignment == 0]
         # Of equally wide ones the one that leaves the next of its kind aligned: odd sizes last.
         taken = free[0] if free else min(left, key=lambda item: round_up(end, item.alignment))
         left.remove(taken)
-        found.append(taken)
+        order.append(taken)
         end = round_up(end, taken.alignment) + taken.size_bytes
-    return found
+    return order
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -264,20 +264,20 @@ def _exact(items: Sequence[AnyItem]) -> list[AnyItem] | None:
     @cache
     def least(end: int, left: tuple[int, ...]) -> tuple[int, int]:
         """(padding from here on, kind to take next); `end` modulo the largest alignment."""
-        found = [(0, -1)] if not any(left) else []
+        choices = [(0, -1)] if not any(left) else []
         for index, kind in enumerate(order):
             if left[index]:
                 padding = -end % kind.alignment
                 after = (end + padding + kind.rest) % widest
                 rest = (*left[:index], left[index] - 1, *left[index + 1 :])
-                found.append((padding + least(after, rest)[0], index))
-        return min(found)
+                choices.append((padding + least(after, rest)[0], index))
+        return min(choices)
 
-    found, end, left = list(first), 0, counts
+    arranged, end, left = list(first), 0, counts
     while any(left):
         index = least(end, left)[1]
-        found.append(kinds[order[index]][len(kinds[order[index]]) - left[index]])
+        arranged.append(kinds[order[index]][len(kinds[order[index]]) - left[index]])
         kind = order[index]
         end = (round_up(end, kind.alignment) + kind.rest) % widest
         left = (*left[:index], left[index] - 1, *left[index + 1 :])
-    return found
+    return arranged

@@ -35,7 +35,7 @@ from codegen.program.constants import ConstantCosts, ConstantPart, ConstantPool,
 from codegen.program.program import MemoryLayout
 
 EXACT = 5
-"""Of so many constants every order is tried."""
+"""Constants of which every order is tried, at most."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,7 +47,7 @@ class Candidate:
     alignment: int
     reads: float
     read_cost: float
-    """Of a byte where it is linked."""
+    """Cost of a byte where it is linked."""
 
     @property
     def slow_cost(self) -> int:
@@ -62,7 +62,7 @@ class Candidate:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Staging:
-    """What is staged, and what that costs."""
+    """Staged constants and what they cost."""
 
     staged: tuple[Staged, ...]
     costs: ConstantCosts
@@ -101,7 +101,7 @@ def _alignment(of_whole: int, offset: int) -> int:
 
 
 def choose(
-    found: Sequence[Candidate],
+    candidates: Sequence[Candidate],
     problem: Problem,
     plan: MemoryPlan,
     times: Sequence[tuple[int, int]],
@@ -113,33 +113,34 @@ def choose(
 
     `may_stay`: copies at start-up are possible.
     """
-    slow = sum(each.slow_cost for each in found)
-    candidates = [
+    slow = sum(candidate.slow_cost for candidate in candidates)
+    attempts = [
         _way(order, Room(problem, plan, times, limits), stay_first=stay_first, may_stay=may_stay)
-        for order in _orders(found)
+        for order in _orders(candidates)
         for stay_first in ((False, True) if may_stay else (False,))
     ]
-    best = min(candidates, key=lambda each: sum(saving for _, saving in each.values()))
-    staged = tuple(sorted((each for each, _ in best.values()), key=lambda each: (each.used_at, each.buffer)))
+    best = min(attempts, key=lambda way: sum(saving for _, saving in way.values()))
+    copies = (copy for copy, _ in best.values())
+    staged = tuple(sorted(copies, key=lambda copy: (copy.used_at, copy.buffer)))
     costs = ConstantCosts(
         linked=slow,
         chosen=slow + sum(change for _, change in best.values()),
-        bound=sum(_least(each, problem.pools, may_stay=may_stay) for each in found),
+        bound=sum(_least_cost(candidate, problem.pools, may_stay=may_stay) for candidate in candidates),
     )
     return Staging(staged=staged, costs=costs)
 
 
-def _orders(found: Sequence[Candidate]) -> Iterator[Sequence[Candidate]]:
-    """In which candidates are given bytes: every order of few, else most reads, then most to save, first."""
-    if len(found) <= EXACT:
-        yield from permutations(found)
+def _orders(candidates: Sequence[Candidate]) -> Iterator[Sequence[Candidate]]:
+    """Orders in which candidates get bytes: all of few, else most reads first, then most to save first."""
+    if len(candidates) <= EXACT:
+        yield from permutations(candidates)
         return
-    yield sorted(found, key=lambda each: (-each.reads * each.read_cost, each.step))
-    yield sorted(found, key=lambda each: (-each.slow_cost, each.step))
+    yield sorted(candidates, key=lambda candidate: (-candidate.reads * candidate.read_cost, candidate.step))
+    yield sorted(candidates, key=lambda candidate: (-candidate.slow_cost, candidate.step))
 
 
-def _least(each: Candidate, pools: Sequence[Pool], *, may_stay: bool) -> int:
-    return min([each.slow_cost, *(each.cost(pool, at_start=may_stay) for pool in pools)])
+def _least_cost(candidate: Candidate, pools: Sequence[Pool], *, may_stay: bool) -> int:
+    return min([candidate.slow_cost, *(candidate.cost(pool, at_start=may_stay) for pool in pools)])
 
 
 _Way = dict[tuple[str, str], tuple[Staged, int]]
@@ -147,29 +148,29 @@ _Way = dict[tuple[str, str], tuple[Staged, int]]
 
 
 def _way(ranked: Sequence[Candidate], room: "Room", *, stay_first: bool, may_stay: bool) -> _Way:
-    found: _Way = {}
+    staged: _Way = {}
     for at_start in (True, False) if stay_first else (False, True):
         if at_start and not may_stay:
             continue
-        for each in ranked:
-            _improve(each, room, found, at_start=at_start)
-    return found
+        for candidate in ranked:
+            _improve(candidate, room, staged, at_start=at_start)
+    return staged
 
 
-def _improve(each: Candidate, room: "Room", found: _Way, *, at_start: bool) -> None:
-    """Stage `each` in the pool where that costs least, if it costs less than what was found for it."""
-    before = found.get(each.part.user)
+def _improve(candidate: Candidate, room: "Room", staged: _Way, *, at_start: bool) -> None:
+    """Stage `candidate` in the pool where that costs least, if it costs less than what was found for it."""
+    before = staged.get(candidate.part.user)
     change = 0 if before is None else before[1]
     pools = room.problem.pools
-    for pool in sorted(pools, key=lambda pool: each.cost(pool, at_start=at_start)):
-        better = each.cost(pool, at_start=at_start) - each.slow_cost
+    for pool in sorted(pools, key=lambda pool: candidate.cost(pool, at_start=at_start)):
+        better = candidate.cost(pool, at_start=at_start) - candidate.slow_cost
         if better >= change:
             return
         if before is not None:
             room.take_back(before[0])
-        placed = room.put(each, pool, at_start=at_start)
+        placed = room.put(candidate, pool, at_start=at_start)
         if placed is not None:
-            found[each.part.user] = (placed, better)
+            staged[candidate.part.user] = (placed, better)
             return
         if before is not None:
             room.put_back(before[0])
@@ -179,11 +180,12 @@ Entry = tuple[int, int, int, int]
 """Offset, bytes, birth, death."""
 
 _SHORT_STEPS = 8
-"""What lives in no more steps is looked up by them, so that short copies see their neighbours alone."""
+"""Steps of a short life: what lives no longer is looked up by step, so that short copies see their neighbours
+alone."""
 
 
 class Taken:
-    """What lies in a pool, by offset: all of it, and what is alive in each step."""
+    """Contents of a pool by offset: all of them, and those alive in each step."""
 
     def __init__(self, times: Sequence[tuple[int, int]]) -> None:
         self._starts = [start for start, _ in times]
@@ -236,17 +238,17 @@ class Room:
                 place = plan.placements[b.id]
                 self._taken[place.pool].add((place.offset, b.size_bytes, b.start, b.stop))
 
-    def put(self, each: Candidate, pool: Pool, *, at_start: bool) -> Staged | None:
-        """Stage `each` at the lowest free bytes of `pool`; None if there are none."""
-        before = max(each.step - 1, 0)
+    def put(self, candidate: Candidate, pool: Pool, *, at_start: bool) -> Staged | None:
+        """Stage `candidate` at the lowest free bytes of `pool`; None if there are none."""
+        before = max(candidate.step - 1, 0)
         staged = Staged(
-            user=each.part.user,
-            buffer=".".join((*each.part.user, "copy")),
-            size_bytes=each.part.size_bytes,
-            alignment=each.alignment,
-            reads=each.reads,
+            user=candidate.part.user,
+            buffer=".".join((*candidate.part.user, "copy")),
+            size_bytes=candidate.part.size_bytes,
+            alignment=candidate.alignment,
+            reads=candidate.reads,
             copied_at=None if at_start else before,
-            used_at=each.step,
+            used_at=candidate.step,
             pool=pool.name,
             offset=0,
         )
@@ -292,7 +294,7 @@ def with_staged(
     problem, plan = memory.problem, memory.plan
     more = with_copies(problem, staged, times)
     copies = more.buffers[len(problem.buffers) :]
-    places = {each.buffer: Placement(pool=each.pool, offset=each.offset) for each in staged}
+    places = {copy.buffer: Placement(pool=copy.pool, offset=copy.offset) for copy in staged}
     placements = {**plan.placements, **places}
     bounds = lower_bounds(more, {id_: place.pool for id_, place in placements.items()})
     return replace(
@@ -313,17 +315,17 @@ def with_copies(problem: Problem, staged: Sequence[Staged], times: Sequence[tupl
     """`problem` with a buffer for every copy, behind the others."""
     copies = tuple(
         Buffer(
-            id=each.buffer,
-            size_bytes=each.size_bytes,
-            start=each.interval(times)[0],
-            stop=each.interval(times)[1],
-            alignment=each.alignment,
+            id=copy.buffer,
+            size_bytes=copy.size_bytes,
+            start=copy.interval(times)[0],
+            stop=copy.interval(times)[1],
+            alignment=copy.alignment,
             pool_candidates=tuple(pool.name for pool in problem.pools),
             kind=BufferKind.CONSTANT,
-            reads=each.reads,
-            writes=_writes(each),
+            reads=copy.reads,
+            writes=_writes(copy),
         )
-        for each in staged
+        for copy in staged
     )
     return replace(
         problem,
@@ -344,7 +346,7 @@ def _raised(problem: Problem, plan: MemoryPlan, staged: Sequence[Staged]) -> boo
     for buffer in problem.buffers:
         place = plan.placements[buffer.id]
         ends[place.pool] = max(ends[place.pool], place.offset + buffer.size_bytes)
-    return any(each.offset + each.size_bytes > ends[each.pool] for each in staged)
+    return any(copy.offset + copy.size_bytes > ends[copy.pool] for copy in staged)
 
 
 def _conflicts(buffers: Sequence[Buffer], copies: Sequence[Buffer]) -> Iterator[Conflict]:

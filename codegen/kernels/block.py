@@ -34,8 +34,8 @@ class RowKernel:
     turn_rows: int = 1
     """Rows of the result that a call computes, from a multiple of so many on; at the end those left."""
     price: Callable[[int, Sequence[Span]], int] | None = None
-    """Instructions of so many rows, from the first one on, in these stripes of columns; None: in proportion
-    to the pixels those of the whole step."""
+    """Instructions of a number of rows, from the first one on, in stripes of columns. None: those of the
+    whole step, in proportion to the pixels."""
 
     def __post_init__(self) -> None:
         if self.turn_rows > 1 and (self.window is None or not self.reads_row_last):
@@ -67,7 +67,7 @@ class BlockStage:
     op: str
     """Name of the operator; empty for a streamed input."""
     kernel: RowKernel | None
-    """None: the caller delivers the row."""
+    """Kernel of the layer; None: the caller delivers the row."""
     binding: str = ""
     """Registry name of the kernel that the step is bound to."""
     leading: tuple[CallArg, ...] = ()
@@ -98,7 +98,7 @@ class Block:
     lines: tuple[Lines, ...]
     """Lines of every stage, then of every argument."""
     stripes: tuple[tuple[tuple[Number, Number], ...], ...]
-    """Per stripe and stage: columns [start, stop)."""
+    """Columns [start, stop) by stripe and stage."""
     images: Number = 1
     """Images of arguments and result, one behind the other; lines serve one after the other."""
     streamed: str | None = None

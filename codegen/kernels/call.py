@@ -9,14 +9,14 @@ from codegen.ir.numbers import Number, Varying, varies, varying_in
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ConstantPointer:
-    """In C: the address of this PrimFunc's linked constant `role`."""
+    """A field with the address of this PrimFunc's linked constant `role`."""
 
     role: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ChosenPointer:
-    """In C: the address of linked constant `role`, or NULL where `where` is 0 at the sizes of the call."""
+    """A field with the address of linked constant `role`, or NULL where `where` is 0 at the call's sizes."""
 
     role: str
     where: Varying
@@ -24,7 +24,7 @@ class ChosenPointer:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Narrow:
-    """In C: what a formula gives, as a `c_type`, which holds it."""
+    """A field with the value of a formula, cast to `c_type`, which holds it."""
 
     c_type: str
     value: Varying
@@ -32,7 +32,7 @@ class Narrow:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StructPointer:
-    """In C: the first element of this PrimFunc's array of structs or numbers `suffix`, defined before."""
+    """A field with the address of this PrimFunc's array `suffix`, of structs or numbers, defined before."""
 
     suffix: str
 
@@ -150,7 +150,7 @@ class Split:
     next_symbol: str
     next_args: tuple[CallArg, ...]
     instructions: int
-    """Predicted for each further call, on top of the whole call's."""
+    """Predicted instructions of each further call, on top of the whole call's."""
 
     def groups(self) -> tuple[int, ...]:
         """Possible sizes of a group, in outputs, the largest first: all of which make up the whole."""

@@ -40,7 +40,8 @@ class LinkedConstant(ReadOnlyData):
     """How often each byte is read in one inference, on average; None: `constant_reads` derives it."""
     op: str = ""
     steps: tuple[str, ...] = ()
-    """Inside a block its operator, and the names of its step (kernel's call, file's tensor); else empty."""
+    """Names of its step inside a block (kernel's call, file's tensor), `op` the step's operator; else
+    empty."""
     layout: str = ""
     """Order of the data, in one line for readers of the generated table."""
     rounded: tuple[int, int] | None = None
@@ -92,7 +93,7 @@ class MemoryDemand:
     argument: int | None = None
     workspace: str | None = None
     who: str = ""
-    """Who demands it, if that is not the kernel."""
+    """Name of whoever demands it, if that is not the kernel."""
 
     def __post_init__(self) -> None:
         if not self.scopes or (self.argument is not None and self.workspace is not None):
@@ -100,7 +101,7 @@ class MemoryDemand:
 
     @property
     def what(self) -> str:
-        """How messages name what it is about."""
+        """Words of messages for what has to lie there."""
         if self.argument is not None:
             return f"argument {self.argument}"
         return "its result" if self.workspace is None else f"workspace {self.workspace}"

@@ -33,13 +33,13 @@ from codegen.kernels.rows import (
 )
 
 MOST_ROWS = 32767
-"""`cg_stage` counts rows in 16 bits."""
+"""Rows of an image in a block, at most: `cg_stage` counts them in 16 bits."""
 
 MOST_ROWS_RUN = 100_000
 """Rows that trying both arguments of joins first may run through, in one block: a count, half a second."""
 
 ROW_WORKSPACE = "rows.workspace"
-"""Name of what the row kernels of a block work in; no value is called like that, it is no identifier."""
+"""Name of the workspace of a block's row kernels. It is no identifier, so no value is called so."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -92,7 +92,7 @@ def workspace(prims: Sequence[PrimFunc]) -> Workspace | None:
 
 
 def layout(prims: Sequence[PrimFunc], stripes: int = 1, streamed: str | None = None) -> BlockLayout:
-    """How these steps run as a block, the result in `stripes` stripes of columns (fewer if it is narrow).
+    """Layout of these steps as a block, the result in `stripes` stripes of columns (fewer if it is narrow).
 
     A join asks first for the argument whose choice keeps the fewest bytes, of the first joins at least:
     `MOST_ROWS_RUN` ends it. The last step's value is the result.
@@ -115,7 +115,7 @@ def layout(prims: Sequence[PrimFunc], stripes: int = 1, streamed: str | None = N
 
 
 def laid_out(stages: tuple[Stage, ...], stripes: int, images: int) -> BlockLayout:
-    """How stages run in so many stripes of so many images, sources asked in their order."""
+    """Layout of stages that run in `stripes` stripes of `images` images, sources asked in their order."""
     width = stages[-1].columns.count
     step = -(-width // stripes)
     stripe_spans: list[tuple[tuple[int, int], ...]] = []

@@ -34,9 +34,9 @@ class PlacedIteration:
     """Places of the values of an iteration."""
 
     values: Mapping[str, InnerPlace]
-    """By variable: parameters too."""
+    """Places of values by variable, parameters too."""
     workspaces: Mapping[tuple[str, str], InnerPlace]
-    """By inner step and workspace name."""
+    """Places of workspaces by inner step and workspace name."""
     size_bytes: int
     """Size of the whole step's workspace."""
     alignment: int

@@ -45,7 +45,7 @@ class PrimFunc:
     sharing: tuple[Sharing, ...] = ()
     """Overlap that `symbol` permits below an argument, and above it (or what `reverse` permits there)."""
     reverse: Reverse | None = None
-    """How to run it where the plan has its result above an argument, as far as `sharing` permits."""
+    """The call for plans with the result above an argument, as far as `sharing` permits."""
     view: View | None = None
     in_place: int | None = None
     """The result replaces run-time argument `in_place`, as large as it, which nobody reads any more."""
@@ -58,9 +58,11 @@ class PrimFunc:
     pixels_at_once: int = 1
     """Results that are computed from one reading of the weights: pixels of a tile."""
     instructions: int | None = None
-    """Predicted for one call, by the kernel's own model on its instruction set; None: there is no model."""
+    """Predicted instructions of one call, by the kernel's own model on its instruction set; None: there is no
+    model."""
     cycles: int | None = None
-    """Predicted for one call where a part's flash is named (`--memory-model`): kernels are chosen by it."""
+    """Predicted cycles of one call where a part's flash is named (`--memory-model`): kernels are chosen by
+    it."""
     headers: tuple[str, ...] = ("cg_kernels.h",)
     """Headers of the runtime that declare `symbol` and the row kernel."""
     rows: RowKernel | None = None

@@ -36,7 +36,7 @@ class Axis:
 
     @cached_property
     def firsts(self) -> tuple[int, ...]:
-        """Per result: first position read, `extent` if it reads none."""
+        """First position that each result reads, `extent` if it reads none."""
         return tuple(self._firsts().tolist())
 
     @cached_property
@@ -51,18 +51,18 @@ class Axis:
         return np.where((taps < self.window) & (met < self.extent), met, self.extent)
 
     def _origins(self) -> NDArray[np.int64]:
-        """Per result: where its first tap is."""
+        """Position of each result's first tap."""
         return np.arange(self.count, dtype=np.int64) * self.stride - self.pad
 
     @cached_property
     def lows(self) -> tuple[int, ...]:
-        """Per result: lowest position that it or a later result reads; `extent` behind the last one."""
+        """Lowest position that each result or a later one reads; `extent` behind the last one."""
         lows = np.minimum.accumulate(np.array([self.extent, *reversed(self.firsts)], np.int64))
         return tuple(lows[::-1].tolist())
 
     @cached_property
     def inner(self) -> tuple[int, ...]:
-        """Per result: its taps inside the extent."""
+        """Taps of each result inside the extent."""
         origins = self._origins()
         first = np.maximum(0, -(origins // self.dilation))
         stop = np.minimum(self.window, -((origins - self.extent) // self.dilation))
@@ -75,7 +75,7 @@ class Axis:
 
     @cached_property
     def is_inside(self) -> tuple[bool, ...]:
-        """Per result: whether no tap lies in the padding."""
+        """True for each result without a tap in the padding."""
         span = (self.window - 1) * self.dilation
         return tuple(origin >= 0 and origin + span < self.extent for origin in self._origins().tolist())
 
@@ -85,7 +85,7 @@ class Axis:
 
     @cached_property
     def lasts(self) -> tuple[int, ...]:
-        """Per result: last position that must be there for it (as C counts: taps in holes included)."""
+        """Last position that must be there for each result (as C counts: taps in holes included)."""
         return tuple(np.minimum(self._origins() + self.pad + self.reach, self.extent - 1).tolist())
 
     def span(self, start: int, stop: int) -> tuple[int, int]:
@@ -115,7 +115,7 @@ class Stage:
     """Bytes of a pixel of the result."""
     sources: tuple[int, ...]
     is_elementwise: bool = False
-    """Reads element i before it writes element i, and nothing below i from then on."""
+    """The stage reads element i before it writes element i, and nothing below i from then on."""
     reads_row_last: bool = False
     """All of a turn's rows may be written before the last read for them."""
     is_delivered: bool = False
@@ -130,7 +130,7 @@ class Stage:
 
     @property
     def asks(self) -> tuple[int, ...]:
-        """Per row: last row of its arguments that must be there for its turn (as C counts)."""
+        """Last row of the arguments that must be there for the turn of each row (as C counts)."""
         if self.turn_rows == 1:
             return self.rows.lasts
         reach = (self.turn_rows - 1) * self.rows.stride
@@ -139,7 +139,7 @@ class Stage:
 
 
 def demanded(stages: Sequence[Stage], start: int, stop: int, *, columns: bool) -> list[tuple[int, int]]:
-    """Per stage: the columns (or rows) that columns [start, stop) of the last stage need."""
+    """Columns (or rows) of each stage that columns [start, stop) of the last stage need."""
     spans: list[tuple[int, int]] = [(0, 0)] * len(stages)
     spans[-1] = (start, stop)
     for index in range(len(stages) - 1, -1, -1):
@@ -233,7 +233,7 @@ def _simulate(stages: tuple[Stage, ...]) -> BlockRun:
 
 
 NOTHING = np.iinfo(np.int64).max
-"""Stands for "reads nothing"."""
+"""Position that stands for "reads nothing"."""
 
 
 def safe_distance(ends: NDArray[np.int64], lows: NDArray[np.int64]) -> int | None:
@@ -275,7 +275,7 @@ class RowImage:
     pixel_bytes: int
 
     def offset(self, row: int, column: int) -> int:
-        """Bytes in front of a pixel."""
+        """Offset of a pixel in bytes."""
         return (row * self.columns + column) * self.pixel_bytes
 
 

@@ -1,4 +1,4 @@
-"""What a core family is: cores, compiler, kernel sets, faults, caches, each fact once.
+"""Core families: cores, compiler, kernel sets, faults, caches, each fact once.
 
 In: a `Target`. Out: its `CoreFamily`. Start with `family_of` in `families`; `arm` holds the facts.
 """

@@ -20,8 +20,8 @@ class KernelSet:
     """Kernels of one instruction set, in `kernels/<folder>` and `runtime_c/kernels/<folder>`."""
 
     folder: str
-    wanted: str
-    """The core that messages say a kernel is for."""
+    condition: str
+    """End of the sentence about a kernel for other cores: "is for RV32IM cores"."""
     needs: frozenset[str] = frozenset()
     """Features that the core must have."""
     lacks: frozenset[str] = frozenset()

@@ -177,18 +177,18 @@ def reached(
         if entry not in by_name:
             raise ValueError(f"the image has no function {entry}")
     closed = {by_name[name] for name in without if name in by_name}
-    found = below(functions, (by_name[entry] for entry in entries), closed)
-    return tuple(functions[address] for address in sorted(found))
+    addresses = below(functions, (by_name[entry] for entry in entries), closed)
+    return tuple(functions[address] for address in sorted(addresses))
 
 
 def below(
     functions: Mapping[int, ImageFunction], addresses: Iterable[int], closed: Collection[int] = ()
 ) -> frozenset[int]:
     """Addresses of the functions at `addresses` and of all they call, not entering `closed`."""
-    waiting, found = list(addresses), set[int]()
+    waiting, visited = list(addresses), set[int]()
     while waiting:
         address = waiting.pop()
-        if address not in found and address not in closed and address in functions:
-            found.add(address)
+        if address not in visited and address not in closed and address in functions:
+            visited.add(address)
             waiting.extend(functions[address].calls)
-    return frozenset(found)
+    return frozenset(visited)

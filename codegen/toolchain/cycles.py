@@ -26,7 +26,7 @@ class CycleEstimate:
     cycles: tuple[int, ...]
     memory: MemoryModel | None = None
     waits: tuple[Waits, ...] | None = None
-    """Of each step; there if `memory` is."""
+    """Waits of each step; there if `memory` is."""
 
     @property
     def total(self) -> int:
@@ -43,8 +43,8 @@ class CycleEstimate:
 
 def total_waits(waits: Iterable[Waits]) -> Waits:
     """The sum of both kinds."""
-    each = tuple(waits)
-    return Waits(code=sum(one.code for one in each), data=sum(one.data for one in each))
+    all_waits = tuple(waits)
+    return Waits(code=sum(wait.code for wait in all_waits), data=sum(wait.data for wait in all_waits))
 
 
 def executed(
@@ -58,14 +58,14 @@ def executed(
     `counts` is [halfwords, 4]: executions, branches taken, cycles waited for code and for data of the
     instruction at base + 2 * i.
     """
-    found: list[Executed] = []
+    executions: list[Executed] = []
     for instruction in listing:
         index = (instruction.address - base) // 2
         if 0 <= index < len(counts) and any(low <= instruction.address < high for low, high in spans):
             ran, taken, code, data = (int(count) for count in counts[index])
             waits = Waits(code=code, data=data)
-            found.append(Executed(instruction=instruction, executions=ran, taken=taken, waits=waits))
-    return found
+            executions.append(Executed(instruction=instruction, executions=ran, taken=taken, waits=waits))
+    return executions
 
 
 def build_counts_plugin(folder: Path, api: int, family: CoreFamily) -> Path:

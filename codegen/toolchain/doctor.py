@@ -1,4 +1,5 @@
-"""What this machine has of what the tool needs, and the command that installs what it lacks."""
+"""Findings about the tools that codegen needs: those of this machine, and commands that install the
+others."""
 
 import importlib.metadata
 import re
@@ -27,7 +28,7 @@ def doctor(boards: Iterable[Board] = (), asked: Board | None = None) -> tuple[Fi
     Tools of a core family may be optional unless the board that is `asked` for has a core of it.
     """
     cpu = asked.target.cpu if asked else None
-    spared = {each.name for each in core_families() if each.is_on_request and cpu not in each.cpus}
+    spared = {family.name for family in core_families() if family.is_on_request and cpu not in family.cpus}
     return (
         _python(),
         *(_package(requirement, extra) for requirement, extra in requirements()),
@@ -51,13 +52,13 @@ def doctor(boards: Iterable[Board] = (), asked: Board | None = None) -> tuple[Fi
 
 
 def _python() -> Finding:
-    found = sys.version_info
+    python = sys.version_info
     return Finding(
         topic=Topic.PYTHON,
         name="python",
-        ok=found >= _PYTHON,
+        ok=python >= _PYTHON,
         required_for="everything",
-        detail=f"{found.major}.{found.minor}.{found.micro} (needs {'.'.join(map(str, _PYTHON))} or later)",
+        detail=f"{python.major}.{python.minor}.{python.micro} (needs {'.'.join(map(str, _PYTHON))} or later)",
         install="sudo apt-get install python3 python3-venv",
     )
 
@@ -117,10 +118,10 @@ def _program(
 def _cross_compiler(family: CoreFamily) -> list[Finding]:
     """The compiler of a family. Its C library may be a package of its own, without which it installs."""
     facts, compiler = family.compiler, f"{family.compiler.prefix}gcc"
-    wanted = f"{family.title} boards"
-    found = _program(Topic.CROSS, compiler, wanted, facts.install, family=family.name)
+    purpose = f"{family.title} boards"
+    finding = _program(Topic.CROSS, compiler, purpose, facts.install, family=family.name)
     if not facts.library:
-        return [found]
+        return [finding]
     program = "#include <string.h>\nvoid f(char *p);\nvoid f(char *p) { memset(p, 0, 64); }\n"
     problem = _compile_problem(compiler, (*facts.library_probe, *facts.options, "-c"), program)
     library = Finding(
@@ -128,11 +129,11 @@ def _cross_compiler(family: CoreFamily) -> list[Finding]:
         family=family.name,
         name=facts.library,
         ok=problem is None,
-        required_for=wanted,
+        required_for=purpose,
         detail=problem or "string.h compiles",
         install=facts.library_install,
     )
-    return [found, library]
+    return [finding, library]
 
 
 def _sanitizers() -> Finding:
@@ -164,13 +165,15 @@ def _compile_problem(compiler: str, options: tuple[str, ...], program: str) -> s
 
 def _qemu(boards: tuple[Board, ...], spared: Collection[str]) -> list[Finding]:
     """The QEMU of each family, and the machines of its boards; optional for the families `spared`."""
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for family in core_families():
         if family.emulator is not None:
-            own = [board for board in boards if board.target.cpu in family.cpus]
+            emulated = [board for board in boards if board.target.cpu in family.cpus]
             optional = family.name in spared
-            found += [replace(each, optional=optional) for each in _emulator(family.emulator, own)]
-    return found
+            findings += [
+                replace(finding, optional=optional) for finding in _emulator(family.emulator, emulated)
+            ]
+    return findings
 
 
 def _emulator(emulator: EmulatorFacts, boards: Iterable[Board]) -> list[Finding]:

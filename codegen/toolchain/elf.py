@@ -63,7 +63,7 @@ class Section:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Elf:
-    """What a linked file holds: sections in file order, defined symbols in table order."""
+    """Contents of a linked file: sections in file order, defined symbols in table order."""
 
     sections: tuple[Section, ...]
     symbols: tuple[ElfSymbol, ...]
@@ -98,10 +98,10 @@ class Elf:
 
     def symbol_map(self) -> dict[str, tuple[int, int]]:
         """Name -> (address, bytes); of several local symbols of one name, the first."""
-        found: dict[str, tuple[int, int]] = {}
+        ranges: dict[str, tuple[int, int]] = {}
         for symbol in self.symbols:
-            found.setdefault(symbol.name, (symbol.address, symbol.size_bytes))
-        return found
+            ranges.setdefault(symbol.name, (symbol.address, symbol.size_bytes))
+        return ranges
 
     def section_map(self) -> dict[str, tuple[int, int]]:
         """Name -> (address, bytes)."""
@@ -150,7 +150,7 @@ def _symbols(elf: ELFFile, section_names: Sequence[str]) -> tuple[ElfSymbol, ...
     form, order = _SYMBOL_FIELDS[elf.elfclass]
     rows = struct.iter_unpack(("<" if elf.little_endian else ">") + form, table.data())
     names: bytes = elf.get_section(table["sh_link"]).data()
-    found: list[ElfSymbol] = []
+    symbols: list[ElfSymbol] = []
     for row in rows:
         fields: list[int] = [row[place] for place in order]
         start, value, size_bytes, info, index = fields
@@ -158,7 +158,7 @@ def _symbols(elf: ELFFile, section_names: Sequence[str]) -> tuple[ElfSymbol, ...
         name = names[start : names.index(0, start)].decode(errors="replace")
         if not name or index == SHN_INDICES.SHN_UNDEF or kind in ("STT_FILE", "STT_SECTION"):
             continue
-        found.append(
+        symbols.append(
             ElfSymbol(
                 name=name,
                 address=value & mask if kind == "STT_FUNC" else value,
@@ -167,17 +167,17 @@ def _symbols(elf: ELFFile, section_names: Sequence[str]) -> tuple[ElfSymbol, ...
                 section=section_names[index] if index < SHN_INDICES.SHN_LORESERVE else None,
             )
         )
-    return tuple(found)
+    return tuple(symbols)
 
 
 def check_no_heap(elf: Elf) -> None:
     """Raises CodegenError E506 if anything of a heap was linked in."""
-    found = sorted({symbol.name for symbol in elf.symbols} & HEAP_SYMBOLS)
-    if found:
+    heap_symbols = sorted({symbol.name for symbol in elf.symbols} & HEAP_SYMBOLS)
+    if heap_symbols:
         raise CodegenError(
             Message(
                 code="E506",
-                text=f"the image contains a heap: {', '.join(found)}",
+                text=f"the image contains a heap: {', '.join(heap_symbols)}",
                 help="generated code never allocates; remove what calls it (own sources, own board port)",
             )
         )
@@ -220,14 +220,14 @@ class TakenRange:
 
 def left_by(taken: Iterable[TakenRange], board: Board) -> tuple[FreeRange, ...]:
     """The largest range that `taken` leaves of every writable region of `board`, in the board's order."""
-    edges = [(each.start, each.stop) for each in taken]
+    edges = [(span.start, span.stop) for span in taken]
     return tuple(
         _free(region, edges, board.pool_alignment_bytes) for region in board.regions if region.writable
     )
 
 
 def taken_ranges(path: Path, board: Board) -> tuple[TakenRange, ...]:
-    """What the application at `path` uses of the memory of `board`: sections, then heap and stack.
+    """Ranges of the memory of `board` that the application at `path` takes: sections, then heap and stack.
 
     Raises CodegenError: E270 no linked ELF file, E271 of another architecture, E272 a stack or heap of
     unknown size, E273 with sections outside all regions of the board.

@@ -74,8 +74,8 @@ def _version(path: str) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CompilePlace:
-    """Where compilers work: in `folder` of the sources, writing to `objects`, `jobs` at a time; `progress`
-    hears of every file."""
+    """Place where compilers work: in `folder` of the sources, writing to `objects`, `jobs` at a time.
+    `progress` hears of every file."""
 
     folder: Path
     objects: Path
@@ -111,7 +111,7 @@ class Compiler:
         return f"{self.prefix}gcc"
 
     def version(self) -> str:
-        """What `-dumpfullversion` says, e.g. `12.2.1`; raises CodegenError E501."""
+        """Version that `-dumpfullversion` prints, e.g. `12.2.1`; raises CodegenError E501."""
         return _version(tool(self.name))
 
     def compile(self, units: Iterable[CompileUnit], place: CompilePlace) -> None:
@@ -135,12 +135,12 @@ class Compiler:
             _check_room(done, place)
             return [] if done.returncode == 0 else self._errors(unit, done)
 
-        wanted, messages = tuple(units), list[Message]()
-        place.progress("compile", 0, len(wanted))
+        files, messages = tuple(units), list[Message]()
+        place.progress("compile", 0, len(files))
         with ThreadPoolExecutor(max_workers=max(1, place.jobs)) as pool:
-            for done, found in enumerate(pool.map(one, wanted), 1):
-                messages += found
-                place.progress("compile", done, len(wanted))
+            for done, errors in enumerate(pool.map(one, files), 1):
+                messages += errors
+                place.progress("compile", done, len(files))
         if messages:
             raise CodegenError(_shortened(messages))
 
@@ -161,12 +161,12 @@ class Compiler:
         )
         if _NO_C_LIBRARY.search(done.stderr):
             return [_missing(f"the C library of {self.name}", self.name)]
-        found = [match for line in done.stderr.splitlines() if (match := _DIAGNOSTIC.match(line))]
-        if not found:
+        diagnostics = [match for line in done.stderr.splitlines() if (match := _DIAGNOSTIC.match(line))]
+        if not diagnostics:
             last = done.stderr.strip().splitlines()[-1:] or [f"it ended with status {done.returncode}"]
             problem = f"{self.name} failed: {last[0]}"
             return [Message(code="E502", where=unit.source, text=problem, help=advice)]
-        texts = [(match["where"], f"does not compile: {match['text']}") for match in found]
+        texts = [(match["where"], f"does not compile: {match['text']}") for match in diagnostics]
         return [Message(code="E502", where=where, text=text, help=advice) for where, text in texts]
 
 

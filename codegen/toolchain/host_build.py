@@ -24,7 +24,7 @@ _POOL_SECTIONS = ".bss.cg."
 
 
 def compiler(board: Board, level: str) -> gcc.Compiler:
-    """What compiles the shared library."""
+    """Compiler of the shared library."""
     return _compiler(board, "-fPIC", level)
 
 

@@ -22,7 +22,7 @@ _HELP = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StackFrame:
-    """What gcc says of a function: bytes it takes in its own frame, and whether that is all."""
+    """Frame of a function as gcc reports it: bytes, and whether that is all."""
 
     size_bytes: int
     bounded: bool
@@ -45,15 +45,15 @@ def frames(reports: Iterable[str]) -> dict[str, StackFrame]:
 
     Functions of one name (static ones, clones such as `f.part.0`) share the largest frame.
     """
-    found: dict[str, StackFrame] = {}
+    by_name: dict[str, StackFrame] = {}
     for line in (line for report in reports for line in report.splitlines() if line.strip()):
         place, size, qualifier = line.split("\t")
         name = _base(place.rsplit(":", 1)[1])
-        known = found.get(name, StackFrame(size_bytes=0, bounded=True))
-        found[name] = StackFrame(
+        known = by_name.get(name, StackFrame(size_bytes=0, bounded=True))
+        by_name[name] = StackFrame(
             size_bytes=max(known.size_bytes, int(size)), bounded=known.bounded and qualifier != "dynamic"
         )
-    return found
+    return by_name
 
 
 def _base(name: str) -> str:
@@ -94,13 +94,13 @@ def tree_bounds(
 
     A function whose tree has no bound, and those that call it, are left out: `bound` tells why.
     """
-    found: dict[str, int] = {}
+    bounds: dict[str, int] = {}
     for code in reached:
         walk = _walk(functions, compiled, elf, None)
         deepest = sum(size for _, size in walk.deepest(code.address, ()))
         if not len(walk.messages):
-            found[code.name] = max(found.get(code.name, 0), deepest)
-    return found
+            bounds[code.name] = max(bounds.get(code.name, 0), deepest)
+    return bounds
 
 
 def _walk(
@@ -115,7 +115,9 @@ def _walk(
         if symbol.section is None and symbol.name.startswith(FRAME_SYMBOL_PREFIX)
     }
     addresses = {code.name: code.address for code in functions.values()}
-    known = {name: tuple(addresses[each] for each in found) for name, found in (pointed or {}).items()}
+    known = {
+        name: tuple(addresses[callee] for callee in callees) for name, callees in (pointed or {}).items()
+    }
     return _DepthWalk(functions, compiled, declared, known)
 
 

@@ -1,4 +1,4 @@
-"""What `doctor --board` looks at: the flash tools of one board, its port, and who answers there."""
+"""Findings of `doctor --board`: the flash tools of one board, its port, and who answers there."""
 
 import shutil
 from collections.abc import Iterable
@@ -22,20 +22,20 @@ def board_findings(board: Board, port: str | None, baud: int | None) -> list[Fin
 
 
 def _tools(board: Board) -> Iterable[Finding]:
-    wanted = f"flashing {board.name}"
+    purpose = f"flashing {board.name}"
     if board.runner is Runner.HOST:
         return
-    own = board.flash_tool if board.flash_tool not in TOOLS else None
-    if own is not None:
+    command = board.flash_tool if board.flash_tool not in TOOLS else None
+    if command is not None:
         words = load_commands(board, Path("firmware.elf")).words
-        missing = [each[0] for each in words if shutil.which(each[0]) is None]
+        missing = [program for program, *_ in words if shutil.which(program) is None]
         lacks = "" if not missing else f": not in PATH: {listed(missing)}"
         yield Finding(
             topic=Topic.FLASH,
             name="flash_tool",
             ok=not missing,
-            required_for=wanted,
-            detail=f"`{own}`{lacks}",
+            required_for=purpose,
+            detail=f"`{command}`{lacks}",
             install=" ".join(missing),
         )
         return
@@ -51,16 +51,16 @@ def _tools(board: Board) -> Iterable[Finding]:
             topic=Topic.FLASH,
             name="flash tool",
             ok=False,
-            required_for=wanted,
+            required_for=purpose,
             detail="the board's file names none",
             install="[flash] in a board file of your own (docs/boards.md)",
             optional=True,
         )
     for tool in able:
-        yield _tool(tool, board, wanted, optional or tool is not (chosen or able[0]), tool is chosen)
+        yield _tool(tool, board, purpose, optional or tool is not (chosen or able[0]), tool is chosen)
 
 
-def _tool(tool: Tool, board: Board, wanted: str, optional: bool, chosen: bool) -> Finding:
+def _tool(tool: Tool, board: Board, purpose: str, optional: bool, chosen: bool) -> Finding:
     path = shutil.which(tool.program)
     detail = "not in PATH" if path is None else f"{path}{', the one that is taken' if chosen else ''}"
     install = tool.install
@@ -77,7 +77,7 @@ def _tool(tool: Tool, board: Board, wanted: str, optional: bool, chosen: bool) -
         topic=Topic.FLASH,
         name=f"flash tool {tool.name}",
         ok=ok,
-        required_for=wanted,
+        required_for=purpose,
         detail=detail,
         install=install,
         optional=optional,
@@ -85,23 +85,23 @@ def _tool(tool: Tool, board: Board, wanted: str, optional: bool, chosen: bool) -
 
 
 def _port(board: Board, port: str, baud: int | None) -> Iterable[Finding]:
-    """Whether it can be opened, and what the firmware behind it says of itself."""
+    """Findings about the port: it can be opened, and the firmware behind it is one of this board."""
     rate = baud_of(board, baud)
     try:
         check_free(port, rate)
-        found = answering(board, port, rate, seconds=_WAIT_SECONDS)
+        firmware = answering(board, port, rate, seconds=_WAIT_SECONDS)
     except CodegenError as error:
         yield _failed(board, port, error.messages[0])
         return
-    ok = found.board == board.name
-    detail = f"board {found.board}, build {found.build_sha256[:12]} answers"
+    ok = firmware.board == board.name
+    detail = f"board {firmware.board}, build {firmware.build_sha256[:12]} answers"
     yield Finding(
         topic=Topic.PORT,
         name=f"port {port}",
         ok=ok,
         required_for=f"running on {board.name}",
         detail=detail if ok else f"{detail}: another board",
-        install=f"--board {found.board}, or the port of the other board",
+        install=f"--board {firmware.board}, or the port of the other board",
     )
 
 

@@ -45,7 +45,9 @@ def doctor(name: str | None, port: str | None, baud: int | None, verbose: bool, 
     asked = [] if board is None else board_findings(board, port, baud)
     everything = (*findings, *asked)
     if as_json:
-        click.echo(to_json({"schema": 1, "findings": [_document(each) for each in everything]}), nl=False)
+        click.echo(
+            to_json({"schema": 1, "findings": [_document(finding) for finding in everything]}), nl=False
+        )
     elif verbose:
         show_findings(everything)
     else:
@@ -71,9 +73,9 @@ def summary(findings: Sequence[Finding], *, with_flash: bool) -> Iterator[str]:
     """A line a topic; of what builds need and is missing also the commands that install it."""
     cross = _families(findings)
     for topic, family in [
-        (each, name) for each in _TITLES for name in (cross if each is Topic.CROSS else [""])
+        (title, name) for title in _TITLES for name in (cross if title is Topic.CROSS else [""])
     ]:
-        members = [each for each in findings if (each.topic, each.family) == (topic, family)]
+        members = [finding for finding in findings if (finding.topic, finding.family) == (topic, family)]
         title = _TITLES[topic].format(family=_title(family))
         missing = [finding for finding in members if not finding.ok]
         if topic is Topic.FLASH and with_flash:
@@ -110,11 +112,11 @@ def flash_tools_here() -> list[str]:
 def verdict(findings: Sequence[Finding], board: Board | None = None) -> str:
     """A sentence: verbs that work on this machine, with `board` if one is given, and why others do not."""
     lacking = {
-        topic: [each.name for each in _blamed([one for one in findings if one.topic is topic])]
+        topic: [lack.name for lack in _blamed([finding for finding in findings if finding.topic is topic])]
         for topic in Topic
     }
     cross = {
-        family: [each.name for each in _blamed([one for one in findings if one.family == family])]
+        family: [lack.name for lack in _blamed([finding for finding in findings if finding.family == family])]
         for family in _families(findings)
     }
     able_families = [family for family, names in cross.items() if not names]
@@ -174,7 +176,7 @@ def _families(findings: Iterable[Finding]) -> list[str]:
 
 def _title(family: str) -> str:
     """Common name of the boards of a core family."""
-    return next((each.title for each in core_families() if each.name == family), family)
+    return next((known.title for known in core_families() if known.name == family), family)
 
 
 def _reason(names: Sequence[str]) -> str:

@@ -87,13 +87,13 @@ def reset(
         return ExitCode.OK
     with progress(quiet) as stage:
         tool.work(commands, loading=False, progress=stage)
-        found = None
+        firmware = None
         if port is not None:
             stage(f"wait for {port}")
-            found = answering(known, port, baud_of(known, baud), seconds=tool.wait_seconds)
+            firmware = answering(known, port, baud_of(known, baud), seconds=tool.wait_seconds)
     if not quiet:
         show_commands(commands)
         click.echo(f"reset     {known.name}")
-        if found is not None:
-            click.echo(f"answers   {port}  (board {found.board}, build {found.build_sha256[:12]})")
+        if firmware is not None:
+            click.echo(f"answers   {port}  (board {firmware.board}, build {firmware.build_sha256[:12]})")
     return ExitCode.OK

@@ -16,7 +16,7 @@ from codegen.command.option_table import ROWS, GroupedVerb, option
 from codegen.errors import ExitCode
 
 _READ_SECONDS = 0.25
-"""What came without an end of line is shown when nothing more came for so long."""
+"""Silence after which text without an end of line is shown."""
 
 
 @click.command(cls=GroupedVerb, help=VERBS["monitor"].help)

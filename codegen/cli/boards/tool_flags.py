@@ -25,7 +25,7 @@ Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RealBoard:
-    """What `run` does before it measures on a real board."""
+    """Flags of `run` about a real board, which is flashed before it measures."""
 
     flashing: bool
     tool: FlashTool
@@ -35,8 +35,8 @@ class RealBoard:
         """Raise, before anything is built, for what could not work: no port (usage), CodegenError E630 no
         tool, E634 the port in use."""
         if port is None:
-            for flag, given in (("--flash", self.flashing), ("--baud", self.baud)):
-                if given:
+            for flag, value in (("--flash", self.flashing), ("--baud", self.baud)):
+                if value:
                     raise click.UsageError(f"{flag} is for a real board: --port says where it is")
         elif self.flashing:
             from codegen.board.attached import check_free

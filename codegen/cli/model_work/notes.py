@@ -9,10 +9,10 @@ from codegen.program.program import Program
 
 
 def show_names(names: Sequence[ModelName], quiet: bool) -> None:
-    """Which models are not called as their files, and why, on stderr."""
-    for each in names:
-        if each.note and not quiet:
-            click.echo(f"note: {each.note}", err=True)
+    """Note on stderr which models are not called as their files, and why."""
+    for model in names:
+        if model.note and not quiet:
+            click.echo(f"note: {model.note}", err=True)
 
 
 def show_spilled(program: Program, quiet: bool) -> None:

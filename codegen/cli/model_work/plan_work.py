@@ -39,12 +39,18 @@ def plan(
     if is_problem(path):
         with progress(quiet or as_json) as stage:
             stage(f"plan {path.name}")
-            problem, found = plan_problem(path, options)
+            problem, memory_plan = plan_problem(path, options)
             document, lines = report_files.finish(
-                problem_report(problem, found), outputs.folder, models=[], options=options, progress=stage
+                problem_report(problem, memory_plan),
+                outputs.folder,
+                models=[],
+                options=options,
+                progress=stage,
             )
-        written = outputs.of_problem(path, problem, found, options) + outputs.of_document(document) + lines
-        show = partial(show_problem, problem, found)
+        written = (
+            outputs.of_problem(path, problem, memory_plan, options) + outputs.of_document(document) + lines
+        )
+        show = partial(show_problem, problem, memory_plan)
     else:
         with progress(quiet or as_json) as stage:
             planned = plan_only(path, options, progress=stage)
@@ -73,12 +79,12 @@ def _plan_curve(path: Path, options: Options, outputs: PlanFiles, *, as_json: bo
 
     name = model_name(path, options.names)
     with progress(quiet or as_json) as stage:
-        found = plan_curve(path, options, name, stage)
-    document = curve_report(found, options.board)
-    written = outputs.of_curve(found) + outputs.of_document(document)
+        curve = plan_curve(path, options, name, stage)
+    document = curve_report(curve, options.board)
+    written = outputs.of_curve(curve) + outputs.of_document(document)
     if as_json:
         click.echo(to_json(document), nl=False)
     elif not quiet:
-        show_curve(found)
+        show_curve(curve)
         show_lines(written)
     return ExitCode.OK

@@ -59,10 +59,10 @@ class RunKernel(FastKernel):
 
     @abstractmethod
     def run_instructions(self, let: Let, count: int, *, aligned: bool) -> int:
-        """Predicted for a run of `count` elements that begins where words do, if `aligned`."""
+        """Predicted instructions of a run of `count` elements that begins where words do, if `aligned`."""
 
     def other_reason(self, let: Let) -> str | None:
-        """An argument that is broadcast along the innermost axis."""
+        """Refuse an argument that is broadcast along the innermost axis."""
         walk = broadcast_walk(let)
         if any(steps[-1:] == (0,) for steps in walk.steps):
             return f"the kernel {self.name} is for arguments that are not broadcast along the last axis"

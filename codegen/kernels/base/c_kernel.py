@@ -44,7 +44,7 @@ class PortableKernel(Kernel):
     """A C function of runtime_c/kernels that runs on every target."""
 
     stem: str
-    """The function is `cg_<stem>`, its file portable/<stem>.c, the registry name `<stem>_portable`."""
+    """Stem of its names: function `cg_<stem>`, file portable/<stem>.c, `<stem>_portable` in the registry."""
     reverse_stem: str = ""
     """Stem of the same function from the last pixel to the first, built on this one; empty: there is none."""
     argument: DType | None = None
@@ -63,7 +63,7 @@ class PortableKernel(Kernel):
         return f"cg_{self.stem}"
 
     def refusal(self, let: Let, target: Target) -> str | None:
-        """Another element type than the kernel's, or numbers it cannot apply."""
+        """Refuse another element type than the kernel's, and numbers that it cannot apply."""
         del target
         if type(rounding_of(let.call.attrs)) is not self.rounding:
             return f"the kernel {self.name} is for layers that are rounded otherwise"
@@ -127,7 +127,7 @@ class FastKernel(Kernel):
     """The first argument may be a constant as far as `other_reason` permits."""
 
     def refusal(self, let: Let, target: Target) -> str | None:
-        """Another core, a constant image, or numbers the kernel cannot apply."""
+        """Refuse another core, a constant image, and numbers that the kernel cannot apply."""
         return self._general_reason(let, target) or self.other_reason(let)
 
     def refusal_at_size(self, let: Let, target: Target) -> str | None:
@@ -143,7 +143,7 @@ class FastKernel(Kernel):
         """Why the core cannot run it, or None."""
         if runs(target, self.kernel_set):
             return None
-        return f"the kernel {self.name} {self.kernel_set.wanted}"
+        return f"the kernel {self.name} {self.kernel_set.condition}"
 
     def other_reason(self, let: Let) -> str | None:
         """Why only another kernel runs a call that the portable one accepts; None if this kernel runs it."""

@@ -14,7 +14,7 @@ from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.primfunc import PrimFunc
 
 RECORDED = Path(__file__).with_name("code_bytes.csv")
-"""Written by benchmarks/code_bytes.py."""
+"""File of the measured sizes; benchmarks/code_bytes.py writes it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -22,11 +22,11 @@ class CodeSection:
     """A piece that a linker keeps or leaves out as a whole: a function, mostly."""
 
     source: str
-    """Below runtime_c, e.g. `kernels/portable/pad.c`."""
+    """Path of its source below runtime_c, e.g. `kernels/portable/pad.c`."""
     name: str
-    """Unique in its source."""
+    """Name of the section, unique in its source."""
     size_bytes: int
-    """At -Os for the core that the source is for."""
+    """Size at -Os for the core that the source is for."""
     symbols: tuple[str, ...]
     """Functions in it that other sources may call."""
     calls: tuple[str, ...]
@@ -100,7 +100,7 @@ def constant_reads(prim: PrimFunc, constant: LinkedConstant) -> float:
 
 
 def with_reads(prim: PrimFunc) -> PrimFunc:
-    """`prim`, every linked constant with its reads."""
+    """Copy of `prim` with the reads of every linked constant."""
     if not prim.constants:
         return prim
     constants = tuple(replace(constant, reads=constant_reads(prim, constant)) for constant in prim.constants)

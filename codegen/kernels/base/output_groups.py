@@ -17,7 +17,8 @@ def output_groups(outputs: int, largest: int) -> Iterator[range]:
 
 
 def interleaved(weights: NDArray[np.int8], largest: int) -> NDArray[np.int8]:
-    """Weights [outputs, inputs] group after group: one of each output, input after input."""
+    """Weights [outputs, inputs] in groups of outputs; within a group, input after input, one weight an
+    output."""
     groups = [
         weights[group.start : group.stop].T.reshape(-1) for group in output_groups(len(weights), largest)
     ]

@@ -17,11 +17,11 @@ from codegen.kernels.contract import Sharing
 from codegen.kernels.rows import Axis, safe_distance
 
 NOTHING = np.iinfo(np.int64).max
-"""Stands for "reads nothing any more"."""
+"""Position that stands for "reads nothing any more"."""
 
 
 def first_reads(window: WindowShape) -> NDArray[np.int64]:
-    """Per result pixel (row-major, batches too): first image element its window reads, or `NOTHING`."""
+    """First image element that each result pixel's window reads (row-major, batches too), or `NOTHING`."""
     batch, height, width, channels = window.image
     row, row_inside = _first_inside(window.result[1], height, window, 0)
     column, column_inside = _first_inside(window.result[2], width, window, 1)
@@ -34,7 +34,7 @@ def first_reads(window: WindowShape) -> NDArray[np.int64]:
 def _first_inside(
     count: int, extent: int, window: WindowShape, axis: int
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Per result row (or column): the first image row a tap meets, and whether there is one."""
+    """First image row (or column) that a tap of each result row meets, and whether there is one."""
     pad = (window.padding.top, window.padding.left)[axis]
     dilation = window.dilation[axis]
     origin = np.arange(count, dtype=np.int64) * window.stride[axis] - pad
@@ -44,7 +44,7 @@ def _first_inside(
 
 
 def last_reads(window: WindowShape) -> NDArray[np.int64]:
-    """Per result pixel (row-major, batches too): end of the last image pixel its window reads, or 0."""
+    """End of the last image pixel that each result pixel's window reads (row-major, batches too), or 0."""
     batch, height, width, channels = window.image
     row, row_inside = _last_inside(window.result[1], height, window, 0)
     column, column_inside = _last_inside(window.result[2], width, window, 1)
@@ -56,7 +56,7 @@ def last_reads(window: WindowShape) -> NDArray[np.int64]:
 def _last_inside(
     count: int, extent: int, window: WindowShape, axis: int
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Per result row (or column): the last image row a tap meets, and whether there is one."""
+    """Last image row (or column) that a tap of each result row meets, and whether there is one."""
     pad = (window.padding.top, window.padding.left)[axis]
     dilation = window.dilation[axis]
     origin = np.arange(count, dtype=np.int64) * window.stride[axis] - pad

@@ -9,7 +9,7 @@ from codegen.ir.ops.nonlinear import Clamp
 from codegen.kernels.base.walk import Fields
 
 FLT_MAX = float(np.finfo(np.float32).max)
-"""Limits that do not limit, as TFLite's float kernels have them."""
+"""Largest float32: as a limit it limits nothing; TFLite's float kernels have it so."""
 
 
 def limits_of(let: Let) -> tuple[int, int]:

@@ -52,7 +52,8 @@ def tiled_below(window: WindowShape, pixel_tiles: PixelTiling) -> int | None:
 
 
 def patch_line_bytes(window: WindowShape, pixels: int) -> int:
-    """A line of what the windows of `pixels` cover: `cg_patch_line_dsp` and `cg_patch_line_v7m` in C."""
+    """Bytes of a line that the windows of `pixels` cover; in C `cg_patch_line_dsp` and
+    `cg_patch_line_v7m`."""
     columns = (pixels - 1) * window.stride[1] + (window.window[1] - 1) * window.dilation[1] + 1
     return columns * window.image[3]
 
@@ -69,13 +70,13 @@ class TiledPrice:
     row: int
     tile: int
     products: TilePrice
-    """All channels of a tile whose values are ready."""
+    """Instructions of all channels of a tile whose values are ready."""
     pointwise: TilePrice
-    """Its values made ready where all pixels are one row, the C around it included."""
+    """Instructions to make the values of a tile ready where all pixels are one row, with the C around it."""
     inner: TilePrice
-    """Its values made ready where its windows lie inside the image."""
+    """Instructions to make the values of a tile ready whose windows lie inside the image."""
     edge: TilePrice
-    """Its values made ready where a window reaches into the padding."""
+    """Instructions to make the values of a tile ready of which a window reaches into the padding."""
 
     def instructions(self, window: WindowShape, pixel_tiles: PixelTiling) -> int:
         """Predicted instructions of one inference."""

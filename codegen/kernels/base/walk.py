@@ -14,7 +14,8 @@ Fields = tuple[tuple[str, object], ...]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Walk:
-    """`extents` of the loops, outermost first; per operand, how far one turn of each loop moves in it."""
+    """Loops, outermost first: their `extents`, and for each operand how far one turn of a loop moves in
+    it."""
 
     extents: tuple[int, ...]
     steps: tuple[tuple[int, ...], ...]

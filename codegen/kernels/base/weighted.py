@@ -25,8 +25,8 @@ from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.primfunc import PrimFunc
 
 Scaling = tuple[NDArray[np.int32], NDArray[np.int32]]
-"""(multipliers, shifts), one a channel or one for all; shifts are positive to the left. Of a layer that is
-rounded as ONNX does: (bits of float32 scales, -1)."""
+"""(multipliers, shifts), one a channel or one for all; shifts are positive to the left. A layer rounded as
+ONNX does has (bits of float32 scales, -1)."""
 
 
 def weight_data(let: Let, constants: ConstantData) -> NDArray[np.int8]:
@@ -129,11 +129,11 @@ def window_of(let: Let, attrs: ConvAttrs | DepthwiseConvAttrs) -> WindowShape:
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class WeightedLayer:
-    """A call with its data."""
+    """A call of a weighted operator with its data."""
 
     window: WindowShape
     limits: tuple[int, int]
-    """Least and largest result, stored."""
+    """Least and largest integer that is stored as a result."""
     weights: NDArray[np.int8]
     """[O, K]: per output channel the weights of a window, in the order in which its values are read."""
     bias: NDArray[np.int64]
@@ -184,7 +184,7 @@ class WeightedOperator(ABC):
 
     @property
     def stem(self) -> str:
-        """In the names of kernels that take it as a convolution of one group."""
+        """Stem of the names of kernels that take it as a convolution of one group."""
         return self.prefix + self.base_stem
 
     @abstractmethod
@@ -275,12 +275,12 @@ class TiledConv(FastKernel):
         self.name = whole if most == 4 else f"{whole}_{most}"
 
     def other_reason(self, let: Let) -> str | None:
-        """Several groups or channels; one row."""
+        """Refuse several groups, several channels of a depthwise image, a single row."""
         condition = self.operator.condition(let)
         return f"the kernel {self.name} is for {condition}" if condition else self.layer_reason(let)
 
     def reason_at_size(self, let: Let) -> str | None:
-        """One row of several is a pixel like any other; alone it is left to kernels that are faster."""
+        """Refuse only layers of other kernels: a single row is a pixel too, though faster kernels run it."""
         return self.layer_reason(let) if self.operator.takes_rows else self.other_reason(let)
 
     def layer_reason(self, let: Let) -> str | None:
@@ -302,6 +302,6 @@ class OneRowKernel(FastKernel):
     op = FULLY_CONNECTED.op
 
     def other_reason(self, let: Let) -> str | None:
-        """Several rows."""
+        """Refuse several rows."""
         several = FULLY_CONNECTED.condition(let) is None
         return f"the kernel {self.name} is for one row" if several else None

@@ -60,12 +60,12 @@ class WindowShape:
 
     @property
     def is_pointwise(self) -> bool:
-        """Every result pixel reads the image pixel in its place."""
+        """True if every result pixel reads the image pixel in its place alone."""
         return self.window == (1, 1) == self.stride and self.image[:3] == self.result[:3]
 
     @property
     def is_padded(self) -> bool:
-        """Some window reaches beyond an edge of the image."""
+        """True if some window reaches beyond an edge of the image."""
         ends = (axis.reach + (axis.count - 1) * axis.stride >= axis.extent for axis in self.axes)
         return any(axis.pad > 0 for axis in self.axes) or any(ends)
 

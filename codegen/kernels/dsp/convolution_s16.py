@@ -52,9 +52,9 @@ from codegen.targets.arm import DSP, ROUNDING_DSP
 HEADER = "cg_conv_s16_dsp.h"
 TILE_SOURCE = "kernels/dsp/tile_s16_dsp.S"
 LEAST_SHIFT = 17
-"""Least shift right of 64-bit sums of which SMMUL takes the first 16 bits and one more is left."""
+"""Right shift of 64-bit sums, at least: SMMUL takes the first 16 bits, and one more is left."""
 FEW_ROWS = 4
-"""From so many rows on a FULLY_CONNECTED is a convolution of 1x1."""
+"""Rows from which on a FULLY_CONNECTED is a convolution of 1x1."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,7 +66,7 @@ class Channels:
     multipliers: NDArray[np.int64]
     """Multipliers of 15 bits."""
     shifts: NDArray[np.int64]
-    """To the right; where the multiplier is 0 any does."""
+    """Right shifts; where the multiplier is 0 any does."""
     rounds_even: bool = False
     """Results are rounded as ONNX does: multipliers are the bits of float32 scales, shifts count for
     nothing."""
@@ -139,11 +139,11 @@ def _rows(let: Let, constants: ConstantData, kernel: Weighted) -> NDArray[np.int
 
 
 class Int16Kernel(FastKernel):
-    """Shared by all: what types tell, and the layer by channel."""
+    """Base of the int16 kernels: refusals by type, and the layer by channel."""
 
     kernel_set = DSP
     weighted: Weighted
-    """`portable`, which knows its multipliers."""
+    """The kernel `portable`, which knows the multipliers of its calls."""
     symbol: str
     tile_source = TILE_SOURCE
 
@@ -157,7 +157,7 @@ class Int16Kernel(FastKernel):
         return (self.tile_source, f"kernels/dsp/{self.symbol.removeprefix('cg_')}.c")
 
     def other_reason(self, let: Let) -> str | None:
-        """Sums that wrap at 32 bits, or what the layer's shape lacks."""
+        """Refuse sums that wrap at 32 bits, and shapes as `shape_reason` does."""
         if not has_wide_accumulator(let.call.types):
             return f"the kernel {self.name} is for sums of 64 bits, the bias is int32"
         return self.shape_reason(let)
@@ -168,7 +168,7 @@ class Int16Kernel(FastKernel):
 
 
 class TiledConvS16(Int16Kernel):
-    """A convolution in tiles of four pixels, or of one."""
+    """A convolution of int16 images in tiles of four pixels, or of one."""
 
     symbol = "cg_conv2d_s16_dsp"
 
@@ -225,7 +225,7 @@ class DspConvS16(TiledConvS16):
     weighted = portable = CONV_2D_S16
 
     def shape_reason(self, let: Let) -> str | None:
-        """Several groups."""
+        """Refuse several groups."""
         condition = CONVOLUTION.condition(let)
         return condition and f"the kernel {self.name} is for {condition}"
 
@@ -237,7 +237,7 @@ class DspRowsS16(TiledConvS16):
     weighted = portable = FULLY_CONNECTED_S16
 
     def shape_reason(self, let: Let) -> str | None:
-        """Few rows, for which there is another kernel; it needs whole words."""
+        """Refuse few rows of whole words, for which there is another kernel."""
         rows, inputs = _rows_of(let)
         if rows < FEW_ROWS and inputs % 2 == 0:
             return f"the kernel {self.name} is for {FEW_ROWS} rows or more"
@@ -257,7 +257,7 @@ class DspFullyConnectedS16(Int16Kernel):
     weighted = portable = FULLY_CONNECTED_S16
 
     def shape_reason(self, let: Let) -> str | None:
-        """Inputs that are no whole words."""
+        """Refuse inputs that are no whole words."""
         if _rows_of(let)[1] % 2:
             return f"the kernel {self.name} is for an even number of inputs"
         return None
@@ -302,16 +302,17 @@ def pairwise_below(rows: int, inputs: int, outputs: int) -> int | None:
 
 
 class EvenInt16(Int16Kernel):
-    """Rounded as ONNX does, by an FPU; before its namesake of TFLite in the order of resolution."""
+    """Layers rounded as ONNX does, by an FPU: a base to name before the TFLite class, whose methods it
+    overrides."""
 
     rounding, kernel_set, tile_source = OnnxRounding, ROUNDING_DSP, "kernels/dsp/tile_even_s16_dsp.S"
 
     def channels(self, let: Let, constants: ConstantData) -> Channels:
-        """Scales of float32; the zero point of the image in the biases."""
+        """Channels with scales of float32, the zero point of the image folded into the biases."""
         return _even_channels(let, constants, self.weighted)
 
     def other_reason(self, let: Let) -> str | None:
-        """Refuse shapes alone."""
+        """Refuse shapes alone: sums that wrap are no obstacle here."""
         return self.shape_reason(let)
 
 

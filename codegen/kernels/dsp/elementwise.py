@@ -21,14 +21,14 @@ HALF = 1 << 30
 
 
 class Add(FastKernel):
-    """Two run-time arguments, no broadcasting, results over all of int8."""
+    """ADD of two run-time arguments, no broadcasting, results over all of int8."""
 
     op, name = "ADD", "add_s8_dsp"
     kernel_set, takes_constants = DSP, True
     portable = AddInteger("ADD", DType.INT8)
 
     def other_reason(self, let: Let) -> str | None:
-        """Broadcasting, constants, a narrower range, a scale no shift goes with."""
+        """Refuse broadcasting, constants, a narrower range, and scales that no shift expresses."""
         args = let.call.args
         if any(not isinstance(arg, Var) or arg.type.shape != let.var.type.shape for arg in args):
             return f"the kernel {self.name} is for two run-time arguments of one shape"
@@ -81,7 +81,7 @@ class Add(FastKernel):
 
 
 def _instructions(count: int, *, is_equal: bool) -> int:
-    """Predicted for a call: elements, turns of four, and those in front of them."""
+    """Predicted instructions of a call: elements, turns of four, and those in front of them."""
     return 25 + count * (10 if is_equal else 14) + 2 * (count // 4 + count % 4)
 
 

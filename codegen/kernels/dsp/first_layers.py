@@ -24,7 +24,7 @@ from codegen.kernels.primfunc import PrimFunc
 
 
 class FirstLayer(DspTiled):
-    """Tiles of pixels of a row; no activation that clamps, scales below one half."""
+    """A first layer in tiles of pixels of a row; no activation that clamps, scales below one half."""
 
     layout: str
     """Layout of the stream, for people."""
@@ -100,7 +100,7 @@ _RGB_LAYER, _RGB_RESULT_ROW, _RGB_TILE, _RGB_CHANNEL = 90, 60, 129, 104
 
 
 class RgbConv(FirstLayer):
-    """3x3, stride 2, three channels whose rows begin on whole words, no padding at the left."""
+    """Windows of 3x3, stride 2, three channels whose rows begin on whole words, no padding at the left."""
 
     layout = "by channel: bias, weights in pairs of 16 bits, multiplier, half of the divisor, shift"
     argument_alignment = 4
@@ -138,7 +138,7 @@ class RgbConv(FirstLayer):
 MONO_PIXELS, COLUMNS, ROW_BYTES = 5, 4, 24
 """Pixels of a tile; columns of a window, at most; bytes of a widened row that the windows of a tile cover."""
 BIAS_LIMIT = 2**22
-"""Biases stay below: 512 times them has 32 bits."""
+"""Limit of biases: 512 times them has 32 bits."""
 _LAYER, _ROW, _TILE, _WIDENED, _KEPT = 60, 20, 210, 80, 12
 """Instructions in C for each call, row of results, tile, and row of a tile that is widened or kept."""
 

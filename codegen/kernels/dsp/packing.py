@@ -68,7 +68,7 @@ class Channels:
 
 
 def channels_of(layer: WeightedLayer, result: TensorType) -> Channels:
-    """Everything of an output channel, as results of type `result` want it."""
+    """The numbers of a layer's output channels for results of type `result`."""
     multipliers, shifts = layer.every
     return Channels(
         weights=layer.weights,
@@ -87,7 +87,7 @@ def groups(values: int) -> int:
 
 
 SUMMED_WORDS = 126
-"""CG_SUMMED_WORDS_DSP: of two values, whose sum has 16 bits."""
+"""Words of two values whose sum has 16 bits, at most: CG_SUMMED_WORDS_DSP."""
 
 
 def sum_groups(values: int) -> int:
@@ -175,7 +175,7 @@ def stream_s4(channels: Channels) -> NDArray[np.int32]:
 
 
 def _even(channels: Channels) -> Channels:
-    """One channel of zeros more."""
+    """The channels, filled up with a channel of zeros to an even number."""
     return Channels(
         weights=np.concatenate([channels.weights, np.zeros_like(channels.weights[:1])]),
         bias=np.append(channels.bias, np.int32(0)),
@@ -188,10 +188,10 @@ def _even(channels: Channels) -> Channels:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WeightStream:
-    """How tiles have their weights."""
+    """A form of the weights of tiles."""
 
     suffix: str
-    """In the names of C functions."""
+    """Suffix in the names of C functions."""
     kind: Literal["plain", "joined", "int4"] = "plain"
     pack: Callable[[Channels], NDArray[np.int32]]
     holds: Callable[[Channels], bool] = lambda channels: True
@@ -200,7 +200,7 @@ class WeightStream:
 
     @property
     def is_int4(self) -> bool:
-        """Its weights."""
+        """True if its weights are int4."""
         return self.kind == "int4"
 
     def refusal(self, let: Let) -> str | None:
@@ -216,7 +216,7 @@ class WeightStream:
 
 
 JOINED_LIMIT = 1 << 23
-"""Sums of the second channel of a pair stay below: 256 times them has 32 bits."""
+"""Limit of the sums of a pair's second channel: 256 times them has 32 bits."""
 MOST_INT4_TERMS = 65_536
 """Terms of a channel's sum, at most: 16 times a sum has 32 bits."""
 
@@ -263,7 +263,7 @@ def _interleaved(weights: NDArray[np.int8]) -> NDArray[np.uint32]:
 
 
 def shift_codes(shifts: NDArray[np.int32], is_clamped: bool) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]:
-    """Per channel its byte of shifts without `LONG`, and whether it needs the long way."""
+    """Byte of shifts of each channel without `LONG`, and whether it needs the long way."""
     left = shifts > 0
     codes = np.where(left, LEFT | shifts, -shifts).astype(np.uint32)
     return codes, (shifts >= 0) | is_clamped

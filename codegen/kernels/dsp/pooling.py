@@ -23,14 +23,14 @@ words or by bytes."""
 
 
 class AveragePool(FastKernel):
-    """Sums of at most 256 taps."""
+    """AVERAGE_POOL_2D with sums of at most 256 taps."""
 
     op, name, symbol = "AVERAGE_POOL_2D", "avg_pool2d_s8_dsp", "cg_avg_pool2d_s8_dsp"
     kernel_set = DSP
     portable = Pool2D("AVERAGE_POOL_2D", "avg_pool2d_s8", DType.INT8)
 
     def other_reason(self, let: Let) -> str | None:
-        """A large window."""
+        """Refuse a large window."""
         if math.prod(pool_window(let).window) > _MOST_TAPS:
             return f"the kernel {self.name} is for windows of at most {_MOST_TAPS} taps"
         return None
@@ -53,7 +53,7 @@ class AveragePool(FastKernel):
 
 
 def _instructions(let: Let) -> int:
-    """Predicted for a call."""
+    """Predicted instructions of a call."""
     window = pool_window(let)
     down, across = window.axes
     taps_down = [end - first for first, end in (down.span(y, y + 1) for y in range(down.count))]

@@ -13,22 +13,24 @@ from codegen.kernels.dsp.tiles import dsp_tiling, reads_words
 UNROLL = 4
 """Groups in a turn of an inner loop."""
 LAYER, ROW, TILE, POINTWISE_TILE = 150, 95, 52, 20
-"""In C for each call, row, tile, and tile where all pixels are one row."""
+"""Instructions in C for each call, row, tile, and tile where all pixels are one row."""
 FURTHER_CALL = 65
-"""In C for each call but the first of a fully connected layer by groups of outputs."""
+"""Instructions in C for each call but the first of a fully connected layer by groups of outputs."""
 RUN, TAP, PATCH_LINE, PATCH_BYTE = 22, 75, 45, 4
-"""In C for each run of taps, tap of a tile in the padding, line and byte of a patch."""
+"""Instructions in C for each run of taps, tap of a tile in the padding, line and byte of a patch."""
 LONG_CHANNEL, LONG_RESULT = 25, 22
-"""For each channel of a tile and each result that are requantized the long way, beyond the short one."""
+"""Instructions for each channel of a tile and each result that are requantized the long way, beyond the short
+one."""
 EVEN_CHANNEL = {1: 3, 2: 3, 4: 5}
-"""For each channel of a tile of so many pixels that is rounded as ONNX does, beyond the short way."""
+"""Instructions for each channel of a tile of so many pixels that is rounded as ONNX does, beyond the short
+way."""
 LONG_EVEN_CHANNEL, LONG_EVEN_RESULT = 9, 23
 """Long requantization that rounds to even: for each channel of a tile and each result, beyond
 `EVEN_CHANNEL`."""
 
 
 SUM, SUMMED_WORD = 120, 25 / 4
-"""For each pixel whose values are summed, and each word of two values of it."""
+"""Instructions for each pixel whose values are summed, and each word of two values of it."""
 
 
 def conv_instructions(
@@ -69,7 +71,7 @@ def single_instructions(channels: Channels) -> int:
 
 
 def _tile(channels: Channels, outputs: int, count: int) -> int:
-    """All channels of one widened tile."""
+    """Instructions of all channels of one widened tile."""
     length = groups(channels.values)
     if count > 2:
         pair = 59 + 26 * length + 3 * (1 + (length - 1) // UNROLL)
@@ -118,7 +120,7 @@ def _halves(channels: Channels, outputs: int, pixels: int) -> int:
 
 
 _TILES = {"plain": _tile, "joined": _joined_tile, "int4": _int4_tile}
-"""All channels of a widened tile, by the kind of weights."""
+"""Instructions of all channels of a widened tile, by the kind of weights."""
 
 
 def _long(channels: Channels, pixels: int) -> int:
@@ -128,7 +130,7 @@ def _long(channels: Channels, pixels: int) -> int:
 
 
 def _widened(count: int, length: int) -> int:
-    """One call that widens `length` groups of each pixel, by words."""
+    """Instructions of one call that widens `length` groups of each pixel, by words."""
     return (12 + 15 * length, 7 + 8 * length, 7 + 9 * length)[count if count < 3 else 0]
 
 
@@ -137,7 +139,7 @@ def _widened_bytes(count: int, length: int) -> int:
 
 
 def _inner(window: WindowShape, count: int) -> int:
-    """A tile whose windows lie inside the image."""
+    """Instructions to make a tile ready whose windows lie inside the image."""
     values = window.window[0] * window.window[1] * window.image[3]
     if not reads_words(window):
         return _widened_bytes(count, groups(values))
@@ -146,7 +148,7 @@ def _inner(window: WindowShape, count: int) -> int:
 
 
 def _edge(window: WindowShape, count: int, most: int) -> int:
-    """A tile of which a window reaches into the padding."""
+    """Instructions to make a tile ready of which a window reaches into the padding."""
     lines, taps = window.window
     if reads_words(window):
         length = window.image[3] // 4

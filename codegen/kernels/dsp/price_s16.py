@@ -30,11 +30,11 @@ COSTS: Mapping[str, float] = MappingProxyType(
         "odd value outside": 9.76,
     }
 )
-"""In C for each call, row of results, tile; for each tile copied by runs, run of four windows, word of each;
-for each window copied alone, row of taps inside the image and outside, run of words, word, word of padding;
-where channels are odd, row of taps, tap and value of one, inside the image and outside."""
+"""Instructions in C for each call, row of results, tile; for each tile copied by runs, run of four windows,
+word of each; for each window copied alone, row of taps inside the image and outside, run of words, word, word
+of padding; where channels are odd, row of taps, tap and value of one, inside the image and outside."""
 FULLY_CONNECTED, FULLY_CONNECTED_ROW = 30, 12
-"""In C for each call and each row of a FULLY_CONNECTED."""
+"""Instructions in C for each call and each row of a FULLY_CONNECTED."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,7 +62,7 @@ def _pairs(layer: Layer) -> tuple[int, int, int, int]:
 
 
 def _four(layer: Layer) -> int:
-    """All channels of a tile of four pixels."""
+    """Instructions of all channels of a tile of four pixels."""
     pairs, turns, rest, odd = _pairs(layer)
     scaled = 49 if layer.rounds_even else 30
     pair = 10 + 55 * turns + 3 + 16 * rest + scaled + (50 if layer.is_clamped else 8) + 16
@@ -70,7 +70,7 @@ def _four(layer: Layer) -> int:
 
 
 def _one(layer: Layer) -> int:
-    """All channels of one pixel."""
+    """Instructions of all channels of one pixel."""
     pairs, turns, rest, odd = _pairs(layer)
     scaled = 20 if layer.rounds_even else 11
     pair = 4 + 20 * turns + 3 + 8 * rest + scaled + (14 if layer.is_clamped else 2) + 10

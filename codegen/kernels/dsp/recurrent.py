@@ -34,9 +34,9 @@ _PAIRS = ((INPUT, FORGET), (CELL, OUTPUT))
 _LARGEST_SUM = 1 << 23
 """Sums of the second gate stay below: 256 times them has 32 bits."""
 _HALF = (1 << 30, -14)
-"""How 2^-15 is scaled by."""
+"""Multiplier and shift of 2^-15."""
 _LARGEST_TANH = 3 << 13
-"""Times a cell state of 16 bits and two it fits 32 bits."""
+"""Factor of a cell state, at most: times 16 bits and two it fits 32 bits."""
 _SEQUENCE, _STEP, _UNIT, _GROUP = 110, 110, 144, 14
 """Instructions: of C around each batch and each step, of each unit and of its groups of inputs."""
 _ALIGNED_GROUP, _BYTE = 8, 12
@@ -44,13 +44,13 @@ _ALIGNED_GROUP, _BYTE = 8, 12
 
 
 class LstmS8Dsp(FastKernel):
-    """Products of four gates at once, their weights in pairs of gates."""
+    """LSTM on int8: products of four gates at once, their weights in pairs of gates."""
 
     op, name, kernel_set, portable = LSTM_S8.op, "lstm_s8_dsp", DSP, LSTM_S8
     takes_constants = True
 
     def other_reason(self, let: Let) -> str | None:
-        """Scales from one half on; a cell state of a large scale."""
+        """Refuse scales from one half on; a cell state of a large scale."""
         numbers = lstm_numbers(let.call.attrs, let.call.types, let.var.type)
         scaled = (*numbers.inputs, *numbers.recurrent, numbers.update, numbers.hidden)
         if any(multiplier == 0 or not -31 <= shift <= -1 for multiplier, shift in scaled):
@@ -143,7 +143,7 @@ def _scales(pairs: tuple[tuple[int, int], ...]) -> Fields:
 
 
 def _table() -> NDArray[np.int32]:
-    """Values and differences of both halves of the sigmoid; its last value is never exceeded."""
+    """Table of values and differences of both halves of the sigmoid; its last value is never exceeded."""
     values = sigmoid_table().astype(np.int64) - (1 << 15)
     half = np.append(values, values[-1])
     whole = np.concatenate([-half[:0:-1], half])
@@ -173,7 +173,7 @@ def _stream(let: Let, constants: ConstantData) -> NDArray[np.int32] | None:
 
 
 def _instructions(let: Let) -> int:
-    """Predicted for a call."""
+    """Predicted instructions of a call."""
     sizes = lstm_sizes(let.call.attrs, let.call.types)
     unit, widening = _UNIT, 0
     for count in (sizes.inputs, sizes.units):

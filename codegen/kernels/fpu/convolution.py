@@ -45,12 +45,12 @@ HEADER = "cg_kernels_fpu.h"
 
 
 def tile_sources(*, is_vector: bool) -> tuple[str, ...]:
-    """The loops in assembly."""
+    """Sources of the loops in assembly."""
     return ("kernels/fpu/tile_f32_fpu.S", *(("kernels/mve/tile_f32_mve.S",) if is_vector else ()))
 
 
 def by_rows(let: Let, symbol: str, window: WindowShape) -> RowKernel | None:
-    """The row kernel: of four pixels, windows are read anew for every four channels."""
+    """Row kernel of a convolution: windows of four pixels are read anew for every four channels."""
     rows = row_kernel(let, symbol, window)
     return None if rows is None else replace(rows, reads_row_last=True)
 
@@ -82,7 +82,7 @@ class FpuProduct(FloatKernel):
         self.name = f"{stem}_{self.suffix}"
 
     def other_reason(self, let: Let) -> str | None:
-        """Several groups or channels."""
+        """Refuse several groups or channels."""
         condition = None if self.operator is FULLY_CONNECTED else self.operator.condition(let)
         return condition and f"the kernel {self.name} is for {condition}"
 

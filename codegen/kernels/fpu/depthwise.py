@@ -32,7 +32,8 @@ from codegen.targets.core_family import KernelSet
 
 
 class FpuDepthwise(FloatKernel):
-    """Any window, stride, dilation and padding; multiplier 1, at least four channels."""
+    """Depthwise on float32: any window, stride, dilation and padding; multiplier 1, at least four
+    channels."""
 
     op, operator, portable = "DEPTHWISE_CONV_2D", DEPTHWISE, DEPTHWISE_F32
 
@@ -41,7 +42,7 @@ class FpuDepthwise(FloatKernel):
         self.name = f"depthwise_conv2d_f32_{self.suffix}"
 
     def other_reason(self, let: Let) -> str | None:
-        """A multiplier, or few channels."""
+        """Refuse several results a channel, and few channels."""
         channels = arg_type(let, 0).shape[3]
         if narrow(let.call.attrs, DepthwiseConvAttrs).multiplier != 1:
             return "an input channel has several output channels"
@@ -78,7 +79,8 @@ class FpuDepthwise(FloatKernel):
 
 
 class FpuDepthwiseInPlace(FloatKernel):
-    """The image is replaced, four channels at a time: stride 1, a result as large as the image."""
+    """Depthwise that replaces its image, four channels at a time: stride 1, a result as large as the
+    image."""
 
     op, operator, portable = "DEPTHWISE_CONV_2D", DEPTHWISE, DEPTHWISE_IN_PLACE_F32
     is_in_place = True
@@ -88,7 +90,7 @@ class FpuDepthwiseInPlace(FloatKernel):
         self.name = f"depthwise_conv2d_f32_in_place_{self.suffix}"
 
     def other_reason(self, let: Let) -> str | None:
-        """Channels that make no blocks of four."""
+        """Refuse channels that make no blocks of four."""
         rest = arg_type(let, 0).shape[3] % BLOCK
         return f"the channels are no multiple of {BLOCK}" if rest else None
 

@@ -11,14 +11,15 @@ from codegen.kernels.base.window import WindowShape
 from codegen.kernels.fpu.tiles import BLOCK, TILE, spans, taps_inside
 
 LAYER, TILE_CALL, BLOCKS_CALL, SINGLES_CALL = 110, 15, 3, 4
-"""In C for each layer, for each tile, for its blocks of four channels and for channels that make no block."""
+"""Instructions in C for each layer, for each tile, for its blocks of four channels and for channels that make
+no block."""
 CONV_ROW, CONV_EDGE = 215, 135
-"""In C for each row and each change of the taps inside."""
+"""Instructions in C for each row and each change of the taps inside."""
 DEPTHWISE_ROW, DEPTHWISE_EDGE = 195, 90
 LOAD_ROW, LOAD_PIXEL = 25, 12
-"""In C to copy four channels of a row, and of each of its pixels."""
+"""Instructions in C to copy four channels of a row, and of each of its pixels."""
 LAST_CALL = 6
-"""In C for the last four channels of a depthwise tile, where they are counted back."""
+"""Instructions in C for the last four channels of a depthwise tile, where they are counted back."""
 
 
 WIDENED, WIDENED_SINGLE = 4, 3
@@ -85,7 +86,7 @@ def _vector_block(pixels: int, taps: Taps, runs: int, values: int, limits: int) 
 
 
 def _single(pixels: int, taps: Taps, runs: int, values: int, limits: int) -> int:
-    """One channel of those that make no block."""
+    """Instructions of one channel of those that make no block."""
     if pixels == TILE:
         run = 12 + values // 4 * 39 + values % 4 * 15
         return 34 + taps.ends + 17 * limits + taps.rows * (10 + runs * run)
@@ -122,7 +123,7 @@ def in_place_instructions(window: WindowShape, limits: int, *, is_vector: bool) 
 
 
 def _layer(window: WindowShape, tile: TileModel, row: int, edge: int) -> int:
-    """All tiles of all rows, and the C around them."""
+    """Instructions of all tiles of all rows, and of the C around them."""
     row_spans = spans(window)
     if window.is_pointwise:
         return LAYER + sum(tile(span.stop - span.start, Taps(rows=1, columns=1)) for span in row_spans)

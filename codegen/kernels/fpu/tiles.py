@@ -39,7 +39,7 @@ class Span:
 
 
 def taps_inside(axis: Axis) -> list[int]:
-    """Per result: taps inside the image."""
+    """Taps of each result inside the image."""
     origins = range(-axis.pad, axis.count * axis.stride - axis.pad, axis.stride)
     places = [[origin + tap * axis.dilation for tap in range(axis.window)] for origin in origins]
     return [sum(0 <= place < axis.extent for place in met) for met in places]
@@ -114,12 +114,12 @@ def _distance(events: list[tuple[int, int]]) -> int | None:
 Reals = NDArray[np.float32]
 
 LOW, HIGH = 1, 2
-"""CG_CLAMP_LOW, CG_CLAMP_HIGH."""
+"""Bits of a clamp's limits: CG_CLAMP_LOW, CG_CLAMP_HIGH."""
 
 
 class FloatKernel(FastKernel):
-    """For float Helium, or for a core with an FPU and without that, as the same C calls other loops where
-    there is Helium."""
+    """A kernel on float32: for float Helium, or for a core with an FPU alone. The same C calls other loops
+    where there is Helium."""
 
     operator: WeightedOperator
 
@@ -134,14 +134,13 @@ class FloatKernel(FastKernel):
         return "mve" if self.is_vector else "fpu"
 
     def core_reason(self, target: Target) -> str | None:
-        """No FPU, or another one."""
         if not runs(target, FPU) and not runs(target, FLOAT_MVE):
             return f"the kernel {self.name} needs a core with an FPU"
         return super().core_reason(target)
 
 
 def weights_and_bias(operator: WeightedOperator, let: Let, constants: ConstantData) -> tuple[Reals, Reals]:
-    """([O, K], [O]); biases of zero where there are none."""
+    """Weights [O, K] and biases [O], zeros where there are none."""
     bias = constant_data(let, 2, constants)
     rows = operator.rows(weight_data(let, constants)).astype(np.float32, copy=False)
     if bias is None:
@@ -150,13 +149,13 @@ def weights_and_bias(operator: WeightedOperator, let: Let, constants: ConstantDa
 
 
 def blocks_of(weights: Reals, bias: Reals) -> Reals:
-    """Whole blocks of four channels: weights value by value, then biases. Flat."""
+    """Flat stream of whole blocks of four channels: weights value by value, then biases."""
     both = np.concatenate((weights, bias[:, None]), axis=1)
     return both.reshape(-1, BLOCK, both.shape[1]).transpose(0, 2, 1).reshape(-1)
 
 
 def product_stream(weights: Reals, bias: Reals) -> Reals:
-    """Blocks, then channels that are left one by one, each with its bias behind it."""
+    """Stream of blocks, then of channels that are left one by one, each with its bias behind it."""
     whole = len(weights) // BLOCK * BLOCK
     rest = np.concatenate((weights[whole:], bias[whole:, None]), axis=1)
     return np.concatenate((blocks_of(weights[:whole], bias[:whole]), rest.reshape(-1)))
@@ -175,20 +174,20 @@ def half_stream(weights: Reals, bias: Reals) -> NDArray[np.uint16]:
 
 
 def depthwise_stream(weights: Reals, bias: Reals) -> Reals:
-    """Blocks, the last one counted back from the last channel."""
+    """Stream of blocks, the last one counted back from the last channel."""
     count = len(weights)
     order = [min(start, count - BLOCK) + i for start in range(0, count, BLOCK) for i in range(BLOCK)]
     return blocks_of(weights[order], bias[order])
 
 
 def clamp_of(let: Let) -> int:
-    """Which limits it has: LOW | HIGH."""
+    """Limits of a call's activation: LOW | HIGH."""
     low, high = real_limits(let.call.attrs)
     return (LOW if np.isfinite(low) else 0) | (HIGH if np.isfinite(high) else 0)
 
 
 def limit_count(let: Let) -> int:
-    """How many limits it has."""
+    """Number of limits of a call's activation."""
     return clamp_of(let).bit_count()
 
 

@@ -67,7 +67,7 @@ def conv_params(window: WindowShape, in_zero: int) -> CStruct:
 
 
 class Product(FastKernel):
-    """Shared by all matrix products: refusal, constants, parameter structs."""
+    """Base of the matrix products: refusal, constants, parameter structs."""
 
     group: int
     """Channels in a group of weights."""
@@ -85,7 +85,7 @@ class Product(FastKernel):
         self.name = f"{self.operator.prefix}{self.op.lower()}_s8_mve_{self.way}"
 
     def other_reason(self, let: Let) -> str | None:
-        """Several groups or channels, or windows that are not for this way of computing."""
+        """Refuse several groups or channels, or windows that are not for this way of computing."""
         is_rows = isinstance(self.portable, FullyConnected)
         condition = None if is_rows else self.operator.condition(let)
         if condition is not None:
@@ -97,11 +97,11 @@ class Product(FastKernel):
         """Why the layer is not for this way of computing, or None."""
 
     def requantization(self, let: Let) -> int:
-        """Which requantization the kernel takes."""
+        """Number of the requantization that the kernel takes."""
         return rounding_in(let, self.operator)
 
     def packed(self, layer: WeightedLayer, out_zero: int) -> tuple[LinkedConstant, CStruct]:
-        """The weights, and the `cg_product_mve`."""
+        """Linked weights, and the `cg_product_mve`."""
         channels = channels_of(layer)
         return product_weights(channels, self.group), product_struct(channels, out_zero, layer.limits)
 
@@ -113,7 +113,8 @@ class Product(FastKernel):
         image_reads: float,
         leading: tuple[CallArg, ...] = (),
     ) -> PrimFunc:
-        """The PrimFunc as far as all have it in common: (params, product, `leading`, image, result)."""
+        """The PrimFunc's parts that all products share; its call: (params, product, `leading`, image,
+        result)."""
         layer = self.operator.layer(let, constants)
         weights, product = self.packed(layer, let.var.type.zero_point)
         return replace(
@@ -130,7 +131,8 @@ class Product(FastKernel):
         name: str,
         leading: tuple[CallArg, ...] = (),
     ) -> PrimFunc:
-        """The PrimFunc without what is of this layer: (params, `struct`, `leading`, image, result)."""
+        """The PrimFunc without parts of this layer; its call: (params, `struct`, `leading`, image,
+        result)."""
         return PrimFunc(
             name=name,
             let=let,
@@ -144,7 +146,7 @@ class Product(FastKernel):
 
 
 class Quads(Product):
-    """All constants in one stream."""
+    """A matrix product with all constants in one stream."""
 
     def quads(
         self,
@@ -160,7 +162,7 @@ class Quads(Product):
 
 
 class Windows(Product):
-    """Any window: three pixels' windows are copied to a workspace first."""
+    """A convolution of any window: three pixels' windows are copied to a workspace first."""
 
     group, way, c_name, loop = 2, "windows", "conv2d", "product3"
 
@@ -186,7 +188,7 @@ class Windows(Product):
 
 
 class Columns(Quads):
-    """Windows of three columns side by side, stride 1 along the row: columns of four pixels are copied."""
+    """A convolution of three columns, stride 1 along the row: columns of four pixels are copied."""
 
     group, way, fast_form = 2, "columns", "columns"
     c_name, loop = "conv2d_columns", "columns3"
@@ -221,7 +223,7 @@ class Columns(Quads):
 
 
 def _columns_space(window: WindowShape, depth: int) -> Workspace:
-    """The columns of four pixels, whether a row has so many or not."""
+    """Workspace of the columns of four pixels, whether a row has so many or not."""
     batch, height, width, channels = window.result
     stripes = float(batch * height * -(-width // STRIPE))
     return Workspace(
@@ -238,7 +240,7 @@ def pixels_of(window: WindowShape) -> int:
 
 
 def _space(window: WindowShape, pixels: int) -> Workspace:
-    """For windows of three of `pixels` pixels at a time; each is read for every pair of channels."""
+    """Workspace of three windows of `pixels` pixels at a time; each is read for every pair of channels."""
     depth = window.window[0] * window.window[1] * window.image[3]
     groups = float(-(-pixels // GROUP))
     return Workspace(
@@ -250,14 +252,14 @@ def _space(window: WindowShape, pixels: int) -> Workspace:
 
 
 def reverse_of(prim: PrimFunc, sharing: tuple[Sharing, ...], symbol: str) -> Reverse | None:
-    """`symbol`, in the same sources, if `sharing` permits it somewhere."""
+    """The reverse form `symbol`, in the same sources, if `sharing` permits it somewhere."""
     if any(rule.above is not None for rule in sharing):
         return Reverse(symbol=symbol, sources=prim.sources)
     return None
 
 
 def _rows(let: Let, symbol: str, window: WindowShape) -> RowKernel | None:
-    """Windows are copied three pixels at a time, so these are read before they are written."""
+    """Row kernel: windows are copied three pixels at a time, so these are read before they are written."""
     rows = row_kernel(let, f"{symbol}_row", window)
     return None if rows is None else replace(rows, workspace=_space(window, window.result[2]))
 

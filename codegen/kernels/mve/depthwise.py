@@ -45,7 +45,7 @@ class PackedDepthwise:
     """Parts of a call in which the two depthwise kernels differ."""
 
     loop: str
-    """In assembly."""
+    """Name of the loop in assembly."""
     stream: LinkedConstant
     layer: CStruct
     sharing: tuple[Sharing, ...]
@@ -56,7 +56,7 @@ class PackedDepthwise:
 
 
 class _Depthwise(FastKernel):
-    """Shared by all: Helium, multiplier 1, an image computed at run time."""
+    """Base of the depthwise kernels: multiplier 1, an image computed at run time."""
 
     portable: PortableKernel
     way = ""
@@ -69,13 +69,13 @@ class _Depthwise(FastKernel):
         self.name = f"{operator.prefix}{self.op.lower()}_s8_mve{self.way}"
 
     def other_reason(self, let: Let) -> str | None:
-        """Several output channels an input channel."""
+        """Refuse several output channels an input channel."""
         if narrow(let.call.attrs, DepthwiseConvAttrs).multiplier != 1:
             return f"the kernel {self.name} is for one output channel an input channel"
         return None
 
     def shift_reason(self, let: Let) -> str | None:
-        """A shift that is not to the right."""
+        """Refuse a shift that is not to the right."""
         _, shifts = scaling_of(self.operator.scaling(let))
         return "a channel's scale is not below one half" if bool((shifts > -1).any()) else None
 
@@ -107,7 +107,7 @@ class _Depthwise(FastKernel):
 
 
 class Depthwise(_Depthwise):
-    """Any window, stride, dilation and padding: taps by a table of offsets."""
+    """Depthwise convolution, any window, stride, dilation and padding: taps by a table of offsets."""
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """Bind a call. Where two products of taps do not fit 16 bits, bind the portable kernel."""
@@ -133,12 +133,12 @@ class Depthwise(_Depthwise):
 
 
 class DepthwiseSmall(_Depthwise):
-    """Windows of at most 3 rows and 3 columns: columns of the image are interleaved, then gathered."""
+    """Depthwise convolution of at most 3x3: columns of the image are interleaved, then gathered."""
 
     way = "_small"
 
     def other_reason(self, let: Let) -> str | None:
-        """Besides: a larger window, a shift that is not to the right."""
+        """Refuse also a larger window, and a shift that is not to the right."""
         reason = super().other_reason(let)
         if reason is not None:
             return reason
@@ -187,7 +187,7 @@ class DepthwiseInPlaceMve(_Depthwise):
     is_in_place = True
 
     def other_reason(self, let: Let) -> str | None:
-        """Besides: a result of another size than the image, a larger window, rows of taps apart, a shift
+        """Refuse also a result of another size than the image, a larger window, rows of taps apart, a shift
         that is not to the right."""
         reason = super().other_reason(let)
         if reason is not None:

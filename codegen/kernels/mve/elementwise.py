@@ -37,7 +37,7 @@ _BYTES = np.arange(-128, 128, dtype=np.int64)
 _NEAR = sorted(
     ((one, other) for one in range(-3, 4) for other in range(-3, 4)), key=lambda at: math.hypot(*at)
 )
-"""Factors that are tried, from the real ones on."""
+"""Distances of the factors that are tried from the real ones, in order."""
 
 
 @lru_cache(maxsize=1 << 8)
@@ -83,7 +83,7 @@ class Add(FastKernel):
         self.portable = AddInteger(op, DType.INT8)
 
     def other_reason(self, let: Let) -> str | None:
-        """Broadcasting, constants, scales that no sum of two products goes with."""
+        """Refuse broadcasting, constants, and scales that no sum of two products expresses."""
         args = let.call.args
         if any(not isinstance(arg, Var) or arg.type.shape != let.var.type.shape for arg in args):
             return f"the kernel {self.name} is for two run-time arguments of one shape"

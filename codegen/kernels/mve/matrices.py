@@ -29,7 +29,7 @@ class BatchMatMulMve(FastMatMul):
     """BATCH_MATMUL on int8: two rows by four columns at a time."""
 
     def other_reason(self, let: Let) -> str | None:
-        """Few columns, factors far apart, a scale from one half on."""
+        """Refuse few columns, factors far apart, a scale from one half on."""
         sizes = BATCH_MATMUL_S8.sizes(let)
         if sizes["columns"] < COLUMNS:
             return f"the kernel {self.name} is for {COLUMNS} columns or more"
@@ -38,7 +38,7 @@ class BatchMatMulMve(FastMatMul):
         return shift_reason(BATCH_MATMUL_S8.scale(let)[1])
 
     def workspace_bytes(self, let: Let) -> int:
-        """A word a column; columns and two rows that are not contiguous in the arguments."""
+        """Bytes of a word a column, and of columns and two rows that are not contiguous in the arguments."""
         sizes = BATCH_MATMUL_S8.sizes(let)
         packed = sizes["columns"] * (sizes["rhs_next"] != 1) + 2 * (sizes["lhs_next"] != 1)
         return 4 * sizes["columns"] + packed * sizes["depth"]

@@ -46,13 +46,13 @@ class Channels:
 
 
 def scaling_of(numbers: Scaling) -> Scaling:
-    """(multipliers, shifts) as given; where a multiplier is 0 any shift does, and one is to the right."""
+    """(multipliers, shifts) with a right shift where the multiplier is 0 and any would do."""
     multipliers, shifts = numbers
     return multipliers, np.where(multipliers == 0, -1, shifts).astype(np.int32)
 
 
 def rounding_of(shifts: NDArray[np.int32], out_zero: int, act_min: int) -> int:
-    """Which requantization is exact: `CG_CLAMPED_MVE`, `CG_NARROW_MVE` or `CG_WIDE_MVE`.
+    """Requantization that is exact: `CG_CLAMPED_MVE`, `CG_NARROW_MVE` or `CG_WIDE_MVE`.
 
     Halves below zero may round either way where everything below zero is clamped.
     """
@@ -62,7 +62,7 @@ def rounding_of(shifts: NDArray[np.int32], out_zero: int, act_min: int) -> int:
 
 
 def rounding_in(let: Let, operator: WeightedOperator) -> int:
-    """`rounding_of` a call."""
+    """Requantization of a call, as `rounding_of` numbers it."""
     if operator.rounds_even:
         return EVEN
     low, _ = limits_of(let)
@@ -93,8 +93,8 @@ def product_groups(count: int, group: int) -> list[tuple[int, ...]]:
 
 
 def product_weights(channels: Channels, group: int) -> LinkedConstant:
-    """By `product_groups`: biases, weights channel after channel (of pairs: alternating every 16, where that
-    comes out even), zeros up to a word."""
+    """Constant of weights by `product_groups`: biases, weights channel after channel (pairs alternate every
+    16, where that comes out even), zeros up to a word."""
     parts: list[NDArray[np.int8]] = []
     for members in product_groups(len(channels.weights), group):
         parts.append(wrap_int32(channels.bias[list(members)]).astype("<i4").view(np.int8))
@@ -116,7 +116,7 @@ SCALE_BYTES = 20
 
 
 def product_scales(channels: Channels) -> LinkedConstant:
-    """Per four channels their multipliers and shifts, zeros for those that lack; of one for all, a chunk."""
+    """Multipliers and shifts by four channels, zeros for those that lack; one for all becomes a chunk."""
     multipliers, shifts = channels.multipliers, channels.shifts
     if len(multipliers) == 1:
         multipliers, shifts = np.repeat(multipliers, CHUNK), np.repeat(shifts, CHUNK)
@@ -249,7 +249,7 @@ def depthwise_struct(channels: Channels, out_zero: int, limits: tuple[int, int])
 
 
 SMALL_ROWS, SMALL_COLUMNS = 3, 3
-"""Windows that `cg_depthwise_small_s8_mve` takes, at most."""
+"""Rows and columns of windows that `cg_depthwise_small_s8_mve` takes, at most."""
 _QUAD, _EIGHT = 4, 8
 _WOVEN = (0, 2, 4, 6, 1, 3, 5, 7)
 """Channels of eight whose results are narrowed into one vector."""
@@ -309,7 +309,7 @@ def dense_stream(channels: Channels) -> LinkedConstant:
 
 
 def _quads(channels: Channels, weights: NDArray[np.int8], order: str) -> LinkedConstant:
-    """By four channels, the last ones filled up with 0; `weights` in their order."""
+    """Constant by four channels, the last ones filled up with 0; `weights` in their order."""
     missing = (0, -len(channels.weights) % _QUAD)
     multipliers, shifts = channels.every()
     parts = (

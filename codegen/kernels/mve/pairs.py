@@ -14,7 +14,7 @@ from codegen.targets.arm import MVE
 
 
 class ExtremeMve(RunKernel):
-    """MAXIMUM or MINIMUM."""
+    """MAXIMUM or MINIMUM of int8."""
 
     def numbers(self, let: Let) -> RunNumbers:
         return RunNumbers(struct=EXTREMES_S8[self.op].numbers(let))
@@ -25,10 +25,10 @@ class ExtremeMve(RunKernel):
 
 
 class MulMve(RunKernel):
-    """MUL."""
+    """MUL of int8."""
 
     def other_reason(self, let: Let) -> str | None:
-        """Broadcasting along the last axis, a scale from one half on."""
+        """Refuse broadcasting along the last axis, a scale from one half on."""
         _, shift = mul_multiplier(arg_type(let, 0), arg_type(let, 1), let.var.type)
         return super().other_reason(let) or shift_reason(shift)
 
@@ -53,7 +53,7 @@ class PreluMve(RunKernel):
     """PRELU: results of values from the zero point on are looked up."""
 
     def other_reason(self, let: Let) -> str | None:
-        """Broadcasting along the last axis, a scale from one half on."""
+        """Refuse broadcasting along the last axis, a scale from one half on."""
         scales = prelu_params(arg_type(let, 0), arg_type(let, 1), let.var.type)
         return super().other_reason(let) or shift_reason(scales.negative_shift)
 

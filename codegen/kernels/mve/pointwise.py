@@ -43,7 +43,7 @@ FEW = 2
 
 
 class FewPixels(Product):
-    """One or two pixels, one after the other, four channels at a time."""
+    """Product of one or two pixels, one after the other, four channels at a time."""
 
     group, way, fast_form = 4, "few", "few"
     c_name, loop = "few_pixels", "product1"
@@ -64,12 +64,12 @@ class FewPixels(Product):
 
 
 class _BelowHalf(Quads):
-    """1x1 by whole fours of channels; no shift to the left."""
+    """Base of 1x1 convolutions by whole fours of channels, without a shift to the left."""
 
     group = 4
 
     def other_reason(self, let: Let) -> str | None:
-        """Besides: a shift to the left."""
+        """Refuse also a shift to the left."""
         reason = super().other_reason(let)
         if reason is None and self.requantization(let) == WIDE:
             return "a channel's scale is not below one half"
@@ -77,7 +77,7 @@ class _BelowHalf(Quads):
 
 
 class NarrowPointwise(_BelowHalf):
-    """Pixels of few bytes, any stride: three of them stay in vectors."""
+    """1x1 convolution on pixels of few bytes, any stride: three of them stay in vectors."""
 
     way = fast_form = c_name = "narrow"
     loop = "narrow_run"
@@ -106,7 +106,7 @@ class NarrowPointwise(_BelowHalf):
 
 
 class Dense(_BelowHalf):
-    """1x1 by whole fours of channels, pixels of whole pairs of vectors."""
+    """1x1 convolution by whole fours of channels, pixels of whole pairs of vectors."""
 
     way = fast_form = c_name = "dense"
     loop = "dense3"
@@ -135,7 +135,7 @@ class Dense(_BelowHalf):
 
 
 class PointwiseConv(Product):
-    """Windows of one pixel, stride 1: three pixels at a time where they lie."""
+    """1x1 convolution, stride 1: three pixels at a time where they lie."""
 
     group, way, c_name, loop = 2, "pointwise", "pointwise", "product3"
 
@@ -158,7 +158,7 @@ class PointwiseConv(Product):
 
 
 def _pointwise_rows(let: Let, symbol: str, window: WindowShape) -> RowKernel | None:
-    """Pixels are read where they lie, while the first of their channels are written."""
+    """Row kernel: pixels are read where they lie, while the first of their channels are written."""
     rows = row_kernel(let, f"{symbol}_row", window)
     return None if rows is None else replace(rows, reads_row_last=True)
 

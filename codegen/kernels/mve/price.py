@@ -14,15 +14,15 @@ def _blocks(size: int, block: int) -> int:
 
 
 _QUADS_OF_THREE = {CLAMPED: 32, NARROW: 39, WIDE: 48, EVEN: 32}
-"""Four channels of three pixels requantized, up to where the next four begin."""
+"""Instructions to requantize four channels of three pixels, up to where the next four begin."""
 _QUADS_OF_ONE = {CLAMPED: 10, NARROW: 12, WIDE: 17, EVEN: 10}
 _SCALES_OF_16 = {CLAMPED: 21, NARROW: 29, WIDE: 50, EVEN: 17}
-"""Sixteen sums of the depthwise kernel by multipliers and shifts."""
+"""Instructions to requantize sixteen sums of the depthwise kernel."""
 _SCALES_OF_8 = {CLAMPED: 13, NARROW: 17, WIDE: 28, EVEN: 9}
 
 
 def product3_instructions(channels: int, depth: int, rounding: int) -> int:
-    """Three pixels in `cg_product3_s8_mve`, without what a call takes."""
+    """Instructions of three pixels in `cg_product3_s8_mve`, without those of the call."""
     turns = _blocks(depth, LANES)
     quads, rest = divmod(channels, 4)
     pair = 10 + (0 if depth % LANES == 0 else 7) + 12 * turns
@@ -33,7 +33,7 @@ def product3_instructions(channels: int, depth: int, rounding: int) -> int:
 
 
 def product1_instructions(channels: int, depth: int, rounding: int) -> int:
-    """One call of `cg_product1_s8_mve`: one pixel."""
+    """Instructions of one call of `cg_product1_s8_mve`: one pixel."""
     turns = _blocks(depth, LANES)
     fours, rest = divmod(channels, 4)
     sums = fours * (12 + 10 * turns) + rest * (10 + 4 * turns)
@@ -41,14 +41,14 @@ def product1_instructions(channels: int, depth: int, rounding: int) -> int:
 
 
 def pointwise_instructions(window: WindowShape, rounding: int) -> int:
-    """A whole 1x1 convolution, three pixels at a time."""
+    """Instructions of a whole 1x1 convolution, three pixels at a time."""
     batch, height, width, channels = window.result
     group = 28 + product3_instructions(channels, window.image[3], rounding)
     return 100 + _blocks(batch * height * width, 3) * group
 
 
 def dense_instructions(window: WindowShape, rounding: int) -> int:
-    """A whole 1x1 convolution of pixels of whole 32 bytes, three of them at a time."""
+    """Instructions of a whole 1x1 convolution of pixels of whole 32 bytes, three of them at a time."""
     batch, height, width, channels = window.result
     pair = 4 + 23 * (window.image[3] // (2 * LANES))
     quad = 2 * pair + {CLAMPED: 31, NARROW: 38, EVEN: 31}[rounding]
@@ -58,7 +58,7 @@ def dense_instructions(window: WindowShape, rounding: int) -> int:
 
 
 def windows_instructions(window: WindowShape, rounding: int) -> int:
-    """A whole convolution whose windows are copied, three pixels at a time."""
+    """Instructions of a whole convolution whose windows are copied, three pixels at a time."""
     batch, height, width, channels = window.result
     rows, columns = window.window
     pixels = batch * height * width
@@ -74,11 +74,11 @@ def windows_instructions(window: WindowShape, rounding: int) -> int:
 
 
 _PAIRS_OF_COLUMNS = {CLAMPED: 36, NARROW: 41, WIDE: 55, EVEN: 35}
-"""Two channels of up to four pixels but for their products."""
+"""Instructions of two channels of up to four pixels, without their products."""
 
 
 def columns_instructions(window: WindowShape, stripe: int, rounding: int) -> int:
-    """A whole convolution by columns, in stripes of so many pixels."""
+    """Instructions of a whole convolution by columns, in stripes of `stripe` pixels."""
     batch, height, width, channels = window.result
     taps, depth = window.window[0], window.image[3]
     vectors = column_bytes(taps, depth) // LANES
@@ -116,12 +116,12 @@ def _three(count: int, channels: int) -> int:
 
 
 def _column_pieces(count: int, channels: int) -> int:
-    """One row of as many columns of the image."""
+    """Instructions to copy one row of `count` columns of the image."""
     return 10 + _blocks(channels, LANES) * (31 + 6 * count) if count else 0
 
 
 def _columns3(channels: int, vectors: int, pixels: int, rounding: int) -> int:
-    """One call of `cg_columns3_s8_mve`."""
+    """Instructions of one call of `cg_columns3_s8_mve`."""
     turn, begin = (38, 0) if pixels == 4 else (7 * pixels + 9, 2)
     pairs, odd = divmod(channels, 2)
     pair = _PAIRS_OF_COLUMNS[rounding]
@@ -130,7 +130,7 @@ def _columns3(channels: int, vectors: int, pixels: int, rounding: int) -> int:
 
 
 def narrow_instructions(window: WindowShape, rounding: int) -> int:
-    """A whole 1x1 convolution of pixels of at most 16 bytes."""
+    """Instructions of a whole 1x1 convolution of pixels of at most 16 bytes."""
     batch, height, width, channels = window.result
     is_dense = window.stride == (1, 1)
     runs, pixels = (1, batch * height * width) if is_dense else (batch * height, width)
@@ -141,13 +141,14 @@ def narrow_instructions(window: WindowShape, rounding: int) -> int:
 
 
 def few_pixels_instructions(window: WindowShape, rounding: int) -> int:
-    """A whole 1x1 convolution, pixel by pixel."""
+    """Instructions of a whole 1x1 convolution, pixel by pixel."""
     batch, height, width, channels = window.result
     return 20 + batch * height * width * (8 + product1_instructions(channels, window.image[3], rounding))
 
 
 def depthwise_instructions(window: WindowShape, rounding: int) -> int:
-    """A whole depthwise convolution: the taps of runs of pixels are found, then multiplied."""
+    """Instructions of a whole depthwise convolution: the taps of runs of pixels are found, then
+    multiplied."""
     batch, height, width, channels = window.result
     rows, columns = window.axes
     whole, inside = sum(axis_inside(rows)), sum(axis_inside(columns))
@@ -160,7 +161,8 @@ def depthwise_instructions(window: WindowShape, rounding: int) -> int:
 
 
 def _depthwise_pixel(channels: int, taps: int, rounding: int) -> int:
-    """One pixel in `cg_depthwise_pixels_s8_mve`: blocks of 16 channels, the last 8 or fewer as one of 8."""
+    """Instructions of one pixel in `cg_depthwise_pixels_s8_mve`: blocks of 16 channels, the last 8 or fewer
+    as one of 8."""
     pairs, odd = divmod(taps, 2)
     blocks, rest = divmod(channels, CHUNK)
     instructions = 13 + blocks * (24 + _SCALES_OF_16[rounding] + 14 * odd + 23 * pairs)
@@ -172,7 +174,7 @@ def _depthwise_pixel(channels: int, taps: int, rounding: int) -> int:
 
 
 def axis_inside(axis: Axis) -> list[bool]:
-    """Per result: all its taps are inside."""
+    """True for each result whose taps are all inside."""
     return [
         result * axis.stride >= axis.pad and result * axis.stride + axis.reach < axis.extent
         for result in range(axis.count)
@@ -180,7 +182,7 @@ def axis_inside(axis: Axis) -> list[bool]:
 
 
 def small_instructions(window: WindowShape, stripe: int, rounding: int) -> int:
-    """A whole depthwise convolution through interleaved columns, in stripes of so many pixels."""
+    """Instructions of a whole depthwise convolution through interleaved columns, in stripes of pixels."""
     batch, height, width, channels = window.result
     blocks, pixel = _blocks(channels, CHUNK), _small_pixel(channels, rounding)
     row = 60
@@ -192,7 +194,8 @@ def small_instructions(window: WindowShape, stripe: int, rounding: int) -> int:
 
 
 def _small_pixel(channels: int, rounding: int) -> int:
-    """One pixel from interleaved columns: blocks of 16 channels, eights of these, fours of what is left."""
+    """Instructions of one pixel from interleaved columns: blocks of 16 channels, eights of these, fours of
+    what is left."""
     is_short = rounding in (CLAMPED, EVEN)
     eights, left = divmod(channels, 8)
     fours = _blocks(left, 4)
@@ -201,7 +204,7 @@ def _small_pixel(channels: int, rounding: int) -> int:
 
 
 def in_place_instructions(window: WindowShape, rounding: int) -> int:
-    """A whole depthwise convolution that replaces its image, sixteen channels at a time."""
+    """Instructions of a whole depthwise convolution that replaces its image, sixteen channels at a time."""
     batch, height, width, channels = window.result
     columns = width + (window.window[1] - 1) * window.dilation[1]
     early = window.window[0] - 1 - window.padding.top

@@ -6,7 +6,7 @@ from codegen.kernels.portable.reductions.by_blocks import Blocks, FastExtreme
 from codegen.targets.arm import MVE
 
 VECTOR = 16
-"""Elements of one."""
+"""Elements of a vector."""
 _CALL, _BLOCK, _COLUMNS, _ROW = 9, 8, 7, 4
 """Instructions around all blocks, around one, of 16 columns without their rows, of each row."""
 _SHORT, _LINE = 7, 8

@@ -9,16 +9,16 @@ from codegen.targets.core_family import KernelSet
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RoundingForm:
-    """One of the two: names of its functions and files."""
+    """One of the two forms of rounding: names of its functions and files."""
 
     kernel_set: KernelSet
     prefix: str = ""
     """Prefix in the names of C functions and their files."""
     loop: str = ""
-    """In names of loops in assembly."""
+    """Part of the names of loops in assembly."""
 
     def symbol(self, stem: str) -> str:
-        """The C function."""
+        """Name of the C function of `stem`."""
         return f"cg_{self.prefix}{stem}_s8_mve"
 
     def sources(self, stem: str, loop: str) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from codegen.targets.arm import MVE
 
 
 class LookupMve(FastKernel):
-    """One of the portable tables, 16 bytes at a time."""
+    """Operator by one of the portable tables, 16 bytes at a time."""
 
     kernel_set, takes_constants = MVE, True
     symbol = "cg_lut_s8_mve"

@@ -11,12 +11,12 @@ from codegen.kernels.contract import Workspace
 
 _SPACE = "boxes"
 _BYTES_A_BOX = 24
-"""Its four sides, its best score, and its number while it is in question."""
+"""Workspace of a box: its four sides, its best score, and its number while it is in question."""
 _ROLES = ("encoded", "scores", "anchors")
 
 
 class Detections(PortableKernel):
-    """Arguments of int8 or float32, each on its own."""
+    """DETECTION_POST_PROCESS on arguments of int8 or float32, each on its own."""
 
     op, stem, name = "DETECTION_POST_PROCESS", "detections", "detections_portable"
 

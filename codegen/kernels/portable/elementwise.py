@@ -25,7 +25,7 @@ from codegen.kernels.primfunc import PrimFunc
 
 
 class _Binary(PortableKernel):
-    """Shared by all: the call (params, lhs, rhs, result), in place of what is not broadcast."""
+    """Base with the call (params, lhs, rhs, result), in place of arguments that are not broadcast."""
 
     run_symbol: str | None = None
     """C function for a run of elements without broadcasting, for blocks."""
@@ -35,7 +35,7 @@ class _Binary(PortableKernel):
         return params("cg_binary_params_f32", ("shape", broadcast_fields(let)), *limit_fields(let))
 
     def check(self, let: Let) -> None:
-        """Five nested loops at most, multipliers in range."""
+        """Refuse more than five nested loops, and multipliers out of range."""
         self.numbers(let)
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
@@ -54,7 +54,7 @@ class BinaryF32(_Binary):
 
 
 def integer_head(let: Let) -> Fields:
-    """How two integer arguments broadcast, and all zero points."""
+    """First fields of an integer call: how its arguments broadcast, and all zero points."""
     return (
         ("shape", broadcast_fields(let)),
         ("lhs_zero", arg_type(let, 0).zero_point),
@@ -64,7 +64,7 @@ def integer_head(let: Let) -> Fields:
 
 
 def sum_fields(numbers: AddParams) -> Fields:
-    """How both arguments and their sum are rescaled."""
+    """Fields that rescale both arguments and their sum."""
     return (
         ("left_shift", numbers.left_shift),
         ("lhs_multiplier", numbers.first_multiplier),
@@ -126,7 +126,8 @@ class Cast(PortableKernel):
         return "cg_kernels_families.h"
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """A wider result runs ahead of what is read, by the difference an element."""
+        """Parts of a call. A wider result runs ahead of the argument, by the difference in bytes for each
+        element."""
         value, linked = value_argument(let, 0, "argument", constants)
         argument, result = arg_type(let, 0), let.var.type
         ahead = (result.elements - 1) * (result.dtype.size_bytes - argument.dtype.size_bytes)

@@ -20,7 +20,7 @@ _SPACE = "gates"
 
 
 class GatedF32(PortableKernel):
-    """A layer of gated units."""
+    """GRU or RNN on float32: a layer of gated units."""
 
     argument = result = DType.FLOAT32
 
@@ -31,11 +31,11 @@ class GatedF32(PortableKernel):
 
     @property
     def header(self) -> str:
-        """The header of families of layers."""
         return FAMILIES_HEADER
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """Weights of all gates for one unit and input lie side by side, and so do biases of a unit."""
+        """Parts of a call. Weights of all gates for one unit and input lie side by side, and so do biases of
+        a unit."""
         sizes, attrs = self._operator.sizes(let.call.types), narrow(let.call.attrs, GatedAttrs)
         sequence, linked = value_argument(let, 0, "sequence", constants)
         state, more = value_argument(let, 4, "state", constants)

@@ -26,7 +26,7 @@ class Shift(PortableKernel):
     op, stem, name = "SHIFT", "shift", "shift_portable"
 
     def refusal(self, let: Let, target: Target) -> str | None:
-        """A constant window: it cannot change."""
+        """Refuse a constant window: it could not change."""
         if not isinstance(let.call.args[0], Var):
             return "SHIFT of a constant: it should have been folded into another constant"
         return super().refusal(let, target)
@@ -42,7 +42,7 @@ class Shift(PortableKernel):
         )
 
     def bind(self, let: Let, constants: ConstantData, name: str) -> PrimFunc:
-        """Words are moved where the frames are whole words."""
+        """Bind a call. Words are moved where the frames are whole words."""
         prim = super().bind(let, constants, name)
         in_words = arg_type(let, 1).size_bytes % 4 == 0
         return replace(prim, argument_alignment=4) if in_words else prim
@@ -57,7 +57,7 @@ class DeviceCopy(Kernel):
     op, name = "DEVICE_COPY", "device_copy"
 
     def refusal(self, let: Let, target: Target) -> str | None:
-        """A constant: it is linked where it is wanted, not copied."""
+        """Refuse a constant: it is linked where it is wanted, not copied."""
         del target
         if not isinstance(let.call.args[0], Var):
             return "DEVICE_COPY of a constant: it should have been folded into another constant"

@@ -61,8 +61,8 @@ class Concatenation(PortableKernel):
 
 
 def _pad_value(type_: TensorType, value: float) -> tuple[int, int]:
-    """(bits as int32, bytes) of a padding element; one byte if all its bytes are alike. Of one of 8 bytes
-    the number, which the kernel widens.
+    """(bits as int32, bytes) of a padding element; one byte if all its bytes are alike. An element of 8 bytes
+    is given as a number, which the kernel widens.
 
     Raises ValueError for one of 8 bytes that is no int32, of float64 for all but 0.
     """
@@ -85,7 +85,7 @@ class Pad(PortableKernel):
     op, stem, name = "PAD", "pad", "pad_portable"
 
     def check(self, let: Let) -> None:
-        """Five nested loops at most, a value of up to four bytes."""
+        """Refuse more than five nested loops, and a value of more than four bytes."""
         self._fields(let)
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
@@ -110,7 +110,7 @@ class Pad(PortableKernel):
 
 
 class _StridedCopy(PortableKernel):
-    """Shared by TRANSPOSE and STRIDED_SLICE: strided blocks of the argument, densely written."""
+    """Base of TRANSPOSE and STRIDED_SLICE: strided blocks of the argument, densely written."""
 
     stem = "gather"
 
@@ -119,7 +119,7 @@ class _StridedCopy(PortableKernel):
         raise NotImplementedError
 
     def check(self, let: Let) -> None:
-        """Five nested loops at most."""
+        """Refuse more than five nested loops."""
         self.walk(let)
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
@@ -137,7 +137,7 @@ class Transpose(_StridedCopy):
     op, name = "TRANSPOSE", "transpose_portable"
 
     def walk(self, let: Let) -> Fields:
-        """Result axes in order, each with the stride of the argument axis it is."""
+        """Walk over the result's axes in order, each with the stride of the argument axis it is."""
         strides = dense_strides(arg_type(let, 0).shape)
         chosen = [strides[axis] for axis in narrow(let.call.attrs, TransposeAttrs).permutation]
         return block_walk(let.var.type.shape, chosen, 0, let.var.type.dtype.size_bytes)
@@ -149,7 +149,7 @@ class StridedSlice(_StridedCopy):
     op, name = "STRIDED_SLICE", "strided_slice_portable"
 
     def walk(self, let: Let) -> Fields:
-        """Argument axes in order, each with its own begin, step and count."""
+        """Walk over the argument's axes in order, each with its own begin, step and count."""
         attrs, strides = narrow(let.call.attrs, StridedSliceAttrs), dense_strides(arg_type(let, 0).shape)
         first = sum(begin * stride for begin, stride in zip(attrs.begins, strides, strict=True))
         moves = [step * stride for step, stride in zip(attrs.strides, strides, strict=True)]
@@ -162,7 +162,7 @@ class BroadcastTo(_StridedCopy):
     op, name = "BROADCAST_TO", "broadcast_to_portable"
 
     def walk(self, let: Let) -> Fields:
-        """Result axes in order."""
+        """Walk over the result's axes in order, with steps of 0 where the argument is broadcast."""
         shape = let.var.type.shape
         strides = broadcast_steps(arg_type(let, 0).shape, len(shape))
         return block_walk(shape, strides, 0, let.var.type.dtype.size_bytes)
@@ -177,7 +177,7 @@ class Take(PortableKernel):
         self.op, self.name = op, f"{op.lower()}_portable"
 
     def check(self, let: Let) -> None:
-        """Five indices a place at most."""
+        """Refuse more than five indices a place."""
         self._fields(let)
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
@@ -197,7 +197,8 @@ class Take(PortableKernel):
         )
 
     def _fields(self, let: Let) -> Fields:
-        """Places are found along `depth` axes; GATHER's one axis is one of a group of values."""
+        """Fields of the struct. Places are found along `depth` axes; GATHER's one axis is one of a group of
+        values."""
         shape, indices = arg_type(let, 0).shape, arg_type(let, 1)
         attrs, element = let.call.attrs, let.var.type.dtype.size_bytes
         if isinstance(attrs, GatherAttrs):
@@ -231,7 +232,7 @@ class UpdateSlice(PortableKernel):
         return "cg_kernels_families.h"
 
     def check(self, let: Let) -> None:
-        """Five axes at most."""
+        """Refuse more than five axes."""
         self._fields(let)
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
@@ -267,7 +268,7 @@ class Reshape(Kernel):
     op, name = "RESHAPE", "reshape_view"
 
     def refusal(self, let: Let, target: Target) -> str | None:
-        """A constant has no bytes in a workspace pool to look at."""
+        """Refuse a constant: it has no bytes in a workspace pool to look at."""
         del target
         if not isinstance(let.call.args[0], Var):
             return "RESHAPE of a constant: it should have been folded into another constant"

@@ -55,21 +55,21 @@ class FamilyKernel(PortableKernel):
 
 
 def _in_step(let: Let, *arguments: int) -> tuple[Sharing, ...]:
-    """In place of arguments that are read element by element as the result is written: of a broadcast one as
-    many bytes may be fewer, wider elements."""
+    """Rule for results in place of arguments that are read element by element as they are written. A
+    broadcast argument of as many bytes may have fewer, wider elements."""
     count = let.var.type.elements
     return in_place(let, *(index for index in arguments if arg_type(let, index).elements == count))
 
 
 class _Pair(FamilyKernel):
-    """The call (params, lhs, rhs, result), in place of what is not broadcast."""
+    """Base with the call (params, lhs, rhs, result), in place of arguments that are not broadcast."""
 
     def numbers(self, let: Let) -> CStruct:
         """The parameter struct; raises ValueError if a number is out of range."""
         return params("cg_pair_params", ("shape", broadcast_fields(let)), ("kind", 0))
 
     def check(self, let: Let) -> None:
-        """Five nested loops at most, numbers in range."""
+        """Refuse more than five nested loops, and numbers out of range."""
         self.numbers(let)
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
@@ -107,7 +107,7 @@ class _CompareInt8(PairKind):
 
 
 class _ArithmeticInt32(PairKind):
-    """int32 without scales: one C function for all."""
+    """Arithmetic on int32 without scales: one C function for all operators."""
 
     def numbers(self, let: Let) -> CStruct:
         shape = ("shape", broadcast_fields(let))
@@ -185,7 +185,7 @@ class Select(PortableKernel):
         return FAMILIES_HEADER
 
     def check(self, let: Let) -> None:
-        """Five nested loops at most."""
+        """Refuse more than five nested loops."""
         self._fields(let)
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
@@ -240,7 +240,7 @@ class LogicalNot(PortableKernel):
 
 
 EXTREMES_S8: dict[str, PairKind] = {}
-"""MAXIMUM and MINIMUM of int8, which instruction sets have kernels of."""
+"""Portable kernels of MAXIMUM and MINIMUM of int8, by operator: fast kernels build on them."""
 for _number, _extreme in enumerate(EXTREMES):
     for _dtype in _extreme.types:
         _kernel = PairKind(_extreme.name, "extreme", _number, _dtype)

@@ -33,10 +33,10 @@ from codegen.kernels.contract import Sharing
 from codegen.kernels.portable import curves
 
 MOST_RIGHT_SHIFT = 31
-"""That cg_requantize can do."""
+"""Right shift of cg_requantize, at most."""
 
 SOFTMAX_DEPTH_LIMIT = 4096
-"""Rows this long could overflow TFLite's Q12.19 sum of exponentials."""
+"""Length of rows that could overflow TFLite's Q12.19 sum of exponentials."""
 
 
 class ElementwiseF32(PortableKernel):
@@ -54,7 +54,6 @@ class ElementwiseF32(PortableKernel):
         return self._numbers
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """Call, constants and permitted overlap."""
         value, linked = value_argument(let, 0, "argument", constants)
         numbers = (LiteralArg(value=number) for number in self.numbers(let))
         return Parts(
@@ -69,7 +68,7 @@ class LeakyReluF32(ElementwiseF32):
     """LEAKY_RELU on float32."""
 
     def numbers(self, let: Let) -> tuple[CScalar, ...]:
-        """The slope."""
+        """The slope, in front of the arguments."""
         return (float(np.float32(narrow(let.call.attrs, LeakyReluAttrs).alpha)),)
 
 
@@ -77,12 +76,12 @@ class GeluF32(ElementwiseF32):
     """GELU on float32."""
 
     def numbers(self, let: Let) -> tuple[CScalar, ...]:
-        """1 for the form by tanh."""
+        """1 for the form by tanh, else 0."""
         return (int(narrow(let.call.attrs, GeluAttrs).approximate),)
 
 
 class _ParamsCall(PortableKernel):
-    """Shared by the rest: the call (params, argument, result)."""
+    """Base of the other kernels: the call (params, argument, result)."""
 
     def numbers(self, let: Let) -> CStruct:
         """The parameter struct; raises ValueError if a number is out of range."""
@@ -93,11 +92,9 @@ class _ParamsCall(PortableKernel):
         return in_place(let, 0)
 
     def check(self, let: Let) -> None:
-        """Numbers in range."""
         self.numbers(let)
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """Call, constants and permitted overlap."""
         value, linked = value_argument(let, 0, "argument", constants)
         return Parts(
             structs=(self.numbers(let),),
@@ -119,7 +116,6 @@ class SoftmaxS8(_ParamsCall):
     argument = result = DType.INT8
 
     def numbers(self, let: Let) -> CStruct:
-        """Fields of the parameter struct."""
         return softmax_numbers(let)
 
 
@@ -147,13 +143,12 @@ class SoftmaxF32(_ParamsCall):
     argument = result = DType.FLOAT32
 
     def numbers(self, let: Let) -> CStruct:
-        """Fields of the parameter struct."""
         beta = float(np.float32(narrow(let.call.attrs, SoftmaxAttrs).beta))
         return params("cg_softmax_params_f32", *_rows(let), ("beta", beta))
 
 
 class _Converter(_ParamsCall):
-    """Shared by changes of the element type, element by element, front to back."""
+    """Base of changes of the element type, element by element, front to back."""
 
     def sharing(self, let: Let) -> tuple[Sharing, ...]:
         """Narrowing: element i is written to its W bytes after its R bytes were read: up to R - W bytes above
@@ -176,7 +171,6 @@ class SoftmaxS8S16(_Converter):
     argument, result = DType.INT8, DType.INT16
 
     def numbers(self, let: Let) -> CStruct:
-        """Fields of the parameter struct."""
         return softmax_numbers(let)
 
 
@@ -190,7 +184,6 @@ class Requantize(_Converter):
         self.argument, self.result = argument, result
 
     def numbers(self, let: Let) -> CStruct:
-        """Fields of the parameter struct."""
         argument, result = arg_type(let, 0), let.var.type
         multiplier, shift = rescale_multiplier(argument, result)
         return params(
@@ -210,7 +203,6 @@ class RsqrtS16(_ParamsCall):
     argument = result = DType.INT16
 
     def numbers(self, let: Let) -> CStruct:
-        """Fields of the parameter struct."""
         multiplier, shift = rsqrt_multiplier(arg_type(let, 0), let.var.type)
         if shift < -MOST_RIGHT_SHIFT:
             raise ValueError(f"a result scale of {let.var.type.scale:g} is too large for RSQRT")
@@ -233,14 +225,13 @@ class TurnSign(PortableKernel):
         self.name, self.argument, self.result = f"{name}_portable", argument, result
 
     def check(self, let: Let) -> None:
-        """One scale, zero points 128 apart."""
+        """Refuse types of two scales, or whose zero points are not 128 apart."""
         argument, result = arg_type(let, 0), let.var.type
         lowest = [type_.dtype.limits[0] - type_.zero_point for type_ in (argument, result)]
         if argument.scale != result.scale or lowest[0] != lowest[1]:
             raise ValueError("argument and result do not mean the same by their bytes")
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """Call, constants and permitted overlap."""
         value, linked = value_argument(let, 0, "argument", constants)
         return Parts(
             call_args=(value, RESULT, LiteralArg(value=let.var.type.elements)),
@@ -260,7 +251,6 @@ class RescaleS16(_ParamsCall):
         self.op, self.name = op, f"{op.lower()}_s16_portable"
 
     def numbers(self, let: Let) -> CStruct:
-        """Fields of the parameter struct."""
         argument, result, attrs = arg_type(let, 0), let.var.type, let.call.attrs
         if isinstance(attrs, LeakyReluAttrs):
             scales = leaky_relu_params(attrs.alpha, argument, result)
@@ -283,10 +273,10 @@ class RescaleS16(_ParamsCall):
 
 
 class _RealConverter(_Converter):
-    """Shared by conversions between integers and real numbers: the call (params, argument, result, count)."""
+    """Base of conversions between integers and real numbers: the call (params, argument, result, count)."""
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """The call, also row by row."""
+        """Parts of a call that also runs row by row."""
         whole = super().parts(let, constants)
         count = LiteralArg(value=let.var.type.elements)
         return replace(whole, call_args=(*whole.call_args, count), rows=element_rows(let, self.symbol))
@@ -301,7 +291,6 @@ class QuantizeF32(_RealConverter):
         self.stem, self.name, self.result = stem, f"{stem}_portable", result
 
     def numbers(self, let: Let) -> CStruct:
-        """Fields of the parameter struct."""
         result = let.var.type
         return params("cg_quantize_params", ("scale", result.scale), ("zero", result.zero_point))
 
@@ -315,7 +304,6 @@ class Dequantize(_RealConverter):
         self.stem, self.name, self.argument = stem, f"{stem}_portable", argument
 
     def numbers(self, let: Let) -> CStruct:
-        """Fields of the parameter struct."""
         argument = arg_type(let, 0)
         return params("cg_quantize_params", ("scale", argument.scale), ("zero", argument.zero_point))
 

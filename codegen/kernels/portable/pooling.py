@@ -27,10 +27,10 @@ from codegen.kernels.contract import Workspace
 from codegen.kernels.primfunc import PrimFunc
 
 SUM_BYTES = 4
-"""One int32 sum of a mean."""
+"""Bytes of one int32 sum of a mean."""
 
 S16_SUM_LIMIT = 1 << 15
-"""Sums of fewer int16 elements, and half their number, fit 32 bits."""
+"""Limit of int16 elements: the sum of fewer, plus half their number, fits 32 bits."""
 
 
 def pool_window(let: Let) -> WindowShape:
@@ -47,7 +47,7 @@ def pool_window(let: Let) -> WindowShape:
 
 
 class Pool2D(PortableKernel):
-    """Both pools; padding is not counted."""
+    """AVERAGE_POOL_2D or MAX_POOL_2D; padding is not counted."""
 
     def __init__(self, op: str, stem: str, dtype: DType, *, halves_up: bool = False) -> None:
         self.op, self.stem, self.name = op, stem, f"{stem}_portable"
@@ -56,7 +56,7 @@ class Pool2D(PortableKernel):
         self._halves_up = halves_up
 
     def check(self, let: Let) -> None:
-        """Sums of int16 must fit 32 bits; halves go the other way."""
+        """Refuse another rounding of halves, and averages of int16 whose sums do not fit 32 bits."""
         if narrow(let.call.attrs, PoolAttrs).halves_up is not self._halves_up:
             raise ValueError(f"the kernel {self.name} rounds halves the other way")
         size = math.prod(narrow(let.call.attrs, PoolAttrs).window)
@@ -113,7 +113,7 @@ class MeanInteger(PortableKernel):
         self.argument = self.result = dtype
 
     def check(self, let: Let) -> None:
-        """Five nested loops at most, a multiplier in range, sums of int16 that fit 32 bits."""
+        """Refuse more than five nested loops, a multiplier out of range, and sums of int16 beyond 32 bits."""
         reduction_fields(let)
         if self.argument is DType.INT16 and _count(let) >= S16_SUM_LIMIT:
             raise ValueError(
@@ -170,7 +170,7 @@ class MeanF32(PortableKernel):
         return reduction_fields(let)
 
     def check(self, let: Let) -> None:
-        """Five nested loops at most."""
+        """Refuse more than five nested loops."""
         self.fields(let)
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:

@@ -54,16 +54,16 @@ class Lstm(PortableKernel):
         return FAMILIES_HEADER
 
     def check(self, let: Let) -> None:
-        """Numbers in range."""
         if self.result is not DType.FLOAT32:
             lstm_numbers(let.call.attrs, let.call.types, let.var.type)
 
     def bind(self, let: Let, constants: ConstantData, name: str) -> PrimFunc:
-        """Cell states are int16 among bytes."""
+        """Bind a call. Arguments are aligned to four bytes, for cell states of int16 lie among bytes."""
         return replace(super().bind(let, constants, name), argument_alignment=4)
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """The weights of four gates for one unit lie side by side, and so do their biases."""
+        """Parts of a call. The weights of four gates for one unit lie side by side, and so do their
+        biases."""
         sizes = lstm_sizes(let.call.attrs, let.call.types)
         sequence, linked = value_argument(let, 0, "sequence", constants)
         state, more = value_argument(let, 4, "state", constants)
@@ -142,7 +142,7 @@ class Lstm(PortableKernel):
 
 
 def size_fields(let: Let) -> Fields:
-    """Extents of a call, as all parameters begin with them."""
+    """First fields of all parameters: the extents of a call."""
     sizes = lstm_sizes(let.call.attrs, let.call.types)
     names = ("batches", "steps", "inputs", "units", "step_rows", "batch_rows")
     return tuple((name, getattr(sizes, name)) for name in names)
@@ -206,7 +206,7 @@ class _SvdfStep(PortableKernel):
         )
 
     def _length(self, let: Let) -> int:
-        """Products of a filter."""
+        """Number of products of a filter."""
         weights = arg_type(let, 1).shape
         return weights[1] if len(weights) == 2 else weights[0]
 

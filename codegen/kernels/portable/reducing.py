@@ -46,14 +46,13 @@ class SumF32(MeanF32):
 
 
 class _Walked(FamilyKernel):
-    """The call (params, argument, result)."""
+    """Base with the call (params, argument, result)."""
 
     def numbers(self, let: Let) -> CStruct:
         """The parameter struct."""
         raise NotImplementedError
 
     def check(self, let: Let) -> None:
-        """Numbers in range."""
         self.numbers(let)
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
@@ -207,7 +206,6 @@ class AddN(FamilyKernel):
         super().__init__("ADD_N", "add_n", dtype)
 
     def check(self, let: Let) -> None:
-        """A multiplier in range."""
         self._scaling(let)
 
     def _scaling(self, let: Let) -> Fields:

@@ -31,7 +31,7 @@ FOLDER = "user"
 """Folder of the emitted files that users wrote."""
 
 MAX_RANK = 8
-"""CG_USER_MAX_RANK."""
+"""Dimensions of a tensor, at most: CG_USER_MAX_RANK."""
 
 _DTYPES: Mapping[DType, int] = {
     DType.INT8: 1,
@@ -53,12 +53,13 @@ _OPTIONS = "options"
 
 
 class User(Kernel):
-    """Whatever was declared for the operator, on every target."""
+    """The kernel of a declared operator, on every target."""
 
     op, name = "USER", "user"
 
     def refusal(self, let: Let, target: Target) -> str | None:
-        """Shapes of more dimensions than its struct has room for, demands of arguments that are not there."""
+        """Refuse more dimensions than its struct has room for, and demands of arguments that are not
+        there."""
         del target
         kernel, arity = narrow(let.call.attrs, UserAttrs).kernel, len(let.call.args)
         for index in _single(kernel):

@@ -40,11 +40,11 @@ from codegen.kernels.rv32.price import conv_instructions
 from codegen.kernels.rv32.tiles import TILE, tiling_of
 
 VALUE_BYTES = 16
-"""A value of six packed pixels."""
+"""Bytes of a value of six packed pixels."""
 
 
 class Rv32Tiled(TiledConv):
-    """Windows of six pixels are packed first, three of them in two words."""
+    """A convolution whose windows are packed first, six pixels together, three of them in two words."""
 
     kernel_set = RV32
 
@@ -52,7 +52,7 @@ class Rv32Tiled(TiledConv):
         super().__init__(operator, portable, 4)
 
     def layer_reason(self, let: Let) -> str | None:
-        """A scale that is not requantized in four instructions."""
+        """Refuse a scale that is not requantized in four instructions."""
         return scale_reason(let, self.operator)
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:

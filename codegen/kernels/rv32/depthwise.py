@@ -34,17 +34,18 @@ from codegen.kernels.rv32.price import depthwise_instructions
 
 LINES = 3
 RING_BYTES = 1024
-"""Most that the rows kept in place take, if four channels' do not take more."""
+"""Most bytes of the rows kept in place, if four channels' do not take more."""
 
 
 class Rv32Depthwise(FastKernel):
-    """3x3, stride 1 or 2, multiplier 1."""
+    """Depthwise convolution of 3x3, stride 1 or 2, multiplier 1."""
 
     op, name = "DEPTHWISE_CONV_2D", "depthwise3x3_s8_rv32"
     kernel_set, portable = RV32, DEPTHWISE_S8
 
     def other_reason(self, let: Let) -> str | None:
-        """Another window, stride, dilation or multiplier; a scale that is not requantized the short way."""
+        """Refuse another window, stride, dilation or multiplier; a scale that is not requantized the short
+        way."""
         attrs, window = narrow(let.call.attrs, DepthwiseConvAttrs), DEPTHWISE.window(let)
         if window.window != (3, 3) or window.stride not in ((1, 1), (2, 2)) or window.dilation != (1, 1):
             return f"the kernel {self.name} is for 3x3 windows of stride 1 or 2"
@@ -128,7 +129,7 @@ def columns_of(window: WindowShape) -> int:
 
 
 def workspace_bytes(window: WindowShape, channels: int) -> int:
-    """Three rows, a word a column of each four channels."""
+    """Bytes of three rows: a word a column of each four channels."""
     return LINES * 4 * columns_of(window) * -(-channels // GROUP)
 
 

@@ -20,7 +20,7 @@ from codegen.kernels.rv32.packing import HEADER, RV32
 
 
 class Rv32Sum(FastKernel):
-    """Two run-time arguments, no broadcasting, by a line that is proved equal."""
+    """ADD or SUB of two run-time arguments, no broadcasting, by a line that is proved equal."""
 
     kernel_set, takes_constants = RV32, True
 
@@ -29,7 +29,7 @@ class Rv32Sum(FastKernel):
         self.portable = AddInteger(op, DType.INT8)
 
     def other_reason(self, let: Let) -> str | None:
-        """Broadcasting, constants, roundings that no line repeats."""
+        """Refuse broadcasting, constants, roundings that no line repeats."""
         args = let.call.args
         if any(not isinstance(arg, Var) or arg.type.shape != let.var.type.shape for arg in args):
             return f"the kernel {self.name} is for two run-time arguments of one shape"
@@ -81,7 +81,8 @@ def _line(
 
 
 def _instructions(count: int) -> int:
-    """Predicted for a call: turns of four, and those behind them; one result in sixteen is clamped."""
+    """Predicted instructions of a call: turns of four, and those behind them; one result in sixteen is
+    clamped."""
     return 15 + 44 * (count // 4) + 14 * (count % 4) + count // 16
 
 

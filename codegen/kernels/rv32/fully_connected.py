@@ -31,7 +31,7 @@ class Rv32FullyConnected(OneRowKernel):
     name, kernel_set, portable = "fully_connected_s8_rv32", RV32, FULLY_CONNECTED_S8
 
     def other_reason(self, let: Let) -> str | None:
-        """Several rows; a scale that is not requantized the short way."""
+        """Refuse several rows; a scale that is not requantized the short way."""
         return super().other_reason(let) or scale_reason(let, FULLY_CONNECTED)
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:

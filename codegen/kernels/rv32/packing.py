@@ -18,11 +18,11 @@ HEADER = "cg_kernels_rv32.h"
 LEAST_SHIFT, MOST_SHIFT = 1, 21
 """Shifts to the right for which requantization in four instructions is exact and its offset has 32 bits."""
 SUM_LIMIT = 2**29
-"""Sums are below, either way."""
+"""Limit of sums, either way."""
 FIELD = 2**21
-"""The sums of a chunk are below, once they begin at an offset that leaves none negative."""
+"""Limit of a chunk's sums, which begin at an offset that leaves none negative."""
 UNROLLED = 8
-"""Values of a turn of the loop over them: chunks behind the first are multiples."""
+"""Values a turn of the loop over a chunk; the sizes of chunks behind the first are multiples."""
 GROUP = 4
 """Channels multiplied at once."""
 

@@ -14,7 +14,7 @@ from codegen.kernels.rv32.packing import GROUP, UNROLLED, Channels, Chunks
 from codegen.kernels.rv32.tiles import HALF, TILE, computed_pixels, tiling_of
 
 _CLAMPED = {False: 0.1, True: 0.5}
-"""Results at an end of their range, of each: all of int8, from the zero point on."""
+"""Share of results at each end of their range: over all of int8, or from the zero point on."""
 _LAYER, _IMAGE = 60, 60
 _POINTWISE_TILE, _POINTWISE_PIXEL = 40, 5
 _TILE, _PIXEL = 60, 30
@@ -46,7 +46,7 @@ def conv_instructions(window: WindowShape, channels: Channels, chunks: Chunks) -
 
 
 def _gather(values: int, size: int) -> int:
-    """A call that packs `values` of each of `size` pixels."""
+    """Instructions of a call that packs `values` of each of `size` pixels."""
     fours, rest = divmod(values, 4)
     value, moved, around = (18, 7, 17) if size == TILE else (9, 4, 14)
     return around + fours * (4 * value + moved + 1) + rest * (value + moved + 1)
@@ -66,7 +66,7 @@ def _edge(window: WindowShape, size: int) -> int:
 
 
 def _products(channels: Channels, chunks: Chunks, size: int) -> float:
-    """All channels of one packed tile."""
+    """Instructions of all channels of one packed tile."""
     outputs = len(channels.bias)
     fours, singles = divmod(outputs, GROUP)
     around = (58 if size == TILE else 61) + (9 if fours else 0) + (8 if singles else 0)
@@ -77,7 +77,7 @@ def _products(channels: Channels, chunks: Chunks, size: int) -> float:
 
 
 def _group(channels: Channels, chunks: Chunks, size: int, count: int) -> float:
-    """So many channels of a packed tile."""
+    """Instructions of `count` channels of a packed tile."""
     pairs, results = count * size // HALF, count * size
     values = channels.weights.shape[1]
     value = 2 * size // HALF + count + 4 * pairs

@@ -35,17 +35,18 @@ ROWS, COLUMNS, LINES, MARGIN = 2, 8, 4, 2
 SUMS_BYTES, CHANNEL_BYTES = 1024, 128
 """Parts of the workspace: sums of a block, its transformed pixels of each channel."""
 TRANSFORM = np.array(((2, 0, 0), (1, 1, 1), (1, -1, 1), (0, 0, 2)), np.int64)
-"""Twice Winograd's G."""
+"""Winograd's matrix G, doubled."""
 
 
 class Rv32Winograd(FastKernel):
-    """3x3, stride 1, result channels by the multiple of four."""
+    """Convolution of 3x3, stride 1, result channels by the multiple of four."""
 
     op, name, fast_form = CONVOLUTION.op, "winograd_s8_rv32", "winograd"
     kernel_set, portable = RV32, CONV_2D_S8
 
     def other_reason(self, let: Let) -> str | None:
-        """Another window, stride or number of channels; a scale that is not requantized the short way."""
+        """Refuse another window, stride or number of channels; a scale that is not requantized the short
+        way."""
         condition = CONVOLUTION.condition(let)
         if condition is not None:
             return f"the kernel {self.name} is for {condition}"
@@ -102,7 +103,7 @@ class Rv32Winograd(FastKernel):
 
 
 def workspace_bytes(window: WindowShape) -> int:
-    """Sums and transformed pixels of a block, four rows of the image."""
+    """Bytes of a block's sums and transformed pixels, and of four rows of the image."""
     depth = window.image[3]
     line = (COLUMNS * -(-window.result[2] // COLUMNS) + MARGIN) * depth
     return SUMS_BYTES + CHANNEL_BYTES * GROUP * -(-depth // GROUP) + LINES * line

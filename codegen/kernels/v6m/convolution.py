@@ -28,7 +28,7 @@ TILE_SOURCES = ("kernels/v6m/pair_s8_v6m.S", "kernels/v6m/requantize_s8_v6m.c", 
 
 
 class V6mTiled(TiledConv):
-    """Windows are copied in pairs of pixels first."""
+    """A convolution whose windows are copied in pairs of pixels first."""
 
     kernel_set = V6M
 

@@ -37,13 +37,14 @@ BAND_ROWS = 2
 
 
 class V6mDepthwiseLines(FastKernel):
-    """Any window, strides, padding and multiplier; rows may be dilated, columns not."""
+    """Depthwise convolution, any window, strides, padding and multiplier; rows may be dilated, columns
+    not."""
 
     op, name, symbol = "DEPTHWISE_CONV_2D", "depthwise_s8_v6m", "cg_depthwise_s8_v6m"
     kernel_set, portable = V6M, DEPTHWISE_S8
 
     def other_reason(self, let: Let) -> str | None:
-        """Dilated columns."""
+        """Refuse dilated columns."""
         window = DEPTHWISE.window(let)
         if window.dilation[1] != 1 and window.window[1] != 1:
             return f"the kernel {self.name} is for columns without dilation"
@@ -96,14 +97,15 @@ class V6mDepthwiseLines(FastKernel):
 
 
 class V6mDepthwiseInPlace(V6mDepthwiseLines):
-    """The result replaces the image: channel by channel, lines keep what is still to be read."""
+    """Depthwise convolution whose result replaces its image channel by channel: lines keep pixels to be
+    read."""
 
     name, symbol = "depthwise_s8_v6m_in_place", "cg_depthwise_in_place_s8_v6m"
     portable = DEPTHWISE_IN_PLACE_S8
     is_in_place = True
 
     def other_reason(self, let: Let) -> str | None:
-        """Dilation, or padding above the image whose windows reach back too far."""
+        """Refuse dilation, and padding above the image with windows that reach back too far."""
         window = DEPTHWISE.window(let)
         if window.dilation != (1, 1) and window.window != (1, 1):
             return f"the kernel {self.name} is for windows without dilation"
@@ -128,14 +130,15 @@ class V6mDepthwiseInPlace(V6mDepthwiseLines):
 
 
 def by_column(let: Let, constants: ConstantData) -> WeightedLayer:
-    """The call with its weights channel by channel: [O, taps], column by column of the window."""
+    """The layer with its weights channel by channel, [O, taps], column by column of the window."""
     layer = DEPTHWISE.layer(let, constants)
     weights = layer.weights.reshape(-1, *layer.window.window).swapaxes(1, 2)
     return replace(layer, weights=np.ascontiguousarray(weights).reshape(len(weights), -1))
 
 
 def _meets_its_limit(conv: WeightedLayer) -> bool:
-    """Two taps of a pixel of -128 and weights of -128 give 32768, one more than half a word holds."""
+    """True if two neighbouring weights are -128: with pixels of -128 they give 32768, too much for half a
+    word."""
     outputs, taps = conv.weights.shape
     even = conv.weights[:, : taps // 2 * 2].reshape(outputs, -1, 2)
     return bool((even == -128).all(axis=2).any())
@@ -157,7 +160,7 @@ def workspace(window: WindowShape, results: int, parts: int, let: Let) -> Worksp
 
 
 def _image_reads(window: WindowShape) -> float:
-    """Every tap row inside the image is read from its first to its last column."""
+    """Reads of each image byte, on average: tap rows inside the image are read from first to last column."""
     rows, across = window.axes
     first, stop = across.span(0, across.count)
     return rows.taps * (stop - first) / (window.image[1] * window.image[2])

@@ -27,14 +27,14 @@ class BatchMatMulV6m(FastMatMul):
         return "fully_connected_parts_v6m.S"
 
     def other_reason(self, let: Let) -> str | None:
-        """Few columns, factors of rows that are apart."""
+        """Refuse few columns, factors of rows that are apart."""
         sizes = BATCH_MATMUL_S8.sizes(let)
         if sizes["columns"] < COLUMNS:
             return f"the kernel {self.name} is for {COLUMNS} columns or more"
         return None if sizes["lhs_next"] == 1 else "factors of a row are not next to each other"
 
     def workspace_bytes(self, let: Let) -> int:
-        """All columns, and their terms."""
+        """Bytes of all columns of a pair of matrices, and their terms."""
         sizes = BATCH_MATMUL_S8.sizes(let)
         return COLUMNS * -(-sizes["columns"] // COLUMNS) * (4 + sizes["depth"])
 

@@ -28,11 +28,11 @@ from codegen.kernels.base.weighted import WeightedLayer
 Integers = NDArray[np.int64]
 
 FRACTION, LOW = 24, 13
-"""Fractional bits of `y`; bits of `low`."""
+"""Fractional bits of a scaled sum; bits of a multiplier's part `low`."""
 LIMIT = 1 << 19
-"""x * low has 32 bits."""
+"""Limit of `x`: x * low has 32 bits."""
 STEEPEST = 1 << 32
-"""`high` has 32 bits."""
+"""Limit of a factor: `high` has 32 bits."""
 MOST_SHIFT = 22
 """Right shift, at most: thresholds are 64-bit numbers."""
 TRIED = 12
@@ -43,7 +43,8 @@ FAR = np.int64(1) << 62
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rescaling:
-    """From accumulators to stored results: per channel multiplier and shift as TFLite applies them."""
+    """The step from accumulators to stored results: multiplier and shift of each channel as TFLite applies
+    them."""
 
     multipliers: Integers
     """[O], 0 or in [2^30, 2^31)."""
@@ -76,14 +77,14 @@ class Fit:
 
     is_long: NDArray[np.bool_]
     is_constant: NDArray[np.bool_]
-    """Every accumulator gives the same result, which is what `offset` says for x = 0."""
+    """True for channels whose accumulators all give the same result: `offset` is that for x = 0."""
     base: Integers
     limit: Integers
     high: Integers
     low: Integers
     offset: Integers
     kink: Integers
-    """0: results are all on one side of the zero point, or halves do not matter."""
+    """`x` where results change sides of the zero point; 0: all are on one side, or halves do not matter."""
 
 
 def fit(scale: Rescaling, least: Integers, most: Integers) -> Fit:
@@ -173,7 +174,7 @@ class _RescalingSearch:
 
 
 def _thresholds(steps: Integers, factor: Integers, shift: Integers) -> Integers:
-    """[O, steps]: the least accumulator whose result, less its zero point, is at least that.
+    """Least accumulators [O, steps] whose result minus its zero point is at least the step.
 
     A result of j takes a product, rounded to q, of q >= (j - 1/2) * 2^shift; of negative ones a half is
     rounded down. q = floor((a * factor + 2^30) / 2^31).
@@ -201,10 +202,10 @@ def _middle(low: Integers, high: Integers) -> Integers:
 GROUP = 4
 """Weights of a channel are padded with zeros to a multiple of it."""
 LANES = 32640
-"""CG_LANES_V6M: what the tile kernels add to an accumulator with every `TAPS` weights."""
+"""Sum that the tile kernels add to an accumulator with every `TAPS` weights: CG_LANES_V6M."""
 TAPS = 2
 LEFT = 64
-"""In the shift of a channel that is requantized the long way: it is to the left."""
+"""Bit of the shift of a channel that is requantized the long way: it is to the left."""
 LONG = -(1 << 31)
 
 
@@ -229,7 +230,7 @@ class Channels:
 
 
 def channels_of(layer: WeightedLayer, result: TensorType) -> Channels:
-    """Everything of an output channel, as results of type `result` want it."""
+    """The numbers of a layer's output channels for results of type `result`."""
     multipliers, shifts = layer.every
     low, high = layer.limits
     return Channels(
@@ -253,9 +254,9 @@ class PackedChannels:
     weights: NDArray[np.int8]
     numbers: NDArray[np.int32]
     kinked: int
-    """How many channels round negative results apart."""
+    """Number of channels that round negative results apart."""
     long: int
-    """How many are requantized the long way."""
+    """Number of channels that are requantized the long way."""
 
 
 def padded(values: int) -> int:

@@ -13,9 +13,9 @@ from codegen.kernels.portable.pairwise import EXTREMES_S8, PRELU_S8, positive_ta
 from codegen.targets.arm import V6M
 
 MOST_SHIFT = 16
-"""To the right, with which a product of 16 bits, a multiplier of 15 and both halves fit 32 bits."""
+"""Right shift, at most: a product of 16 bits, a multiplier of 15 and both halves fit 32 bits."""
 LOWER = 1 << 16
-"""The multiplier's upper half is a multiple of it."""
+"""Factor of the multiplier's upper half."""
 _NO_HALF = 1 << 14
 """Products are below 2^16: with a lower bit set than this the multiplier makes no half of 2^31."""
 
@@ -25,7 +25,7 @@ _AROUND = 11
 
 
 class ExtremeV6m(RunKernel):
-    """MAXIMUM or MINIMUM."""
+    """MAXIMUM or MINIMUM of int8."""
 
     def numbers(self, let: Let) -> RunNumbers:
         return RunNumbers(struct=EXTREMES_S8[self.op].numbers(let))
@@ -40,7 +40,7 @@ class MulV6m(RunKernel):
     """MUL, results over all of int8."""
 
     def other_reason(self, let: Let) -> str | None:
-        """Broadcasting along the last axis, a narrower range, a scale whose halves are not seen."""
+        """Refuse broadcasting along the last axis, a narrower range, a scale whose halves are not seen."""
         reason = clamp_reason(let) or super().other_reason(let)
         if reason is not None:
             return reason
@@ -60,7 +60,7 @@ class PreluV6m(RunKernel):
     """PRELU: results of values from the zero point on are looked up."""
 
     def other_reason(self, let: Let) -> str | None:
-        """Broadcasting along the last axis, a scale whose halves are not seen."""
+        """Refuse broadcasting along the last axis, a scale whose halves are not seen."""
         scales = prelu_params(arg_type(let, 0), arg_type(let, 1), let.var.type)
         reason = super().other_reason(let)
         return reason or _scale_reason(scales.negative_multiplier, scales.negative_shift)

@@ -10,17 +10,17 @@ from codegen.kernels.base.window import WindowShape
 from codegen.kernels.v6m.packing import PackedChannels
 
 FURTHER_CALL = 60
-"""In C for each call but the first of a fully connected layer by groups of outputs."""
+"""Instructions in C for each call but the first of a fully connected layer by groups of outputs."""
 LAYER, ROW, TILE, POINTWISE_TILE = 150, 150, 70, 60
-"""In C for each call, row, tile, and tile where all pixels are one row."""
+"""Instructions in C for each call, row, tile, and tile where all pixels are one row."""
 RUN, TAP = 55, 100
-"""In C for each run of taps, and tap of a tile in the padding."""
+"""Instructions in C for each run of taps, and tap of a tile in the padding."""
 CLEARED = 6
-"""For each word cleared behind a window."""
+"""Instructions for each word cleared behind a window."""
 LONG_CHANNEL, LONG_RESULT = 30, 40
-"""For each channel of a tile and each result that are requantized the long way."""
+"""Instructions for each channel of a tile and each result that are requantized the long way."""
 KINK = 2.4
-"""For each result that may round apart."""
+"""Instructions for each result that may round apart."""
 
 
 def conv_instructions(window: WindowShape, channels: PackedChannels, most: int) -> int:
@@ -41,12 +41,12 @@ def conv_instructions(window: WindowShape, channels: PackedChannels, most: int) 
 
 
 def _paired(count: int, values: int) -> int:
-    """One call that pairs `values` bytes of each pixel."""
+    """Instructions of one call that pairs `values` bytes of each pixel."""
     return 10 + (13 if count > 2 else 8) * values
 
 
 def _tile(channels: PackedChannels, values: int, count: int) -> float:
-    """All channels of one paired tile."""
+    """Instructions of all channels of one paired tile."""
     outputs, row = channels.weights.shape
     pixels = 4 if count > 2 else 2
     group = 39 if pixels == 4 else 24
@@ -57,13 +57,13 @@ def _tile(channels: PackedChannels, values: int, count: int) -> float:
 
 
 DW_LAYER, DW_BAND, DW_CHANNEL, DW_PART = 300, 120, 25, 100
-"""In C for each call, band of two rows, channel of it, and run of a row of taps."""
+"""Instructions in C for each call, band of two rows, channel of it, and run of a row of taps."""
 DW_FOUND, DW_MOVED = 190, 45
-"""In C for each channel and band of one in place, and row of taps that is paired: its pixels are found, or
-known to lie two rows below the last ones. Between what gcc 12 and gcc 14 need, which keep other values in
-registers: about 10 instructions apart."""
+"""Instructions in C for each channel and band of one in place, and row of taps that is paired: its pixels are
+found, or known to lie two rows below the last ones. Between what gcc 12 and gcc 14 need, which keep other
+values in registers: about 10 instructions apart."""
 FILLED = 4
-"""For each word of lines filled once."""
+"""Instructions for each word of lines filled once."""
 
 
 def depthwise_instructions(window: WindowShape, channels: PackedChannels) -> int:

@@ -22,7 +22,7 @@ _MEAN = MeanPrice(
 
 
 def _predicted(blocks: Blocks) -> int:
-    """Instructions of a call: few elements are better than all before them."""
+    """Instructions of a call. Those for an element better than all before it are left out: few are."""
     rows, columns = blocks.rows, blocks.columns
     if blocks.is_lines:
         line = _ODD_LINE + _BYTE * columns if blocks.is_odd else _LINE + _WORD * columns // 4

@@ -41,7 +41,7 @@ def conv_params(let: Let, window: WindowShape, most: int) -> CStruct:
 
 
 class V7mTiled(TiledConv):
-    """Windows are copied in pairs of pixels first."""
+    """A convolution whose windows are copied in pairs of pixels first."""
 
     kernel_set = V7M
 

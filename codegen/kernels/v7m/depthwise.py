@@ -33,7 +33,7 @@ SOURCES = (
 ADDRESS_BYTES = 16
 """Bytes of the table of addresses for each tap: four pixels."""
 RING_BYTES = 368
-"""Most that the rows kept in place take, if one channel's do not take more."""
+"""Most bytes of the rows kept in place, if one channel's do not take more."""
 
 
 def channel_words(channels: Channels, multiplier: int, group: int) -> NDArray[np.int32]:
@@ -49,7 +49,7 @@ def channel_words(channels: Channels, multiplier: int, group: int) -> NDArray[np
 
 
 class V7mDepthwise(FastKernel):
-    """Any window, stride, dilation, padding and multiplier."""
+    """Depthwise convolution, any window, stride, dilation, padding and multiplier."""
 
     op, name = "DEPTHWISE_CONV_2D", "depthwise_s8_v7m"
     kernel_set, portable = V7M, DEPTHWISE_S8

@@ -80,13 +80,13 @@ class V7mFullyConnected(OneRowKernel):
 
 
 class V7mRunsFullyConnected(OneRowKernel):
-    """FULLY_CONNECTED of one row by what several rows are computed from, without a workspace: for one of the
+    """FULLY_CONNECTED of one row from the constants for several rows, without a workspace: for one of the
     sizes of a range. Other layers have faster kernels."""
 
     name, kernel_set, portable = "fully_connected_runs_s8_v7m", V7M, FULLY_CONNECTED_S8
 
     def other_reason(self, let: Let) -> str | None:
-        """Several rows, or an odd number of inputs, whose last weight is none."""
+        """Refuse several rows, and an odd number of inputs, whose last weight has no pair."""
         odd = arg_type(let, 1).shape[1] % 2
         return super().other_reason(let) or (f"the kernel {self.name} reads pairs of inputs" if odd else None)
 

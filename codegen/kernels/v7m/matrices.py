@@ -25,7 +25,7 @@ class BatchMatMulV7m(FastMatMul):
     """BATCH_MATMUL on int8: two rows by four columns at a time."""
 
     def other_reason(self, let: Let) -> str | None:
-        """Few columns, factors of rows that are apart, a scale outside the short way's."""
+        """Refuse few columns, factors of rows that are apart, a scale outside the short way's."""
         sizes = BATCH_MATMUL_S8.sizes(let)
         if sizes["columns"] < COLUMNS:
             return f"the kernel {self.name} is for {COLUMNS} columns or more"
@@ -38,7 +38,7 @@ class BatchMatMulV7m(FastMatMul):
         return (("multiplier", multiplier), ("shift", -shift - 1))
 
     def workspace_bytes(self, let: Let) -> int:
-        """All columns, and their terms."""
+        """Bytes of all columns of a pair of matrices, and their terms."""
         sizes = BATCH_MATMUL_S8.sizes(let)
         return COLUMNS * -(-sizes["columns"] // COLUMNS) * (4 + sizes["depth"])
 

@@ -33,7 +33,7 @@ LEAST_SHIFT, MOST_SHIFT = 2, 24
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Requantization:
-    """Words of every channel."""
+    """Requantization of every channel in words."""
 
     multipliers: NDArray[np.int64]
     offsets: NDArray[np.int64]
@@ -41,7 +41,7 @@ class Requantization:
     is_long: NDArray[np.bool_]
 
     def words(self, bits: NDArray[np.int64]) -> NDArray[np.int32]:
-        """[O, 3]: multiplier, offset, shift with `bits` of the kernel's own."""
+        """Words [O, 3]: multiplier, offset, shift with `bits` of the kernel's own."""
         table = np.stack((self.multipliers, self.offsets, self.shifts | bits), axis=1)
         return (table & 0xFFFFFFFF).astype(np.uint32).view(np.int32)
 
@@ -54,8 +54,8 @@ def requantization(
     zero_point: int,
     is_clamped: bool,
 ) -> Requantization:
-    """Short where that is exact for every accumulator up to `highest`; `shifts` are positive to the left,
-    `is_clamped`: results are clamped to less than int8."""
+    """Requantization by channel, short where that is exact for every accumulator up to `highest`. `shifts`
+    are positive to the left; `is_clamped`: results are clamped to less than int8."""
     # A multiplier of 0 gives the zero point whatever the shift is.
     dead = multipliers == 0
     factors = multipliers.astype(np.int64)
@@ -90,7 +90,7 @@ class Channels:
 
 
 def channels_of(layer: WeightedLayer, result: TensorType) -> Channels:
-    """Everything of an output channel, as results of type `result` want it."""
+    """The numbers of a layer's output channels for results of type `result`."""
     folded = layer.folded_bias
     multipliers, shifts = layer.every
     return Channels(
@@ -107,7 +107,7 @@ def channels_of(layer: WeightedLayer, result: TensorType) -> Channels:
 
 
 def highest_sums(weights: NDArray[np.int8], bias: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Per channel the largest accumulator over all images; the largest int32 where one may wrap."""
+    """Largest accumulator of each channel over all images; the largest int32 where one may wrap."""
     wide = weights.astype(np.int64)
     high = bias + np.maximum(127 * wide, -128 * wide).sum(axis=1)
     low = bias + np.minimum(127 * wide, -128 * wide).sum(axis=1)
@@ -119,7 +119,7 @@ def highest_sums(weights: NDArray[np.int8], bias: NDArray[np.int64]) -> NDArray[
 RUN_PAIRS = 8
 """Most pairs of weights in a run: CG_RUN_PAIRS_V7M."""
 HIGHEST, LOWEST = 32768, -32767
-"""Sums of a run stay within these: plus 32767 the lower pixel's fits 16 bits, less 1 the upper one's does."""
+"""Limits of a run's sums: plus 32767 the lower pixel's fits 16 bits, minus 1 the upper one's does."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)

@@ -15,7 +15,7 @@ from codegen.targets.arm import V7M
 
 
 class ExtremeV7m(RunKernel):
-    """MAXIMUM or MINIMUM."""
+    """MAXIMUM or MINIMUM of int8."""
 
     def numbers(self, let: Let) -> RunNumbers:
         return RunNumbers(struct=EXTREMES_S8[self.op].numbers(let))
@@ -30,7 +30,7 @@ class MulV7m(RunKernel):
     """MUL, results over all of int8."""
 
     def other_reason(self, let: Let) -> str | None:
-        """Broadcasting along the last axis, a narrower range, a scale outside the short way's."""
+        """Refuse broadcasting along the last axis, a narrower range, a scale outside the short way's."""
         _, shift = mul_multiplier(arg_type(let, 0), arg_type(let, 1), let.var.type)
         return clamp_reason(let) or super().other_reason(let) or shift_reason(shift)
 
@@ -47,7 +47,7 @@ class PreluV7m(RunKernel):
     """PRELU: results of values from the zero point on are looked up."""
 
     def other_reason(self, let: Let) -> str | None:
-        """Broadcasting along the last axis, a scale outside the short way's."""
+        """Refuse broadcasting along the last axis, a scale outside the short way's."""
         scales = prelu_params(arg_type(let, 0), arg_type(let, 1), let.var.type)
         return super().other_reason(let) or shift_reason(scales.negative_shift)
 

@@ -15,21 +15,23 @@ from codegen.kernels.v7m.packing import Channels, Runs
 from codegen.kernels.v7m.tiles import BLOCK
 
 LAYER, ROW, TILE, POINTWISE_TILE = 95, 95, 120, 41
-"""In C for each call, row, tile, and tile where all pixels are one row."""
+"""Instructions in C for each call, row, tile, and tile where all pixels are one row."""
 PACK, PATCH, PATCH_LINE, PATCH_BYTE = 38, 20, 45, 4
-"""In C for each call that packs pixels; patch, line and byte of a patch."""
+"""Instructions in C for each call that packs pixels; patch, line and byte of a patch."""
 COPY, COPY_LEAST = 48, 16
-"""From so many bytes on, memcpy's part that does not depend on them; it takes one instruction for each."""
+"""Instructions of a memcpy beyond one for each byte, and the bytes from which on a line is copied by it."""
 LONG_CHANNEL, LONG_RESULT = 33, 22
-"""For each channel of a tile and each result that are requantized the long way."""
+"""Instructions for each channel of a tile and each result that are requantized the long way."""
 TURN, BLOCK_CALL = 108, 25
-"""In C for each turn of the loop over pixels, and in it for each block, its way into assembly included."""
+"""Instructions in C for each turn of the loop over pixels, and in it for each block, its way into assembly
+included."""
 ADDRESS, ADDRESS_ROW, PIXEL = 10, 20, 50
-"""For each tap's address, row of a pixel's taps, pixel."""
+"""Instructions for each tap's address, row of a pixel's taps, pixel."""
 INNER_TAP, INNER_ADDRESS, INNER_ROW = 8, 3, 29
-"""Inside the image for each tap, address, row of taps."""
+"""Instructions inside the image for each tap, address, row of taps."""
 KEPT_ROW, KEPT_PIXEL, KEPT_BYTE, KEPT_MANY, MANY = 10, 25, 5, 27, 8
-"""In place for each row that is kept, pixel of it, byte; from `MANY` bytes on for all of them together."""
+"""Instructions in place for each row that is kept, pixel of it, byte; from `MANY` bytes on for all of them
+together."""
 SHORT = 5
 """Instructions that a short requantization takes."""
 
@@ -54,13 +56,13 @@ def conv_instructions(window: WindowShape, channels: Channels, runs: Runs, most:
 
 
 def _copied(line_bytes: int) -> int:
-    """One line of a patch."""
+    """Instructions to copy one line of a patch."""
     copied = COPY + line_bytes if line_bytes >= COPY_LEAST else PATCH_BYTE * line_bytes
     return PATCH_LINE + copied
 
 
 def _tile(channels: Channels, runs: Runs, count: int) -> int:
-    """All channels of one packed tile."""
+    """Instructions of all channels of one packed tile."""
     outputs, pairs = runs.starts.shape
     many = int(runs.starts.sum())
     if count > 2:
@@ -76,7 +78,7 @@ def _long(channels: Channels, results: int) -> int:
 
 
 def _packed(count: int, values: int) -> int:
-    """One call that packs `values` of each pixel."""
+    """Instructions of one call that packs `values` of each pixel."""
     if count > 2:
         return 11 + values // 2 * 15 + values % 2 * 7
     return 3 + 6 * values
@@ -134,7 +136,7 @@ def in_place_instructions(window: WindowShape, channels: Channels, group: int) -
 
 
 def _turns(window: WindowShape, image_turns: Sequence[Turn]) -> int:
-    """The C of these turns."""
+    """Instructions in C of these turns."""
     lines, taps = window.window[0], math.prod(window.window)
     total = 0
     for turn in image_turns:
@@ -153,7 +155,7 @@ def _computed(turn: Turn) -> int:
 
 
 def _blocks(window: WindowShape, channels: Channels, image_turns: Sequence[Turn]) -> int:
-    """All channels of the blocks of these turns."""
+    """Instructions of all channels of the blocks of these turns."""
     taps, outputs = math.prod(window.window), len(channels.bias)
     again = 2 * -(-taps // 9)
     total = 0

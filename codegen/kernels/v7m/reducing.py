@@ -22,7 +22,7 @@ _MEAN = MeanPrice(
 
 
 def _predicted(blocks: Blocks) -> int:
-    """Instructions of a call: few elements are better than all before them."""
+    """Instructions of a call. Those for an element better than all before it are left out: few are."""
     rows, columns = blocks.rows, blocks.columns
     fours, ones = divmod(columns, 4)
     if blocks.is_lines:

@@ -5,39 +5,39 @@ from codegen.targets.core_family import Architecture, DecodeCost, KernelSet
 FEATURES = frozenset({"dsp", "fpu", "mve", "mvef", "div"})
 """SMLAD, single precision, integer Helium, float Helium, division."""
 
-V6M = KernelSet(folder="v6m", wanted="is for cores of ARMv6-M and Cortex-M23")
+V6M = KernelSet(folder="v6m", condition="is for cores of ARMv6-M and Cortex-M23")
 """32 bits times 32 bits to 32."""
 V7M = KernelSet(
     folder="v7m",
-    wanted="is for ARMv7-M cores without the DSP extension",
+    condition="is for ARMv7-M cores without the DSP extension",
     lacks=frozenset({"dsp"}),
 )
-DSP = KernelSet(folder="dsp", wanted="needs a core with the DSP extension", needs=frozenset({"dsp"}))
+DSP = KernelSet(folder="dsp", condition="needs a core with the DSP extension", needs=frozenset({"dsp"}))
 """Two products of 16 bits an instruction."""
 ROUNDING_DSP = KernelSet(
     folder="dsp",
-    wanted="needs a core with the DSP extension and an FPU",
+    condition="needs a core with the DSP extension and an FPU",
     needs=frozenset({"dsp", "fpu"}),
 )
-"""The same, with results that floats round as ONNX does."""
-MVE = KernelSet(folder="mve", wanted="needs a core with Helium (MVE)", needs=frozenset({"mve"}))
+"""Kernels of the DSP extension whose results floats round as ONNX does."""
+MVE = KernelSet(folder="mve", condition="needs a core with Helium (MVE)", needs=frozenset({"mve"}))
 """Helium on integers."""
 ROUNDING_MVE = KernelSet(
     folder="mve",
-    wanted="needs a core with Helium (MVE) on integers and floats",
+    condition="needs a core with Helium (MVE) on integers and floats",
     needs=frozenset({"mve", "mvef"}),
 )
-"""The same, with results that floats round as ONNX does."""
+"""Kernels of Helium whose results floats round as ONNX does."""
 FPU = KernelSet(
     folder="fpu",
-    wanted="is for cores without float Helium",
+    condition="is for cores without float Helium",
     needs=frozenset({"fpu"}),
     lacks=frozenset({"mvef"}),
 )
 """Single precision."""
 FLOAT_MVE = KernelSet(
     folder="fpu",
-    wanted="is for cores with float Helium",
+    condition="is for cores with float Helium",
     needs=frozenset({"fpu", "mvef"}),
 )
 """Helium on floats: the same C as `FPU` around other loops."""

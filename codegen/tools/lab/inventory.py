@@ -31,7 +31,7 @@ class LabBoard:
     """One board of a lab. Without `port` it is one that QEMU emulates."""
 
     name: Name
-    """What people call this one."""
+    """Name by which people call this board."""
     board: Name
     """Its kind, as `--board` takes it."""
     port: str | None = None
@@ -72,16 +72,16 @@ class Lab:
     board: tuple[LabBoard, ...]
 
     def chosen(self, names: Sequence[str]) -> tuple[LabBoard, ...]:
-        """Those that are named, by name or by kind; all without names. Raises CodegenError E290."""
+        """Boards named by name or by kind; all without names. Raises CodegenError E290."""
         if not names:
             return self.board
-        kinds = {each.name: {each.name, each.board, load_board(each.board).name} for each in self.board}
+        kinds = {place.name: {place.name, place.board, load_board(place.board).name} for place in self.board}
         unknown = [name for name in names if not any(name in words for words in kinds.values())]
         if unknown:
-            known = listed([f"{each.name} ({each.board})" for each in self.board])
+            known = listed([f"{place.name} ({place.board})" for place in self.board])
             text = f"--boards: the lab has no {', '.join(unknown)}"
             raise CodegenError(Message(code="E290", text=text, help=f"it has {known}"))
-        return tuple(each for each in self.board if kinds[each.name] & set(names))
+        return tuple(place for place in self.board if kinds[place.name] & set(names))
 
 
 def read_lab(path: Path) -> Lab:
@@ -119,18 +119,18 @@ def _check(lab: Lab, path: Path, messages: Messages) -> None:
     if not lab.board:
         messages.add(MISTAKE, "the lab has no boards", where=str(path), help=_HELP)
     for what, values in (
-        ("name", [each.name for each in lab.board]),
-        ("port", [each.port for each in lab.board if each.port]),
-        ("probe", [each.probe for each in lab.board if each.probe]),
+        ("name", [place.name for place in lab.board]),
+        ("port", [place.port for place in lab.board if place.port]),
+        ("probe", [place.probe for place in lab.board if place.probe]),
     ):
         for value, count in Counter(values).items():
             if count > 1:
                 help_ = "a board does one job at a time: each has its own"
                 messages.add(MISTAKE, f"{count} boards have the {what} {value}", where=str(path), help=help_)
-    for each in lab.board:
+    for place in lab.board:
         try:
-            check_can_run(load_board(each.board), each.port)
+            check_can_run(load_board(place.board), place.port)
         except CodegenError as error:
             for message in error.messages:
-                where = f"{path}, board {each.name}"
+                where = f"{path}, board {place.name}"
                 messages.add(MISTAKE, message.text, where=where, help=message.help)

@@ -20,11 +20,11 @@ _FIGURES = ("ram_bytes", "flash_bytes", "stack_bytes", "instructions", "cycles",
 def junit(results: Sequence[JobResult]) -> bytes:
     """The document."""
     root = Element("testsuites", {"name": "codegen lab", **_counts(results)})
-    for board in dict.fromkeys(each.board for each in results):
-        own = [each for each in results if each.board == board]
-        suite = SubElement(root, "testsuite", {"name": board, **_counts(own)})
-        for each in own:
-            _case(suite, each)
+    for board in dict.fromkeys(result.board for result in results):
+        cases = [result for result in results if result.board == board]
+        suite = SubElement(root, "testsuite", {"name": board, **_counts(cases)})
+        for result in cases:
+            _case(suite, result)
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n"
 
@@ -53,25 +53,25 @@ def _case(suite: Element, result: JobResult) -> None:
 
 
 def first_line(result: JobResult) -> str:
-    """Of its message."""
+    """First line of the message of a result."""
     return result.message.partition("\n")[0]
 
 
 def _counts(results: Sequence[JobResult]) -> dict[str, str]:
-    kinds = [_ELEMENTS.get(each.state) for each in results]
+    kinds = [_ELEMENTS.get(result.state) for result in results]
     return {
         "tests": str(len(results)),
         "failures": str(kinds.count("failure")),
         "errors": str(kinds.count("error")),
         "skipped": str(kinds.count("skipped")),
-        "time": f"{sum(each.seconds for each in results):.2f}",
+        "time": f"{sum(result.seconds for result in results):.2f}",
     }
 
 
 def _plain(text: str) -> str:
     """Without characters that XML 1.0 cannot say."""
     return "".join(
-        each if each in "\t\n" or (each >= " " and not "\ud800" <= each <= "\udfff") else "?"
-        for each in text
-        if each not in "\ufffe\uffff"
+        letter if letter in "\t\n" or (letter >= " " and not "\ud800" <= letter <= "\udfff") else "?"
+        for letter in text
+        if letter not in "\ufffe\uffff"
     )

@@ -35,27 +35,27 @@ class BoardRow:
 
 def lab_page(results: Sequence[JobResult], places: Sequence[LabBoard]) -> str:
     """The page of a lab's run."""
-    counts = Counter(each.state for each in results)
+    counts = Counter(result.state for result in results)
     tiles = [(words, sum(counts[state] for state in states)) for words, states in _GROUPS]
     return render_page(
         "tools/lab/lab.html.j2",
         tiles=tiles,
         total=len(results),
         boards=[_row(place, results) for place in places],
-        names=model_titles(each.model for each in results),
-        cells={(each.model, each.board): each for each in results},
-        numbers={(each.model, each.board): index for index, each in enumerate(results)},
-        troubles=[(index, each) for index, each in enumerate(results) if each.message],
+        names=model_titles(result.model for result in results),
+        cells={(result.model, result.board): result for result in results},
+        numbers={(result.model, result.board): index for index, result in enumerate(results)},
+        troubles=[(index, result) for index, result in enumerate(results) if result.message],
         passed=State.PASSED,
     )
 
 
 def _row(place: LabBoard, results: Sequence[JobResult]) -> BoardRow:
-    own = [each for each in results if each.board == place.name]
+    board_results = [result for result in results if result.board == place.name]
     return BoardRow(
         place=place,
-        kind=own[0].kind if own else place.board,
-        counts=Counter(each.state for each in own),
-        seconds=sum(each.seconds for each in own),
-        power_cycles=sum(each.power_cycled for each in own),
+        kind=board_results[0].kind if board_results else place.board,
+        counts=Counter(result.state for result in board_results),
+        seconds=sum(result.seconds for result in board_results),
+        power_cycles=sum(result.power_cycled for result in board_results),
     )

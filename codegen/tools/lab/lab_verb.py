@@ -58,13 +58,13 @@ def lab() -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout and nothing else.")
 def list_boards(inventory: Path, as_json: bool) -> int:
     """`codegen lab list`."""
-    found = _read(inventory)
+    places = _read(inventory).board
     if as_json:
-        rows = [msgspec.to_builtins(each) | {"there": _there(each)} for each in found.board]
+        rows = [msgspec.to_builtins(place) | {"there": _there(place)} for place in places]
         click.echo(msgspec.json.encode({"schema": 1, "boards": rows}))
         return ExitCode.OK
     columns = ["name", "board", "port", "there", "probe", "power"]
-    table("", columns, [_row(each) for each in found.board])
+    table("", columns, [_row(place) for place in places])
     return ExitCode.OK
 
 
@@ -98,12 +98,11 @@ def run_models(
     quiet: bool,
 ) -> int:
     """`codegen lab run`."""
-    found = _read(inventory)
-    places = found.chosen([word for text in boards for word in text.split(",") if word])
+    places = _read(inventory).chosen([word for text in boards for word in text.split(",") if word])
     _check_models(models)
     with _live(places, len(models), quiet or as_json) as told:
         results = run_lab(models, places, Bench(folder, options), told)
-    document = {"schema": 1, "results": [msgspec.to_builtins(each) for each in results]}
+    document = {"schema": 1, "results": [msgspec.to_builtins(result) for result in results]}
     text = msgspec.json.format(msgspec.json.encode(document)) + b"\n"
     written = [folder / name for name in ("lab.json", "lab.xml", "lab.html")]
     contents = (text, junit(results), lab_page(results, places).encode())
@@ -130,8 +129,8 @@ def _check_models(models: Sequence[Path]) -> None:
         try:
             existing(path)
         except CodegenError as error:
-            for each in error.messages:
-                messages.take(each)
+            for message in error.messages:
+                messages.take(message)
     for name, count in Counter(path.stem for path in models).items():
         if count > 1:
             help_ = "a build is called as its model file: rename one"
@@ -140,7 +139,7 @@ def _check_models(models: Sequence[Path]) -> None:
 
 
 def _there(place: LabBoard) -> bool | None:
-    """Whether its device is there; None where only opening it would tell."""
+    """True if its device is there; None where only opening it would tell."""
     if place.port is None or "://" in place.port:
         return None
     return Path(place.port).exists()
@@ -163,22 +162,22 @@ def _show(results: Sequence[JobResult], places: Sequence[LabBoard], written: Seq
     columns = ["model", "board", "state", "RAM", "flash", "instructions", "cycles", "then"]
     rows = [
         [
-            Path(each.model).stem,
-            each.board,
-            str(each.state),
-            *("-" if value is None else f"{value:,}" for value in _figures(each)),
-            each.recovery or "-",
+            Path(result.model).stem,
+            result.board,
+            str(result.state),
+            *("-" if value is None else f"{value:,}" for value in _figures(result)),
+            result.recovery or "-",
         ]
-        for each in results
+        for result in results
     ]
     table("", columns, rows)
-    failed = [each for each in results if each.message]
+    failed = [result for result in results if result.message]
     if failed:
         click.echo("")
-        for each in failed:
-            first = each.message.partition("\n")[0]
-            click.echo(f"{Path(each.model).stem} on {each.board}: {first[:_SHOWN]}")
-    passed = sum(each.state is State.PASSED for each in results)
+        for result in failed:
+            first = result.message.partition("\n")[0]
+            click.echo(f"{Path(result.model).stem} on {result.board}: {first[:_SHOWN]}")
+    passed = sum(result.state is State.PASSED for result in results)
     click.echo("")
     boards = counted(len(places), "board")
     click.echo(f"jobs      {len(results):,} on {boards}: {passed:,} passed")
@@ -190,7 +189,7 @@ def _figures(result: JobResult) -> tuple[int | None, ...]:
 
 
 class _Table:
-    """What each board does, as a table that rich draws again and again. Boards tell it from their threads."""
+    """Work of all boards as a table that rich draws again and again. Boards tell it from their threads."""
 
     def __init__(self, places: Sequence[LabBoard], jobs: int) -> None:
         self._jobs = jobs
@@ -199,7 +198,7 @@ class _Table:
         self._counts: dict[str, Counter[State]] = {place.name: Counter() for place in places}
 
     def at(self, place: LabBoard, what: str) -> None:
-        """What the board does now."""
+        """Note what the board does now."""
         with self._lock:
             self._doing[place.name] = what
 

@@ -19,8 +19,8 @@ Table = Mapping[str, Any]
 
 
 def labgrid_tables(path: Path) -> dict[str, Any]:
-    """What lab.toml would say. Raises ValueError for what is no environment; CodegenError E283 without
-    PyYAML, or labgrid; OSError."""
+    """Tables of lab.toml with the same boards. Raises ValueError for what is no environment; CodegenError
+    E283 without PyYAML, or labgrid; OSError."""
     try:
         yaml: Any = importlib.import_module("yaml")
     except ImportError as error:
@@ -44,34 +44,34 @@ def labgrid_tables(path: Path) -> dict[str, Any]:
     if not targets:
         raise ValueError("it has no targets")
     boards = [_board(str(name), _table(target)) for name, target in targets.items()]
-    own = [board["name"] for board in boards if str(board.get("port", "")).startswith(SCHEME)]
-    if own:
-        open_targets(path, own)
+    emulated = [board["name"] for board in boards if str(board.get("port", "")).startswith(SCHEME)]
+    if emulated:
+        open_targets(path, emulated)
     return {"board": boards}
 
 
 def _board(name: str, target: Table) -> dict[str, Any]:
     resources, drivers = dict(_entries(target.get("resources"))), dict(_entries(target.get("drivers")))
-    found: dict[str, Any] = {"name": name, "board": _kind(name, target)}
+    fields: dict[str, Any] = {"name": name, "board": _kind(name, target)}
     if DRIVER in drivers:
-        _check_emulator(name, str(found["board"]), drivers[DRIVER])
-        found["port"] = f"{SCHEME}{name}"
+        _check_emulator(name, str(fields["board"]), drivers[DRIVER])
+        fields["port"] = f"{SCHEME}{name}"
     elif "RawSerialPort" in resources:
         port = resources["RawSerialPort"]
-        found["port"] = port.get("port")
-        found["baud"] = port.get("speed")
+        fields["port"] = port.get("port")
+        fields["baud"] = port.get("speed")
     elif "NetworkSerialPort" in resources:
         port = resources["NetworkSerialPort"]
         scheme = "socket" if port.get("protocol") == "raw" else "rfc2217"
-        found["port"] = f"{scheme}://{port.get('host')}:{port.get('port')}"
-        found["baud"] = port.get("speed")
-    elif any(each.endswith("SerialPort") for each in resources):
+        fields["port"] = f"{scheme}://{port.get('host')}:{port.get('port')}"
+        fields["baud"] = port.get("speed")
+    elif any(resource.endswith("SerialPort") for resource in resources):
         raise ValueError(f"target {name}: its port has to be a RawSerialPort or a NetworkSerialPort")
-    for each in _PROBES:
-        match = _table(resources.get(each, {}).get("match"))
-        found["probe"] = match.get(_SERIAL, match.get(f"@{_SERIAL}", found.get("probe")))
-    found["power_cycle"] = _power(drivers.get("ExternalPowerDriver", {}))
-    return {key: value for key, value in found.items() if value is not None}
+    for resource in _PROBES:
+        match = _table(resources.get(resource, {}).get("match"))
+        fields["probe"] = match.get(_SERIAL, match.get(f"@{_SERIAL}", fields.get("probe")))
+    fields["power_cycle"] = _power(drivers.get("ExternalPowerDriver", {}))
+    return {key: value for key, value in fields.items() if value is not None}
 
 
 def _check_emulator(name: str, kind: str, driver: Table) -> None:
@@ -79,19 +79,19 @@ def _check_emulator(name: str, kind: str, driver: Table) -> None:
     if not driver.get("kernel"):
         raise ValueError(f"target {name}: {DRIVER} has no kernel: any name of an image, for the firmware")
     uart = load_board(kind).uart
-    wanted = uart.qemu_serial if uart is not None else 0
-    given = shlex.split(str(driver.get("extra_args") or "")).count("-serial")
-    if given != wanted:
+    port = uart.qemu_serial if uart is not None else 0
+    console = shlex.split(str(driver.get("extra_args") or "")).count("-serial")
+    if console != port:
         raise ValueError(
-            f"target {name}: the test link of {kind} is QEMU's serial port {wanted}, the console of {DRIVER} "
-            f"number {given}: extra_args needs `-serial null` {wanted} times"
+            f"target {name}: the test link of {kind} is QEMU's serial port {port}, the console of {DRIVER} "
+            f"number {console}: extra_args needs `-serial null` {port} times"
         )
 
 
 def _kind(name: str, target: Table) -> str:
     """Which board it is. Raises ValueError unless one feature names it."""
-    given: object = target.get("features", [])
-    words = cast("list[object]", given) if isinstance(given, list) else [given]
+    features: object = target.get("features", [])
+    words = cast("list[object]", features) if isinstance(features, list) else [features]
     kinds = [str(word) for word in words if _is_board(str(word))]
     if len(kinds) != 1:
         said = f"{', '.join(kinds)} do" if kinds else "none does"
@@ -119,9 +119,9 @@ def _power(driver: Table) -> str | None:
     return None
 
 
-def _entries(given: object) -> Iterator[tuple[str, Table]]:
+def _entries(value: object) -> Iterator[tuple[str, Table]]:
     """Resources or drivers: a mapping of classes, or a list of such mappings."""
-    for part in cast("list[object]", given) if isinstance(given, list) else [given]:
+    for part in cast("list[object]", value) if isinstance(value, list) else [value]:
         for name, values in _table(part).items():
             yield str(name), _table(values)
 

@@ -58,7 +58,7 @@ class LabgridTarget:
         self._bounded("could not be switched off", lambda: self._target.deactivate(self._driver))
 
     def read(self, most: int, seconds: float | None) -> bytes:
-        """What its console says, as soon as it says something; nothing after so long. Raises CodegenError
+        """Bytes of its console, as soon as there are some; nothing after `seconds`. Raises CodegenError
         E632."""
         end = None if seconds is None else time.monotonic() + seconds
         while True:

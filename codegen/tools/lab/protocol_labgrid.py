@@ -14,10 +14,10 @@ class Serial(cast("Any", serial).SerialBase):
 
     def open(self) -> None:
         """Find the target. Raises SerialException if there is none of the port's name."""
-        found = target_of(self.portstr)
-        if found is None:
+        target = target_of(self.portstr)
+        if target is None:
             raise serial.SerialException(f"{self.portstr}: no such target in this lab")
-        self._target = found
+        self._target = target
         self.is_open = True
 
     def close(self) -> None:

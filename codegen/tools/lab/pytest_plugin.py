@@ -67,9 +67,8 @@ class FixtureTarget:
         chosen = replace(options or Options(), board=self._place.board)
         self._count += 1
         bench = Bench(self._folder / str(self._count), chosen)
-        given = None if inputs is None else tuple(inputs)
-        wanted = None if expected is None else tuple(expected)
-        outputs, report = bench.answer(existing(Path(model)), self._place, given, wanted)
+        arrays, results = (None if sequence is None else tuple(sequence) for sequence in (inputs, expected))
+        outputs, report = bench.answer(existing(Path(model)), self._place, arrays, results)
         return Answer(outputs=outputs, report=report)
 
 

@@ -1,4 +1,4 @@
-"""What came of jobs: states, figures, and the exit code of all together."""
+"""Results of jobs: states, figures, and the exit code of all together."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class State(StrEnum):
 
     @property
     def is_board_trouble(self) -> bool:
-        """Whether the board needs its power taken away before the next job."""
+        """True if the board needs its power taken away before the next job."""
         return self in (State.HUNG, State.GARBAGE)
 
 
@@ -56,13 +56,13 @@ class JobResult:
     """The board's name in `codegen boards`."""
     state: State
     code: str = "ok"
-    """Of the first message."""
+    """Code of the first message."""
     exit_code: int = ExitCode.OK
-    """What the command for this job alone would end with."""
+    """Exit code of the command for this job alone."""
     message: str = ""
     seconds: float = 0.0
     power_cycled: bool = False
-    """Whether the board's power was taken away behind it, or its reset pulled."""
+    """True if the board's power was taken away behind it, or its reset pulled."""
     recovery: str = ""
     """How the board was brought back, or why that failed; empty where nothing was to be done."""
     build_sha256: str | None = None
@@ -71,7 +71,7 @@ class JobResult:
     flash_bytes: int | None = None
     """Constants and code of the model."""
     stack_bytes: int | None = None
-    """What one inference used."""
+    """Stack of one inference."""
     instructions: int | None = None
     """On QEMU."""
     cycles: int | None = None
@@ -79,8 +79,8 @@ class JobResult:
 
 
 def state_of(error: CodegenError) -> State:
-    """What an error says of the job. Where a flash tool was content and the wrong one answers, the error
-    beneath says how."""
+    """State of a job that ended with `error`. Where a flash tool was content and the wrong one answers, the
+    error beneath says how."""
     cause = error.__cause__
     if error.messages[0].code == "E635" and isinstance(cause, CodegenError):
         return state_of(cause)
@@ -94,7 +94,7 @@ def state_of(error: CodegenError) -> State:
 def exit_code_of(results: Sequence[JobResult]) -> int:
     """0 where all that fit passed; 4 where nothing fits anywhere; else the largest of the jobs that did not
     pass."""
-    fitting = [each for each in results if each.state is not State.NO_FIT]
+    fitting = [result for result in results if result.state is not State.NO_FIT]
     if not fitting:
         return ExitCode.FIT if results else ExitCode.OK
-    return max(each.exit_code for each in fitting)
+    return max(result.exit_code for result in fitting)

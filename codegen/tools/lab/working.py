@@ -31,7 +31,7 @@ class Worker(Protocol):
         ...
 
     def recover(self, place: LabBoard) -> str:
-        """What was done for the board, in words."""
+        """Bring the board back; return in words what was done."""
         ...
 
 
@@ -39,7 +39,7 @@ class Told(Protocol):
     """Hears of boards as they work, from their threads."""
 
     def at(self, place: LabBoard, what: str) -> None:
-        """What the board does now."""
+        """Hear what the board does now."""
         ...
 
     def done(self, result: JobResult) -> None:
@@ -61,12 +61,12 @@ def run_lab(
     """Every model on every board; results by board, then by model. One that is interrupted ends behind the
     jobs that run."""
     hears = told or _Silent()
-    found: SimpleQueue[JobResult] = SimpleQueue()
+    finished: SimpleQueue[JobResult] = SimpleQueue()
     stop = threading.Event()
 
     def work(place: LabBoard) -> None:
         for result in _jobs(models, place, worker, hears, stop):
-            found.put(result)
+            finished.put(result)
 
     threads = [threading.Thread(target=work, args=(place,), name=place.name, daemon=True) for place in places]
     for thread in threads:
@@ -75,7 +75,7 @@ def run_lab(
     try:
         while len(results) < len(models) * len(places):
             try:
-                result = found.get(timeout=_POLL_SECONDS)
+                result = finished.get(timeout=_POLL_SECONDS)
             except Empty:
                 continue
             results[result.board, result.model] = result
@@ -90,7 +90,7 @@ def run_lab(
 def _jobs(
     models: Sequence[Path], place: LabBoard, worker: Worker, told: Told, stop: threading.Event
 ) -> Iterator[JobResult]:
-    """Of one board, in order."""
+    """Results of one board, in order."""
     trouble = 0
     for model in models:
         if stop.is_set():

@@ -84,7 +84,7 @@ def _show(vela: VelaFile, equal: str | None) -> None:
 
 
 def _compared(vela: VelaFile, against: Path, cases: int) -> str:
-    """What was equal, in words. Raises CodegenError E705 where an output differs."""
+    """Compare the outputs; return words for what is equal. Raises CodegenError E705 where one differs."""
     operator = vela.alone()
     data = model_bytes(against)
     engine = find_engine(_ENGINES, None)

@@ -20,7 +20,7 @@ def product_in(package: Package, folder: str) -> dict[str, str]:
 
 
 def views(package: Package) -> dict[str, object]:
-    """What templates of CMake say of a package whose product lies below `src`."""
+    """Values for CMake's templates of a package whose product lies below `src`."""
     return {
         "package": package,
         "sources": [f"src/{path}" for path in package.sources],
@@ -57,7 +57,7 @@ def cmake_steps(package: Package, folder: str) -> Sequence[str]:
     toolchain = "" if package.is_portable else " -DCMAKE_TOOLCHAIN_FILE={}"
     program = f"build/example/{package.name}_example"
     run = [] if package.is_portable else _on_qemu(package, f"{folder}/{program}.elf")
-    found = f"{folder}/example/build/{package.name}_example"
+    example = f"{folder}/example/build/{package.name}_example"
     return [
         f"cmake -S {folder} -B {folder}/build{toolchain.format('toolchain.cmake')}",
         f"cmake --build {folder}/build",
@@ -65,7 +65,7 @@ def cmake_steps(package: Package, folder: str) -> Sequence[str]:
         f"cmake --install {folder}/build --prefix {folder}/installed",
         f"cmake -S {folder}/example -B {folder}/example/build{toolchain.format('../toolchain.cmake')}",
         f"cmake --build {folder}/example/build",
-        *([found] if package.is_portable else _on_qemu(package, f"{found}.elf")),
+        *([example] if package.is_portable else _on_qemu(package, f"{example}.elf")),
         *_not_for_flash(package),
     ]
 

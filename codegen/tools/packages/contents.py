@@ -1,4 +1,4 @@
-"""What a package is made of: the product of a built folder, checked against what the build wrote."""
+"""Contents of a package: the product of a built folder, checked against the list that the build wrote."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ from codegen.report_product import Product, ProductModel
 LICENCE = "LICENSE"
 """Terms of the runtime, as a build writes them."""
 INCLUDE_FOLDERS = (".",)
-"""Where the sources of a built folder find what they include."""
+"""Folders in which the sources of a built folder find what they include."""
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,47}")
@@ -32,7 +32,7 @@ _LISTED = 8
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PackageFiles:
-    """What a package holds: path -> text, or bytes."""
+    """Files of a package: path -> text, or bytes."""
 
     files: Mapping[str, str]
     binaries: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
@@ -90,12 +90,12 @@ class Package:
     @property
     def public_headers(self) -> tuple[str, ...]:
         """The models' headers, and what these include."""
-        found = _closure([f"{model.name}.h" for model in self.models], self.texts)
-        return tuple(sorted(found))
+        headers = _closure([f"{model.name}.h" for model in self.models], self.texts)
+        return tuple(sorted(headers))
 
     @property
     def has_assembly(self) -> bool:
-        """Whether there are kernels in assembly."""
+        """True if there are kernels in assembly."""
         return any(path.endswith(".S") for path in self.sources)
 
     @property
@@ -105,7 +105,7 @@ class Package:
 
     @property
     def is_portable(self) -> bool:
-        """Whether any core of 32 bits and more runs it."""
+        """True if any core of 32 bits and more runs it."""
         return self.cpu == "host"
 
     @property
@@ -125,7 +125,7 @@ class Package:
 
     @property
     def sentence(self) -> str:
-        """What it is, in one line."""
+        """Description of the package in one line."""
         ram = sum(pool.size_bytes for pool in self.pools)
         what = ", ".join(model.name for model in self.models)
         core = "portable C" if self.is_portable else f"kernels for {self.cpu}"
@@ -150,7 +150,7 @@ def read_package(
     chosen = name if name is not None else product.prefix
     _check_inside(folder, (*product.sources, *product.data))
     texts = _texts(folder, product)
-    _check_words(chosen, version, vendor, _taken(product, texts), given=name is not None)
+    _check_words(chosen, version, vendor, _taken(product, texts), is_named=name is not None)
     return Package(
         name=chosen,
         version=version,
@@ -176,11 +176,11 @@ def _check_agreement(folder: Path, report: Report, product: Product) -> None:
         raise CodegenError(Message(code="E291", where=str(folder), text=f"report.json {text}", help=help_))
 
 
-def _check_words(name: str, version: str, vendor: str, taken: set[str], *, given: bool) -> None:
+def _check_words(name: str, version: str, vendor: str, taken: set[str], *, is_named: bool) -> None:
     messages = Messages()
     if not _NAME.fullmatch(name):
         text = f"{name!r} is no name of a package: a letter, then letters, digits and _, 48 at most"
-        help_ = "name it with --name" if not given else "try --name my_model"
+        help_ = "name it with --name" if not is_named else "try --name my_model"
         messages.add("E293", text, where="--name", help=help_)
     elif name.lower() in taken or is_reserved_file(name):
         text = f"{name} is what files of the models or of the runtime are called"
@@ -197,7 +197,7 @@ def _check_words(name: str, version: str, vendor: str, taken: set[str], *, given
 
 
 def _taken(product: Product, texts: Mapping[str, str]) -> set[str]:
-    """What files are called, in small letters; one model's package may be called as the model."""
+    """Names of files, in small letters; one model's package may be called as the model."""
     stems = {PurePosixPath(path).stem.lower() for path in texts}
     return stems - {product.prefix} if len(product.models) == 1 else stems
 
@@ -213,8 +213,8 @@ def _texts(folder: Path, product: Product) -> dict[str, str]:
         _check_inside(folder, manifest)
         texts = _readable(folder, manifest)
         headers = _closure(product.sources, texts)
-        wanted = [*product.sources, *headers, LICENCE, *product.data]
-        wrong = [path for path in wanted if not _is_whole(folder, path, manifest)]
+        paths = [*product.sources, *headers, LICENCE, *product.data]
+        wrong = [path for path in paths if not _is_whole(folder, path, manifest)]
     except OSError as error:
         raise _changed(folder, f"cannot be read: {error.strerror or error}") from error
     if wrong:
@@ -257,20 +257,20 @@ def _readable(folder: Path, manifest: Mapping[str, str]) -> dict[str, str]:
 
 def _closure(paths: Iterable[str], texts: Mapping[str, str]) -> set[str]:
     """Headers that `paths` include, and these in turn; `paths` that are headers themselves too."""
-    found: set[str] = set()
-    wanted = list(paths)
-    while wanted:
-        path = wanted.pop()
-        if path in texts and path not in found:
-            found.add(path)
-            wanted += list(_included(path, texts))
-    return {path for path in found if not path.endswith((".c", ".S"))}
+    visited: set[str] = set()
+    waiting = list(paths)
+    while waiting:
+        path = waiting.pop()
+        if path in texts and path not in visited:
+            visited.add(path)
+            waiting += list(_included(path, texts))
+    return {path for path in visited if not path.endswith((".c", ".S"))}
 
 
 def _included(path: str, texts: Mapping[str, str]) -> Iterator[str]:
     """Paths that a file includes, found as a compiler does: beside it, then in the folders of headers."""
     for name in _INCLUDE.findall(texts[path]):
         places = (PurePosixPath(path).parent, *map(PurePosixPath, INCLUDE_FOLDERS))
-        found = next((str(place / name) for place in places if str(place / name) in texts), None)
-        if found is not None:
-            yield found
+        included = next((str(place / name) for place in places if str(place / name) in texts), None)
+        if included is not None:
+            yield included

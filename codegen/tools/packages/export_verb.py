@@ -33,7 +33,7 @@ from codegen.tools.packages.package_forms import FORMS
     "form",
     type=click.Choice(list(FORMS)),
     required=True,
-    help="Layout of the package: " + "; ".join(f"{name}: {each.title}" for name, each in FORMS.items()) + ".",
+    help="Layout of the package: " + "; ".join(f"{name}: {form.title}" for name, form in FORMS.items()) + ".",
 )
 @click.option(
     "-o",
@@ -54,7 +54,7 @@ from codegen.tools.packages.package_forms import FORMS
 )
 @click.option(
     "--input",
-    "given",
+    "arrays",
     metavar="X.npz[:PREFIX]",
     help="What the example feeds: arrays x0, x1, ... (of several models MODEL_x0, ...). Without it zeros.",
 )
@@ -68,7 +68,7 @@ def export(
     version: str,
     vendor: str,
     url: str,
-    given: str | None,
+    arrays: str | None,
     quiet: bool,
     as_json: bool,
 ) -> int:
@@ -80,7 +80,7 @@ def export(
         stage("read the build")
         report = typed(read_report(folder))
         package = read_package(folder, report, name=name, version=version, vendor=vendor, url=url)
-        package = replace(package, samples=_samples(report, package.models, given))
+        package = replace(package, samples=_samples(report, package.models, arrays))
         target = output or Path("out") / f"{package.name}-{form}"
         _check_target(target, folder)
         chosen = FORMS[form]
@@ -108,7 +108,7 @@ def export(
 
 
 def _samples(
-    report: Report, models: Sequence[ProductModel], given: str | None
+    report: Report, models: Sequence[ProductModel], source_word: str | None
 ) -> dict[tuple[str, str], Sequence[float]]:
     """(model, input) -> the numbers that the examples feed: of `--input`, or of the shipped example's images.
 
@@ -121,15 +121,15 @@ def _samples(
     for model, part in zip(models, parts, strict=True):
         tensors = [
             IoTensor(
-                field=each.field,
-                origin=each.field,
-                value=each.field,
-                type=TensorType(shape=each.shape, dtype=DType(each.dtype)),
+                field=tensor.field,
+                origin=tensor.field,
+                value=tensor.field,
+                type=TensorType(shape=tensor.shape, dtype=DType(tensor.dtype)),
             )
-            for each in model.inputs
+            for tensor in model.inputs
         ]
-        if given is not None:
-            source = ArraySource.parse(given)
+        if source_word is not None:
+            source = ArraySource.parse(source_word)
             words = [source.prefix or "", model.name if len(models) > 1 else ""]
             source = replace(source, prefix="_".join(filter(None, words)) or None)
             arrays = source.read("x", tensors, "input")

@@ -37,7 +37,7 @@ def arduino(package: Package) -> PackageFiles:
 
 
 def platformio(package: Package) -> PackageFiles:
-    """The same sources with PlatformIO's manifest, and the sketch as a project."""
+    """PlatformIO's form: the sources of the Arduino library with a manifest, and the sketch as a project."""
     said = _views(package)
     example = f"examples/{package.name}"
     manifest = {
@@ -113,7 +113,7 @@ def _library(package: Package) -> dict[str, str]:
 
 
 def flat(path: str) -> str:
-    """Where a header lies in a tree that has one folder of headers; sources stay."""
+    """Path of a header in a tree that has one folder of headers; sources stay."""
     place = PurePosixPath(path)
     is_header = not path.endswith((".c", ".S"))
     return place.name if is_header and str(place.parent) in INCLUDE_FOLDERS else path

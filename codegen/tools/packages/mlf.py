@@ -35,7 +35,7 @@ def mlf(package: Package) -> PackageFiles:
             files[header] = fill("mlf/interface.h.j2", **views)
     document = {
         "version": _VERSION,
-        "modules": {each.name: _module(package, each) for each in package.models},
+        "modules": {model.name: _module(package, model) for model in package.models},
     }
     text = msgspec.json.format(msgspec.json.encode(document, order="sorted"), indent=2).decode()
     files["metadata.json"] = text + "\n"
@@ -96,7 +96,7 @@ def _memory(package: Package, model: ProductModel) -> dict[str, object]:
 def _own(package: Package, model: ProductModel) -> Report:
     """The part of the report that is about a model."""
     every = package.report.models or (package.report,)
-    return next(each for each in every if each.model is not None and each.model.name == model.name)
+    return next(part for part in every if part.model is not None and part.model.name == model.name)
 
 
 def _pools(package: Package, model: ProductModel) -> Sequence[Pool]:
@@ -109,7 +109,7 @@ def _pool_bytes(pools: Sequence[Pool]) -> int:
 
 
 def _tensors(tensors: Sequence[ProductTensor]) -> Mapping[str, object]:
-    return {each.field: {"size": each.size_bytes, "dtype": each.dtype} for each in tensors}
+    return {tensor.field: {"size": tensor.size_bytes, "dtype": tensor.dtype} for tensor in tensors}
 
 
 def _pool(pool: Pool) -> dict[str, object]:

@@ -15,7 +15,7 @@ from codegen.tools.packages.package_templates import fill
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PackageForm:
-    """What a package is laid out as."""
+    """Layout of a package for one build system."""
 
     title: str
     """For lists: the build system."""

@@ -14,7 +14,7 @@ class Column:
     title: str
     is_number: bool = True
     told: str = ""
-    """What it means, for who does not know."""
+    """Explanation for readers who do not know the column."""
 
 
 _STEPS = (
@@ -33,7 +33,7 @@ _STEPS = (
 
 
 _COSTS = ("cycles", "cycles_estimate", "instructions", "instructions_predicted", "macs")
-"""What tells best where time goes, the best first."""
+"""Fields that tell where time goes, the most telling first."""
 
 
 def cost_field(steps: Sequence[Step]) -> str:
@@ -46,7 +46,7 @@ def cost_field(steps: Sequence[Step]) -> str:
 
 
 def step_columns(steps: Sequence[Step]) -> tuple[Column, ...]:
-    """Those of which anything is known."""
+    """Columns of which anything is known."""
     always = ("macs", "workspace_bytes", "constant_bytes")
     return tuple(
         column

@@ -56,9 +56,9 @@ class Limit:
     def exceeded(self, figures: Sequence[Figure]) -> Iterator[str]:
         """A line for each figure (each model's) that grew by more. Raises CodegenError E288 for one that a
         report has not."""
-        of_labels = [[each for each in figures if _is_called(each, label)] for label in self.labels]
+        of_labels = [[figure for figure in figures if _is_called(figure, label)] for label in self.labels]
         sums = [
-            tuple(zip(*((each.before, each.after) for each in parts), strict=True))
+            tuple(zip(*((figure.before, figure.after) for figure in parts), strict=True))
             for parts in zip(*of_labels, strict=True)
         ]
         if not sums or any(None in side for both in sums for side in both):
@@ -110,12 +110,12 @@ def compare(
     """`codegen compare`."""
     permitted = _permitted(limits)
     if html is not None:
-        files = [Path(each) for each in (before, after)]
+        files = [Path(source) for source in (before, after)]
         read = [path / DATA if path.is_dir() else path for path in files]
         check_outputs([("--html", html)], [("read by this command", path) for path in read])
-    documents = [_document(each) for each in (before, after)]
-    found = differences(*map(typed, documents))
-    failed = [line for limit in permitted for line in limit.exceeded(_with_pools(found, documents))]
+    documents = [_document(source) for source in (before, after)]
+    changes = differences(*map(typed, documents))
+    failed = [line for limit in permitted for line in limit.exceeded(_with_pools(changes, documents))]
     if html is not None:
         line = write_page(
             documents[1], html, Path(after) if Path(after).is_dir() else html.parent, documents[0]
@@ -123,34 +123,34 @@ def compare(
         if not (quiet or as_json):
             click.echo(line)
     if as_json:
-        shown = {**msgspec.to_builtins(found), "exceeded": failed}
+        shown = {**msgspec.to_builtins(changes), "exceeded": failed}
         click.echo(msgspec.json.format(msgspec.json.encode(shown)))
     elif not quiet:
-        _show(found)
+        _show(changes)
     if failed:
         show_error(CodegenError([Message(code="E411", text=line) for line in failed]))
     return ExitCode.FIT if failed else ExitCode.OK
 
 
 def _permitted(limits: Sequence[str]) -> list[Limit]:
-    messages, found = Messages(), list[Limit]()
+    messages, permitted = Messages(), list[Limit]()
     for text in limits:
         try:
-            found.append(limit_of(text))
+            permitted.append(limit_of(text))
         except CodegenError as error:
             messages.take(error.messages[0])
     messages.raise_if_any()
-    return found
+    return permitted
 
 
-def _with_pools(found: Differences, documents: Sequence[Mapping[str, object]]) -> Sequence[Figure]:
+def _with_pools(changes: Differences, documents: Sequence[Mapping[str, object]]) -> Sequence[Figure]:
     """Figures of limits: the only pool of both builds has its name there too."""
     plans = [typed(document).plan for document in documents]
     names = [{pool.name for pool in plan.pools} if plan else set[str]() for plan in plans]
-    whole = next((each for each in found.figures if each.label == "RAM, all pools"), None)
+    whole = next((figure for figure in changes.figures if figure.label == "RAM, all pools"), None)
     if whole is None or names[0] != names[1] or len(names[0]) != 1:
-        return found.figures
-    return (*found.figures, replace(whole, label=f"RAM, pool {min(names[0])}"))
+        return changes.figures
+    return (*changes.figures, replace(whole, label=f"RAM, pool {min(names[0])}"))
 
 
 def _document(source: str) -> dict[str, object]:
@@ -168,22 +168,28 @@ def _document(source: str) -> dict[str, object]:
                 try:
                     return read_report(copy)
                 except CodegenError as error:
-                    raise CodegenError(replace(each, where=source) for each in error.messages) from error
+                    raise CodegenError(
+                        replace(message, where=source) for message in error.messages
+                    ) from error
     help_ = "give a folder of `codegen build`, its report.json, or REVISION:PATH of one that git has"
     raise CodegenError(Message(code="E204", text=f"no file {source}, and git shows none", help=help_))
 
 
-def _show(found: Differences) -> None:
-    if found.subjects:
-        table("", ["not the same", "before", "after"], [[e.what, e.before, e.after] for e in found.subjects])
+def _show(differences: Differences) -> None:
+    if differences.subjects:
+        table(
+            "",
+            ["not the same", "before", "after"],
+            [[e.what, e.before, e.after] for e in differences.subjects],
+        )
         click.echo("")
     rows = [
-        [each.label, _number(each.before), _number(each.after), _change(each), each.percent or "-"]
-        for each in found.figures
-        if (each.before, each.after) != (None, None)
+        [figure.label, _number(figure.before), _number(figure.after), _change(figure), figure.percent or "-"]
+        for figure in differences.figures
+        if (figure.before, figure.after) != (None, None)
     ]
     table("", ["figure", "before", "after", "change", "%"], rows)
-    for title, changes in (("step", found.steps), ("buffer", found.buffers)):
+    for title, changes in (("step", differences.steps), ("buffer", differences.buffers)):
         if changes:
             click.echo("")
             click.echo(f"{counted(len(changes), title)} not the same:")
@@ -204,7 +210,9 @@ def _change(figure: Figure) -> str:
 def _told(change: Change) -> str:
     if change.what != "changed":
         return f"{change.name}: {change.what}"
-    moved = [f"{each.label} {_number(each.before)} -> {_number(each.after)}" for each in change.figures]
+    moved = [
+        f"{figure.label} {_number(figure.before)} -> {_number(figure.after)}" for figure in change.figures
+    ]
     return f"{change.name}: " + ", ".join(
         [*([change.note.replace("→", "->")] if change.note else []), *moved]
     )

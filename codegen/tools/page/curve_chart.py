@@ -61,7 +61,7 @@ def curve_chart(points: Sequence[CurvePoint]) -> CurveChart | None:
 
 
 def _path(dots: Sequence[Dot]) -> str:
-    """What is had for at most so much work: level up to the next plan, then down to it."""
+    """Path of the fewest bytes for at most so much work: level up to the next plan, then down to it."""
     first, *rest = sorted(dots, key=lambda dot: (dot.x, -dot.y))
     return f"M{first.x:.1f} {first.y:.1f}" + "".join(f"H{dot.x:.1f}V{dot.y:.1f}" for dot in rest)
 

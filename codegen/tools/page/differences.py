@@ -1,4 +1,4 @@
-"""What is different between two builds: figures side by side, steps that changed, buffers that moved."""
+"""Differences between two builds: figures side by side, steps that changed, buffers that moved."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -50,7 +50,8 @@ class Change:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Subject:
-    """What the builds are of, where it is not the same: then figures say nothing of a change in the model."""
+    """Subject of the two builds, where it is not the same: then figures say nothing of a change in the
+    model."""
 
     what: str
     before: str
@@ -81,7 +82,7 @@ def parts(report: Report) -> tuple[tuple[str, Report], ...]:
     """(prefix of its keys, report) of each model; a single model's are those of the whole."""
     if report.models is None:
         return (("", report),)
-    return tuple((f"models[{index}].", each) for index, each in enumerate(report.models))
+    return tuple((f"models[{index}].", model) for index, model in enumerate(report.models))
 
 
 def differences(before: Report, after: Report) -> Differences:
@@ -120,14 +121,14 @@ _NONE = "-"
 
 
 def _subjects(before: Report, after: Report, pairs: Sequence[tuple[_Part, _Part]]) -> Iterator[Subject]:
-    boards = [each.board.name if each.board else _NONE for each in (before, after)]
+    boards = [report.board.name if report.board else _NONE for report in (before, after)]
     rows = [("board", *boards)]
     for (_, old), (_, new) in pairs:
         if old.model and new.model and old.model.sha256 != new.model.sha256:
-            rows.append(("model file", *(_file(each.model) for each in (old, new))))
+            rows.append(("model file", *(_file(part.model) for part in (old, new))))
     paired = [{id(pair[side][1]) for pair in pairs} for side in (0, 1)]
     alone = [
-        [each.model.name for _, each in parts(whole) if each.model and id(each) not in of_pairs]
+        [part.model.name for _, part in parts(whole) if part.model and id(part) not in of_pairs]
         for whole, of_pairs in zip((before, after), paired, strict=True)
     ]
     rows += [("model", name, _NONE) for name in alone[0]] + [("model", _NONE, name) for name in alone[1]]
@@ -189,10 +190,10 @@ def _pools(before: Report, after: Report) -> Iterator[Figure]:
 
 def value_at(report: Report, key: str) -> int | None:
     """A number by its key, such as `plan.peak_bytes`; None where the report has it not."""
-    found: object = report
+    value: object = report
     for name in key.split("."):
-        found = getattr(found, name, None)
-    return found if isinstance(found, int) else None
+        value = getattr(value, name, None)
+    return value if isinstance(value, int) else None
 
 
 class _Named(Protocol):
@@ -229,8 +230,8 @@ def _change(
 
 
 def _number(owner: tuple[str, _Named] | None, field: str) -> int | None:
-    found = getattr(owner[1], field) if owner else None
-    return found if isinstance(found, int) else None
+    value = getattr(owner[1], field) if owner else None
+    return value if isinstance(value, int) else None
 
 
 _STEP_FIELDS = (
@@ -250,9 +251,9 @@ def _step_changes(before: _Part, after: _Part) -> Iterator[Change]:
     news = {step.name: (f"{after[0]}steps[{i}]", step) for i, step in enumerate(after[1].steps or ())}
     for name in {**olds, **news}:
         old, new = olds.get(name), news.get(name)
-        found = _change(name, old, new, _STEP_FIELDS, _kernels(old and old[1], new and new[1]))
-        if found is not None:
-            yield found
+        change = _change(name, old, new, _STEP_FIELDS, _kernels(old and old[1], new and new[1]))
+        if change is not None:
+            yield change
 
 
 def _kernels(old: Step | None, new: Step | None) -> str:
@@ -264,17 +265,17 @@ def _kernels(old: Step | None, new: Step | None) -> str:
 def _buffers(part: _Part) -> dict[str, tuple[str, Buffer]]:
     """Buffers by name, with their keys in the document."""
     prefix, plan = part[0], part[1].plan
-    found = (plan.buffers if plan else None) or ()
-    return {buffer.id: (f"{prefix}plan.buffers[{index}]", buffer) for index, buffer in enumerate(found)}
+    buffers = (plan.buffers if plan else None) or ()
+    return {buffer.id: (f"{prefix}plan.buffers[{index}]", buffer) for index, buffer in enumerate(buffers)}
 
 
 def _buffer_changes(before: _Part, after: _Part) -> Iterator[Change]:
     olds, news = _buffers(before), _buffers(after)
     for name in {**olds, **news}:
         old, new = olds.get(name), news.get(name)
-        found = _change(name, old, new, _BUFFER_FIELDS, _moved(old and old[1], new and new[1]))
-        if found is not None:
-            yield found
+        change = _change(name, old, new, _BUFFER_FIELDS, _moved(old and old[1], new and new[1]))
+        if change is not None:
+            yield change
 
 
 def _moved(old: Buffer | None, new: Buffer | None) -> str:

@@ -13,7 +13,7 @@ _LETTER, _WIDE_LETTER = 6.8, 10.8
 """Pixels of a letter, and of one of `_WIDE`."""
 _WIDE = frozenset("mwMW")
 _HEAD_LETTER = 8.0
-"""Of a heading's."""
+"""Pixels of a letter of a heading."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,7 +31,7 @@ class FlashTile:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TileGroup:
-    """What lies together; `key`: its bytes in the document."""
+    """Constants or functions that lie together; `key`: their bytes in the document."""
 
     rect: Rect
     title: str
@@ -87,12 +87,12 @@ def _heaps(report: Report) -> Iterator[_Heap]:
         items = [
             _FlashItem(
                 kind="code",
-                name=each.name,
+                name=function.name,
                 told="machine code",
-                size_bytes=each.bytes,
+                size_bytes=function.bytes,
                 key=f"elf.functions[{number}].bytes",
             )
-            for number, each in enumerate(report.elf.functions)
+            for number, function in enumerate(report.elf.functions)
         ]
         yield _heap("code of the model", report.elf.model_code_bytes, "elf.model_code_bytes", items)
 

@@ -80,7 +80,7 @@ class PlanRow:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Chip:
-    """What was checked, and whether it holds; None: not known."""
+    """A check of a build or run, and whether it holds; None: not known."""
 
     text: str
     holds: bool | None
@@ -116,16 +116,16 @@ def page(
     Raises msgspec.ValidationError for a document that is no report.
     """
     report = typed(document)
-    found: Differences | None = None if against is None else differences(typed(against), report)
+    changes: Differences | None = None if against is None else differences(typed(against), report)
     models = tuple(
         _part(
             number,
             prefix,
-            each,
-            (excerpts or {}).get(each.model.name if each.model else "", {}),
+            part,
+            (excerpts or {}).get(part.model.name if part.model else "", {}),
             report.product.models[number] if report.product else None,
         )
-        for number, (prefix, each) in enumerate(parts(report))
+        for number, (prefix, part) in enumerate(parts(report))
     )
     return render_page(
         "tools/page/page.html.j2",
@@ -137,7 +137,7 @@ def page(
         title=", ".join(part.name for part in models),
         flash=flash_chart.flash_groups(report),
         flash_size=(flash_chart.WIDTH, flash_chart.HEIGHT),
-        differences=found,
+        differences=changes,
         kinds=KINDS,
         runners=RUNNERS,
         counted=COUNTED,
@@ -242,7 +242,7 @@ def _chips(report: Report) -> Iterator[Chip]:
         planned = {pool.name: pool.peak_bytes for pool in plan.pools}
         same = all(planned.get(pool.name) == pool.peak_bytes for pool in run.pools)
         yield Chip(text="measured peak is the planned peak", holds=same)
-        yield Chip(text="outputs equal the reference", holds=all(each.matches for each in run.outputs))
+        yield Chip(text="outputs equal the reference", holds=all(output.matches for output in run.outputs))
         yield Chip(text="nothing written beside the pools", holds=run.guards_intact)
     else:
         yield Chip(text="not run yet: nothing is measured", holds=None)

@@ -53,9 +53,10 @@ def report(
     path = source or Path("out") / example_model().stem
     folder = path if path.is_dir() else path.parent
     target = output or folder / PAGE
-    given = (("-o", target), ("--trace", trace_file), ("--overlay", overlay_file))
-    written = [(flag, file) for flag, file in given if file is not None]
-    files = [each / DATA if each.is_dir() else each for each in (path, against) if each is not None]
+    outputs = (("-o", target), ("--trace", trace_file), ("--overlay", overlay_file))
+    written = [(flag, file) for flag, file in outputs if file is not None]
+    reports = [source for source in (path, against) if source is not None]
+    files = [source / DATA if source.is_dir() else source for source in reports]
     check_outputs(written, [("read by this command", file) for file in files])
     document = read_report(path)
     lines = [write_page(document, target, folder, None if against is None else read_report(against))]

@@ -16,13 +16,13 @@ from codegen.tools.page.words import name_of
 def trace(document: Mapping[str, object]) -> str:
     """JSON that Perfetto opens: a process a model, a track of its steps, a counter a pool."""
     report = typed(document)
-    events = [event for pid, (_, each) in enumerate(parts(report), 1) for event in _events(pid, each)]
-    found = {
+    events = [event for pid, (_, part) in enumerate(parts(report), 1) for event in _events(pid, part)]
+    contents = {
         "displayTimeUnit": "ns",
         "otherData": {"unit": "1 ns is one unit of cost"},
         "traceEvents": events,
     }
-    return msgspec.json.encode(found).decode() + "\n"
+    return msgspec.json.encode(contents).decode() + "\n"
 
 
 def _events(pid: int, report: Report) -> Iterator[dict[str, object]]:
@@ -87,8 +87,8 @@ def _counters(
 
 
 def _covered(ranges: list[tuple[int, int]]) -> int:
-    found = end = 0
+    total = end = 0
     for start, stop in ranges:
-        found += max(stop - max(start, end), 0)
+        total += max(stop - max(start, end), 0)
         end = max(end, stop)
-    return found
+    return total

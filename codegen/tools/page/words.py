@@ -13,7 +13,7 @@ KINDS: Mapping[str, str] = {
 }
 """Kinds of buffers, as people read them."""
 RUNNERS: Mapping[str, str] = {"qemu": "QEMU", "host": "this machine", "serial": "a real board"}
-"""Where a run was, as people read it."""
+"""Places of a run, as people read them."""
 
 
 COUNTED: Mapping[str, str] = {
@@ -61,7 +61,7 @@ def curve_words(plans: int) -> str:
 
 
 def name_of(buffer: Buffer) -> str:
-    """What lies in a buffer."""
+    """Names of the values that lie in a buffer."""
     return ", ".join(buffer.values) or buffer.id
 
 
@@ -88,19 +88,19 @@ class Reasons:
 
     def why(self, buffer: Buffer) -> str:
         """Place, then overlaps, in sentences."""
-        found = [self._place(buffer)]
+        sentences = [self._place(buffer)]
         if buffer.offset + buffer.size_bytes == self._peaks[buffer.pool]:
-            found.append("Its end is the peak of the pool.")
-        found += [
+            sentences.append("Its end is the peak of the pool.")
+        sentences += [
             f"Written over {counted(shared.bytes, 'byte')} of {self._names[shared.id]}, "
             "which the kernel has read by then."
             for shared in buffer.over
         ]
-        found += [
+        sentences += [
             f"{self._names[id_]} is written over {counted(bytes_, 'byte')} of it."
             for id_, bytes_ in self._covered.get(buffer.id, ())
         ]
-        return " ".join(found)
+        return " ".join(sentences)
 
     def _place(self, buffer: Buffer) -> str:
         if buffer.offset == 0:
@@ -113,7 +113,7 @@ class Reasons:
 
 
 def bound_words(pool: Pool) -> str:
-    """Whether a pool's peak can be lower."""
+    """Words for the room below a pool's peak: how far it is above the lower bound."""
     if pool.peak_bytes == pool.lower_bound_bytes:
         return "no plan of these buffers needs less"
     return f"{counted(pool.peak_bytes - pool.lower_bound_bytes, 'byte')} above the lower bound"
@@ -126,11 +126,11 @@ FIXED: Mapping[str, str] = {
     "order": "the order of the steps",
     "plans of the models": "the plan of each model",
 }
-"""What a proof can take as given."""
+"""Words for things that a proof can take as given."""
 
 OPTIMISED: Mapping[str, str] = {
     "placement": "where every buffer lies",
     "order": "the order of the steps",
     "bases": "where each model begins in the pools",
 }
-"""What a proof can be about."""
+"""Words for things that a proof can be about."""

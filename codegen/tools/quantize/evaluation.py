@@ -48,7 +48,7 @@ class Evaluation:
     """Shares of samples with the right class; None without labels."""
     outputs: tuple[OutputError, ...]
     layers: tuple[LayerLoss, ...]
-    """Those that add most first."""
+    """Layers in order of the error that they add, the largest first."""
 
 
 def session(onnxruntime: Any, model: Any) -> Any:
@@ -66,19 +66,19 @@ def evaluate(onnxruntime: Any, real: Any, quantised: Any, samples: Samples, prog
     names = [value.name for value in real.graph.output]
     pairs = _pairs(real, quantised)
     both = [
-        session(onnxruntime, _with_outputs(model, wanted))
-        for model, wanted in ((real, list(pairs)), (quantised, list(pairs.values())))
+        session(onnxruntime, _with_outputs(model, outputs))
+        for model, outputs in ((real, list(pairs)), (quantised, list(pairs.values())))
     ]
     inputs = {value.name for value in real.graph.input}
     sums = {name: np.zeros(2) for name in pairs}  # squares of errors, squares of values
     outputs: list[tuple[list[np.ndarray], list[np.ndarray]]] = []
     for index, row in enumerate(samples.rows):
         progress("evaluate", index, len(samples.rows))
-        expected, got = (_by_name(each, row) for each in both)
+        expected, got = (_by_name(model_session, row) for model_session in both)
         expected |= {name: row[name] for name in inputs}
         for name, other in pairs.items():
-            first, second = (np.asarray(each, np.float64) for each in (expected[name], got[other]))
-            sums[name] += np.sum((first - second) ** 2), np.sum(first**2)
+            exact, rounded = (np.asarray(array, np.float64) for array in (expected[name], got[other]))
+            sums[name] += np.sum((exact - rounded) ** 2), np.sum(exact**2)
         outputs.append(([expected[name] for name in names], [got[name] for name in names]))
     errors = {name: _ratio(*sum_) for name, sum_ in sums.items()}
     agreement, accuracies = _classes(outputs, samples.labels)
@@ -93,7 +93,7 @@ def evaluate(onnxruntime: Any, real: Any, quantised: Any, samples: Samples, prog
 
 
 def _by_name(one: Any, row: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    names = [each.name for each in one.get_outputs()]
+    names = [output.name for output in one.get_outputs()]
     return dict(zip(names, one.run(names, dict(row)), strict=True))
 
 
@@ -102,8 +102,10 @@ def _pairs(real: Any, quantised: Any) -> dict[str, str]:
     made = {name for node in quantised.graph.node for name in node.output}
     names = [value.name for value in real.graph.input]
     names += [name for node in real.graph.node for name in node.output]
-    found = {name: name + _DEQUANTISED for name in names if name + _DEQUANTISED in made}
-    return {name: found.get(name, name) for name in names if name and (name in found or name in made)}
+    dequantised = {name: name + _DEQUANTISED for name in names if name + _DEQUANTISED in made}
+    return {
+        name: dequantised.get(name, name) for name in names if name and (name in dequantised or name in made)
+    }
 
 
 def _with_outputs(model: Any, names: Sequence[str]) -> Any:
@@ -121,29 +123,30 @@ def _ratio(error: float, value: float) -> float:
 
 
 def _losses(real: Any, errors: Mapping[str, float]) -> tuple[LayerLoss, ...]:
-    found: list[LayerLoss] = []
+    losses: list[LayerLoss] = []
     for node in real.graph.node:
         error = max((errors[name] for name in node.output if name in errors), default=None)
         if error is not None:
             before = max((errors.get(name, 0.0) for name in node.input), default=0.0)
             added = math.sqrt(max(error**2 - before**2, 0.0))
             label = node.name or next(iter(node.output))
-            found.append(LayerLoss(node=label, op=node.op_type, error=error, added=added))
-    return tuple(sorted(found, key=lambda each: -each.added))
+            losses.append(LayerLoss(node=label, op=node.op_type, error=error, added=added))
+    return tuple(sorted(losses, key=lambda loss: -loss.added))
 
 
 Pair = tuple[list[np.ndarray], list[np.ndarray]]
 
 
 def _differences(name: str, index: int, outputs: Sequence[Pair]) -> OutputError:
-    first = np.stack([np.asarray(each[0][index], np.float64) for each in outputs])
-    second = np.stack([np.asarray(each[1][index], np.float64) for each in outputs])
-    differences = np.abs(first - second)
+    exact, rounded = (
+        np.stack([np.asarray(pair[side][index], np.float64) for pair in outputs]) for side in (0, 1)
+    )
+    differences = np.abs(exact - rounded)
     return OutputError(
         name=name,
         largest=float(differences.max(initial=0.0)),
         mean=float(differences.mean()) if differences.size else 0.0,
-        largest_value=float(np.abs(first).max(initial=0.0)),
+        largest_value=float(np.abs(exact).max(initial=0.0)),
     )
 
 
@@ -153,11 +156,11 @@ def _classes(
     """Share of equal classes; shares of right ones of both models."""
     if outputs[0][0][0].size < 2:
         return None, (None, None)
-    first, second = (np.array([int(np.argmax(each[side][0])) for each in outputs]) for side in (0, 1))
-    agreement = _share(first, second)
+    exact, rounded = (np.array([int(np.argmax(pair[side][0])) for pair in outputs]) for side in (0, 1))
+    agreement = _share(exact, rounded)
     if labels is None:
         return agreement, (None, None)
-    return agreement, (_share(first, labels), _share(second, labels))
+    return agreement, (_share(exact, labels), _share(rounded, labels))
 
 
 def _share(first: np.ndarray, second: np.ndarray) -> float:

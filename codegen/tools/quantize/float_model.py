@@ -46,23 +46,23 @@ def float_model(path: Path, data: bytes) -> FloatModel:
             raise CodegenError(Message(code="E297", where=name, text=text, help=_HELP))
     onnx = onnx_package(name)
     model = onnx.ModelProto.FromString(data)
-    opened = _fix_batch(model, {each.name for each in graph.inputs})
+    opened = _fix_batch(model, {graph_input.name for graph_input in graph.inputs})
     messages = Messages()
     inputs: list[ModelInput] = []
-    for each in graph.inputs:
-        shape = each.shape
-        if each.name in opened and shape:
+    for graph_input in graph.inputs:
+        shape = graph_input.shape
+        if graph_input.name in opened and shape:
             shape = (1, *shape[1:])
         if shape is None or any(extent < 1 for extent in shape):
-            text = f'input "{printable(each.name)}" has no fixed shape'
+            text = f'input "{printable(graph_input.name)}" has no fixed shape'
             help_ = (
                 "export the model with fixed shapes; only an input's first extent may be open, it becomes 1"
             )
             messages.add("E298", text, where=name, help=help_)
         else:
-            inputs.append(ModelInput(name=each.name, shape=shape, dtype=each.dtype))
+            inputs.append(ModelInput(name=graph_input.name, shape=shape, dtype=graph_input.dtype))
     messages.raise_if_any()
-    _drop_constant_inputs(model, {each.name for each in inputs})
+    _drop_constant_inputs(model, {graph_input.name for graph_input in inputs})
     return FloatModel(proto=_of_opset(onnx, model, name), inputs=tuple(inputs), opened=tuple(sorted(opened)))
 
 
@@ -98,7 +98,7 @@ def _drop_constant_inputs(model: Any, names: set[str]) -> None:
 
 
 def _of_opset(onnx: Any, model: Any, name: str) -> Any:
-    version = next((each.version for each in model.opset_import if each.domain in ("", "ai.onnx")), _OPSET)
+    version = next((opset.version for opset in model.opset_import if opset.domain in ("", "ai.onnx")), _OPSET)
     if version >= _OPSET:
         return model
     try:

@@ -68,7 +68,7 @@ def quantize(
     """`codegen quantize`."""
     target = output or model.with_name(f"{model.stem}_int8.onnx")
     with progress(quiet or as_json) as stage:
-        found = quantize_model(
+        quantized = quantize_model(
             model,
             calibration,
             target,
@@ -77,31 +77,31 @@ def quantize(
             progress=stage,
         )
     if as_json:
-        document = msgspec.to_builtins(found, enc_hook=str)
+        document = msgspec.to_builtins(quantized, enc_hook=str)
         click.echo(to_json({"schema": 1, "method": method, "per_channel": per_channel, **document}), nl=False)
     elif not quiet:
-        _show(found, method)
+        _show(quantized, method)
     return ExitCode.OK
 
 
-def _show(found: Quantized, method: str) -> None:
-    for name in found.opened:
+def _show(quantized: Quantized, method: str) -> None:
+    for name in quantized.opened:
         click.echo(f"batch     the first extent of {name} was open and is 1")
-    click.echo(f"calibrated  {counted(found.samples, 'sample')}, {method}")
-    if found.samples < FEW_SAMPLES:
+    click.echo(f"calibrated  {counted(quantized.samples, 'sample')}, {method}")
+    if quantized.samples < FEW_SAMPLES:
         click.echo(
             f"note      fewer than {FEW_SAMPLES} samples: ranges of values that they do not show are cut off"
         )
-    for name, share in found.outside:
+    for name, share in quantized.outside:
         click.echo(
             f"note      {share:.1%} of the evaluated samples have numbers in {name} that calibration has not "
             "seen: they are cut off"
         )
-    if found.evaluation is not None:
-        _show_loss(found.evaluation)
-    _show_float(found)
-    size = f"{found.quantised_bytes:,} bytes, of {found.float_bytes:,}"
-    click.echo(f"written   {found.path}  ({size}; codegen imports it)")
+    if quantized.evaluation is not None:
+        _show_loss(quantized.evaluation)
+    _show_float(quantized)
+    size = f"{quantized.quantised_bytes:,} bytes, of {quantized.float_bytes:,}"
+    click.echo(f"written   {quantized.path}  ({size}; codegen imports it)")
 
 
 def _show_float(quantized: Quantized) -> None:
@@ -116,20 +116,22 @@ def _show_float(quantized: Quantized) -> None:
         )
 
 
-def _show_loss(found: Evaluation) -> None:
-    click.echo(f"evaluated   {counted(found.samples, 'sample')} against the float model")
-    if found.agreement is not None:
-        click.echo(f"agreement   {found.agreement:.2%} of the samples have the same largest output")
-    if found.float_accuracy is not None and found.quantised_accuracy is not None:
-        click.echo(f"accuracy    {found.quantised_accuracy:.2%}, in float {found.float_accuracy:.2%}")
-    for each in found.outputs:
+def _show_loss(evaluation: Evaluation) -> None:
+    click.echo(f"evaluated   {counted(evaluation.samples, 'sample')} against the float model")
+    if evaluation.agreement is not None:
+        click.echo(f"agreement   {evaluation.agreement:.2%} of the samples have the same largest output")
+    if evaluation.float_accuracy is not None and evaluation.quantised_accuracy is not None:
         click.echo(
-            f"error       {each.name}: mean {each.mean:.3g}, at most {each.largest:.3g}; "
-            f"values up to {each.largest_value:.3g}"
+            f"accuracy    {evaluation.quantised_accuracy:.2%}, in float {evaluation.float_accuracy:.2%}"
+        )
+    for error in evaluation.outputs:
+        click.echo(
+            f"error       {error.name}: mean {error.mean:.3g}, at most {error.largest:.3g}; "
+            f"values up to {error.largest_value:.3g}"
         )
     rows = [
-        [each.node, each.op, f"{100 * each.added:.2f}", f"{100 * each.error:.2f}"]
-        for each in found.layers[:_LAYERS]
+        [layer.node, layer.op, f"{100 * layer.added:.2f}", f"{100 * layer.error:.2f}"]
+        for layer in evaluation.layers[:_LAYERS]
     ]
     click.echo("")
     table("layers that lose most", ["node", "operator", "adds %", "error %"], rows)

@@ -87,7 +87,7 @@ def quantize(
     name = printable(model.name)
     arrays = [path for path in (calibration, evaluation) if path is not None]
     data = _read(existing(model, "a float .onnx file"))
-    check_outputs([("-o", output)], [("the model", model), *(("its samples", each) for each in arrays)])
+    check_outputs([("-o", output)], [("the model", model), *(("its samples", path) for path in arrays)])
     real = float_model(model, data)
     samples = read_samples(existing(calibration, "an .npz file"), real.inputs)
     held_out = None if evaluation is None else existing(evaluation, "an .npz file")
@@ -220,7 +220,7 @@ def _quantise(onnxruntime: Any, source: Path, target: Path, calls: "_Calls", sch
 
 
 class _Calls:
-    """What the quantiser asks for samples: one a call, then None."""
+    """Source of samples for the quantiser: one a call, then None."""
 
     def __init__(self, samples: Samples, progress: Progress) -> None:
         self._samples, self._progress = samples, progress

@@ -27,7 +27,7 @@ class ModelInput:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Samples:
-    """What the model is asked: the arrays of each sample by the input's name."""
+    """Samples for a model: the arrays of each sample by the input's name."""
 
     rows: tuple[dict[str, np.ndarray], ...]
     labels: np.ndarray | None
@@ -42,7 +42,7 @@ def read_samples(path: Path, inputs: Sequence[ModelInput]) -> Samples:
     """
     arrays = ArraySource(path=path).load()
     messages, where = Messages(), str(path)
-    names = [each.name for each in inputs]
+    names = [tensor.name for tensor in inputs]
     for index, name in enumerate(names):  # by number, as `run --input` takes them
         number = f"x{index}"
         if name not in arrays and number not in names and number in arrays:
@@ -53,40 +53,39 @@ def read_samples(path: Path, inputs: Sequence[ModelInput]) -> Samples:
                 f"inputs of the model: {listed(names)} (or x0, x1, ...); right classes are called {LABELS}"
             )
             messages.add("E221", f'array "{key}" is no input of the model', where=where, help=help_)
-    found: dict[str, np.ndarray] = {}
-    for each in inputs:
-        data = arrays.get(each.name)
+    rows_of: dict[str, np.ndarray] = {}
+    for tensor in inputs:
+        data = arrays.get(tensor.name)
         if data is None:
-            help_ = (
-                f"numpy.savez(FILE, **{{{each.name!r}: samples}}) writes one; it holds {listed(list(arrays))}"
-            )
-            messages.add("E221", f'no array for input "{each.name}", {each}', where=where, help=help_)
-        elif (rows := _rows(data, each)) is None:
-            text = f'array "{each.name}" is {data.dtype}{list(data.shape)}, the input {each}'
-            help_ = f"it is [samples, {', '.join(map(str, _wanted(each)))}] of {each.dtype}"
-            if guess := layout_advice(data.shape, (1, *_wanted(each)), each.name):
+            held = listed(list(arrays))
+            help_ = f"numpy.savez(FILE, **{{{tensor.name!r}: samples}}) writes one; it holds {held}"
+            messages.add("E221", f'no array for input "{tensor.name}", {tensor}', where=where, help=help_)
+        elif (rows := _rows(data, tensor)) is None:
+            text = f'array "{tensor.name}" is {data.dtype}{list(data.shape)}, the input {tensor}'
+            help_ = f"it is [samples, {', '.join(map(str, _wanted(tensor)))}] of {tensor.dtype}"
+            if guess := layout_advice(data.shape, (1, *_wanted(tensor)), tensor.name):
                 help_ += f"; {guess}"
             messages.add("E222", text, where=where, help=help_)
         elif not rows.size or not np.isfinite(rows).all():
             text = "is empty" if not rows.size else "holds values that are not finite"
             help_ = "give samples as the network sees them in use, tens or hundreds of them"
-            messages.add("E222", f'array "{each.name}" {text}', where=where, help=help_)
+            messages.add("E222", f'array "{tensor.name}" {text}', where=where, help=help_)
         else:
-            found[each.name] = rows
+            rows_of[tensor.name] = rows
     labels = None if LABELS in names else arrays.get(LABELS)
-    _check_counts(found, labels, path, messages)
+    _check_counts(rows_of, labels, path, messages)
     messages.raise_if_any()
-    count = len(next(iter(found.values())))
+    count = len(next(iter(rows_of.values())))
     return Samples(
-        rows=tuple({name: rows[index] for name, rows in found.items()} for index in range(count)),
+        rows=tuple({name: rows[index] for name, rows in rows_of.items()} for index in range(count)),
         labels=None if labels is None else labels.reshape(-1),
     )
 
 
 def _check_counts(
-    found: dict[str, np.ndarray], labels: np.ndarray | None, path: Path, messages: Messages
+    rows_of: dict[str, np.ndarray], labels: np.ndarray | None, path: Path, messages: Messages
 ) -> None:
-    counts = {len(each) for each in found.values()}
+    counts = {len(rows) for rows in rows_of.values()}
     if len(counts) > 1:
         messages.take(uneven_rows(f"inputs have {' and '.join(map(str, sorted(counts)))} samples", path))
     elif labels is not None and counts and (labels.size not in counts or labels.dtype.kind not in "iu"):
@@ -95,15 +94,15 @@ def _check_counts(
         messages.add("E222", text, where=str(path), help=help_)
 
 
-def _wanted(model_input: ModelInput) -> tuple[int, ...]:
-    shape = model_input.shape
+def _wanted(tensor: ModelInput) -> tuple[int, ...]:
+    shape = tensor.shape
     return shape[1:] if shape[:1] == (1,) else shape
 
 
-def _rows(data: np.ndarray, wanted: ModelInput) -> np.ndarray | None:
+def _rows(data: np.ndarray, tensor: ModelInput) -> np.ndarray | None:
     """[samples, *shape], or None if the array fits neither way."""
-    shape = wanted.shape
-    if str(data.dtype) != wanted.dtype or not data.ndim:
+    shape = tensor.shape
+    if str(data.dtype) != tensor.dtype or not data.ndim:
         return None
     if data.shape[1:] == shape:
         return data

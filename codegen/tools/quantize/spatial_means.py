@@ -64,7 +64,7 @@ def _reduced(onnx: Any, node: Any, constants: Mapping[str, Any]) -> tuple[tuple[
     """The axes of a ReduceMean that are known, and whether they stay as 1; none for another node."""
     if node.op_type != "ReduceMean" or node.domain not in ("", "ai.onnx"):
         return (), True
-    attributes = {each.name: onnx.helper.get_attribute_value(each) for each in node.attribute}
+    attributes = {attribute.name: onnx.helper.get_attribute_value(attribute) for attribute in node.attribute}
     axes = attributes.get("axes", ())
     if len(node.input) > 1 and node.input[1] in constants:
         axes = np.asarray(onnx.numpy_helper.to_array(constants[node.input[1]])).reshape(-1).tolist()

@@ -27,14 +27,14 @@ def board_choices(results: Sequence[Result]) -> tuple[BoardChoice, ...]:
     return tuple(sorted(choices, key=lambda choice: (models.index(choice.model), _rank(choice))))
 
 
-def _choice(own: Sequence[Result], pair: tuple[str, str]) -> BoardChoice:
-    done = [result for result in own if result.is_ok]
+def _choice(results: Sequence[Result], pair: tuple[str, str]) -> BoardChoice:
+    done = [result for result in results if result.is_ok]
     return BoardChoice(
         model=pair[0],
         board=pair[1],
         fastest=min(done, key=_slowness, default=None),
         leanest=min(done, key=_ram, default=None),
-        refused=None if done else own[0],
+        refused=None if done else results[0],
     )
 
 

@@ -1,4 +1,4 @@
-"""What came of combinations: one file each, tables of all, and which of them no other beats."""
+"""Results of combinations: one file each, tables of all, and which of them no other beats."""
 
 import csv
 import importlib
@@ -29,7 +29,7 @@ class Result:
     code: str
     """`ok`, or the code of the first message."""
     exit_code: int
-    """What the command for this combination alone would end with."""
+    """Exit code of the command for this combination alone."""
     ram_bytes: int | None = None
     """Planned peaks of all pools; where it was run they are measured to be so."""
     constant_bytes: int | None = None
@@ -50,7 +50,7 @@ class Result:
 
     @property
     def is_ok(self) -> bool:
-        """Whether the combination went through."""
+        """True if the combination went through."""
         return self.exit_code == 0
 
     @property
@@ -85,23 +85,23 @@ class Store:
     def write(self, result: Result) -> None:
         """Keep it: the file appears whole."""
         path = self._folder / f"{result.key}.json"
-        own = path.with_suffix(".new")
-        own.unlink(missing_ok=True)
-        write_whole(own, msgspec.json.format(msgspec.json.encode(result)) + b"\n", mode=0o644)
-        own.replace(path)
+        new_path = path.with_suffix(".new")
+        new_path.unlink(missing_ok=True)
+        write_whole(new_path, msgspec.json.format(msgspec.json.encode(result)) + b"\n", mode=0o644)
+        new_path.replace(path)
 
 
 def best(results: Sequence[Result]) -> tuple[Result, ...]:
-    """Of each model and board those that no other beats: none has less or as little of RAM, flash and
-    instructions, and less of one (a Pareto front). Equal ones: the first."""
+    """Results that no other of their model and board beats: none has less or as little of RAM, flash and
+    instructions, and less of one (a Pareto front). Of equal ones the first."""
     return tuple(
-        each
-        for index, each in enumerate(results)
-        if each.is_ok
+        result
+        for index, result in enumerate(results)
+        if result.is_ok
         and not any(
-            _beats(other, each) or (_costs(other) == _costs(each) and place < index)
+            _beats(other, result) or (_costs(other) == _costs(result) and place < index)
             for place, other in enumerate(results)
-            if other.is_ok and (other.model, other.board) == (each.model, each.board)
+            if other.is_ok and (other.model, other.board) == (result.model, result.board)
         )
     )
 
@@ -119,16 +119,16 @@ def _beats(one: Result, other: Result) -> bool:
 
 def write_tables(results: Sequence[Result], folder: Path) -> tuple[Path, ...]:
     """`sweep.csv`, and `sweep.parquet` where pyarrow is installed; a column says what no other beats."""
-    front = {each.key for each in best(results)}
+    front = {result.key for result in best(results)}
     names = [field.name for field in fields(Result)]
-    rows = [[getattr(each, name) for name in names] for each in results]
+    rows = [[getattr(result, name) for name in names] for result in results]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*names, "best"])
-    writer.writerows([*row, each.key in front] for each, row in zip(results, rows, strict=True))
+    writer.writerows([*row, result.key in front] for result, row in zip(results, rows, strict=True))
     path = folder / "sweep.csv"
     path.write_text(text.getvalue(), encoding="utf-8", newline="")
-    return (path, *_parquet(names, rows, [each.key in front for each in results], folder))
+    return (path, *_parquet(names, rows, [result.key in front for result in results], folder))
 
 
 def _parquet(

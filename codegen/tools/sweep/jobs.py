@@ -1,4 +1,4 @@
-"""What there is to do: combinations, and the name that each has by its contents."""
+"""Work of a sweep: combinations, and the name that each has by its contents."""
 
 import hashlib
 import itertools
@@ -88,18 +88,21 @@ def combinations(
         Combination(
             model=str(path),
             data=data[path],
-            options=replace(options, board=board, optimize=level, pool_limits={**options.pool_limits, **own}),
+            options=replace(
+                options, board=board, optimize=level, pool_limits={**options.pool_limits, **swept}
+            ),
             until=until,
         )
         for path in models
         for board in boards
         for level in optimize
-        for own in pools
+        for swept in pools
     )
 
 
 def _bytes_of(model: Path, limits: ByteLimits) -> bytes:
-    """What a worker gets, constants beside the model brought in; of no model its bytes: the job says why."""
+    """Bytes that a worker gets, constants beside the model brought in; of no model its bytes: the job says
+    why."""
     try:
         return model_bytes(model, limits)
     except CodegenError:
@@ -123,16 +126,16 @@ def limits_of(text: str) -> tuple[str, tuple[int, ...]]:
         raise _refused(text, "the range is empty")
     if stride == 0 or (first == 0 and dots and not colon):
         raise _refused(text, "such a range never ends")
-    found: list[int] = []
+    limits: list[int] = []
     size = first
     while size <= last:
-        found.append(size)
-        if len(found) > _MOST_LIMITS:
+        limits.append(size)
+        if len(limits) > _MOST_LIMITS:
             raise _refused(text, f"more than {_MOST_LIMITS:,} limits")
         if first == last:
             break
         size = size * 2 if stride is None else size + stride
-    return name, tuple(found)
+    return name, tuple(limits)
 
 
 def _refused(text: str, why: str) -> CodegenError:

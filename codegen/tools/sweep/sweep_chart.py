@@ -20,7 +20,7 @@ _AXES = (
     ("constant_bytes", "constants"),
 )
 _ROOM = 0.06
-"""Of an axis, left free at both of its ends."""
+"""Share of an axis that is left free at both of its ends."""
 _MOST_TICKS = 9
 
 
@@ -72,19 +72,19 @@ class _Scale:
     is_bytes: bool
 
     def share(self, value: float) -> float:
-        """Where a value lies, from 0 to 1."""
+        """Place of a value on the axis, from 0 to 1."""
         return math.log(max(value, 1) / self.low) / math.log(self.high / self.low)
 
     def ticks(self) -> Iterator[int]:
         """At most nine values that read well."""
-        found = list(_round_numbers(self.low, self.high, self.is_bytes))
-        yield from found[:: -(-len(found) // _MOST_TICKS) or 1]
+        values = list(_round_numbers(self.low, self.high, self.is_bytes))
+        yield from values[:: -(-len(values) // _MOST_TICKS) or 1]
 
 
 def sweep_chart(results: Sequence[Result], best_keys: frozenset[str]) -> SweepChart | None:
     """None where fewer than two combinations have both figures."""
     shown, field, words = next(
-        ((found, *axis) for axis in _AXES if len(found := _figures(results, axis[0])) > 1), ((), "", "")
+        ((figures, *axis) for axis in _AXES if len(figures := _figures(results, axis[0])) > 1), ((), "", "")
     )
     if not shown:
         return None
@@ -131,9 +131,9 @@ def sweep_chart(results: Sequence[Result], best_keys: frozenset[str]) -> SweepCh
 def _figures(results: Sequence[Result], field: str) -> tuple[tuple[int, Result, int, int], ...]:
     """Number, result, RAM and `field` of those that have both."""
     return tuple(
-        (index, each, each.ram_bytes, value)
-        for index, each in enumerate(results)
-        if each.is_ok and each.ram_bytes is not None and (value := getattr(each, field)) is not None
+        (index, result, result.ram_bytes, value)
+        for index, result in enumerate(results)
+        if result.is_ok and result.ram_bytes is not None and (value := getattr(result, field)) is not None
     )
 
 
@@ -158,10 +158,10 @@ def _round_numbers(low: float, high: float, is_bytes: bool) -> Iterator[int]:
 def _fronts(dots: Sequence[Dot]) -> Iterator[Front]:
     """One for each model and board of which there are several."""
     for model, board in dict.fromkeys((dot.result.model, dot.result.board) for dot in dots):
-        own = [dot for dot in dots if dot.is_best and (dot.result.model, dot.result.board) == (model, board)]
-        path = _path(sorted(own, key=lambda dot: (dot.x, dot.y)))
+        best = [dot for dot in dots if dot.is_best and (dot.result.model, dot.result.board) == (model, board)]
+        path = _path(sorted(best, key=lambda dot: (dot.x, dot.y)))
         if path:
-            yield Front(model=model, board=board, colour=own[0].colour, path=path)
+            yield Front(model=model, board=board, colour=best[0].colour, path=path)
 
 
 def _path(dots: Sequence[Dot]) -> str:

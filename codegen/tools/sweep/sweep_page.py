@@ -57,18 +57,18 @@ class Filter:
 
 def sweep_page(results: Sequence[Result]) -> str:
     """The page of a sweep."""
-    front = frozenset(each.key for each in best(results))
-    names = model_titles(each.model for each in results)
+    front = frozenset(result.key for result in best(results))
+    names = model_titles(result.model for result in results)
     rows = [
-        SweepRow(index=index, result=each, model=names[each.model], is_best=each.key in front)
-        for index, each in enumerate(results)
+        SweepRow(index=index, result=result, model=names[result.model], is_best=result.key in front)
+        for index, result in enumerate(results)
     ]
     failures = Counter(
-        (each.code, each.message.splitlines()[0] if each.message else "")
-        for each in results
-        if not each.is_ok
+        (result.code, result.message.splitlines()[0] if result.message else "")
+        for result in results
+        if not result.is_ok
     )
-    models, boards = {each.model for each in results}, {each.board for each in results}
+    models, boards = {result.model for result in results}, {result.board for result in results}
     return render_page(
         "tools/sweep/sweep.html.j2",
         title=f"{counted(len(models), 'model')} on {counted(len(boards), 'board')}",
@@ -86,18 +86,18 @@ def sweep_page(results: Sequence[Result]) -> str:
 
 
 def _tiles(results: Sequence[Result], front: int) -> list[tuple[str, int]]:
-    done = sum(each.is_ok for each in results)
+    done = sum(result.is_ok for result in results)
     return [("done", done), ("that no other beats", front), ("not done", len(results) - done)]
 
 
 def _filters(rows: Sequence[SweepRow]) -> list[Filter]:
-    """Those with something to choose."""
-    found = [
+    """Filters with something to choose."""
+    filters = [
         Filter(field=field, values=tuple(dict.fromkeys(_value(row, field) for row in rows)))
         for field in _FILTERS
     ]
-    found.append(Filter(field="state", values=tuple(sorted({row.state for row in rows}, key=_order))))
-    return [each for each in found if len(each.values) > 1]
+    filters.append(Filter(field="state", values=tuple(sorted({row.state for row in rows}, key=_order))))
+    return [shown for shown in filters if len(shown.values) > 1]
 
 
 def _value(row: SweepRow, field: str) -> str:

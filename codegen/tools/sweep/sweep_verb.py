@@ -31,7 +31,7 @@ from codegen.tools.sweep.sweeping import Swept
 from codegen.tools.sweep.sweeping import sweep as sweep_all
 
 _WRONG = (ExitCode.BUG, ExitCode.DIFFERS, ExitCode.PEAK)
-"""What a combination may not end with; that one does not fit is a result."""
+"""Exit codes that a combination may not end with; that one does not fit is a result."""
 
 
 @click.command(cls=GroupedVerb, help=TOOL.verbs["sweep"].help)
@@ -96,27 +96,28 @@ def sweep(
     write_file(page, sweep_page(swept.results).encode())
     written = (*write_tables(swept.results, folder), page)
     if as_json:
-        rows = [msgspec.to_builtins(each) for each in swept.results]
+        rows = [msgspec.to_builtins(result) for result in swept.results]
         click.echo(msgspec.json.format(msgspec.json.encode({"executed": swept.executed, "results": rows})))
     elif not quiet:
         _show(swept, written)
-    return max((each.exit_code for each in swept.results if each.exit_code in _WRONG), default=ExitCode.OK)
+    codes = (result.exit_code for result in swept.results)
+    return max((code for code in codes if code in _WRONG), default=ExitCode.OK)
 
 
 def _limits(words: Sequence[str]) -> Mapping[str, Sequence[int]]:
     """Limits by pool. Raises CodegenError E203 for a word that is none, and for a pool that has two."""
-    found = [limits_of(word) for word in words]
-    twice = [name for name, count in Counter(name for name, _ in found).items() if count > 1]
+    pools = [limits_of(word) for word in words]
+    twice = [name for name, count in Counter(name for name, _ in pools).items() if count > 1]
     if twice:
         help_ = "a pool has one range of limits: leave the one that is meant"
         raise CodegenError(Message(code="E203", text=f"--pool: {', '.join(twice)} has several", help=help_))
-    return dict(found)
+    return dict(pools)
 
 
 def _named(
     models: Sequence[Path], boards: Sequence[str], optimize: Sequence[str]
 ) -> tuple[list[Path], list[str], list[Optimize]]:
-    """What was named, all mistakes at once."""
+    """Models, boards and levels by their words; all mistakes at once."""
     messages = Messages()
     for path in models:
         _collect(messages, lambda path=path: existing(path))
@@ -125,12 +126,12 @@ def _named(
         _collect(messages, lambda name=name: load_board(name))
     levels: list[Optimize] = []
     for word in _words(optimize) or ["balanced"]:
-        found: Optimize | None = next((level for level in get_args(Optimize) if level == word), None)
-        if found is None:
+        named: Optimize | None = next((level for level in get_args(Optimize) if level == word), None)
+        if named is None:
             text = f"--optimize {word}: it is one of {', '.join(get_args(Optimize))}"
             messages.add("E201", text, help="several are apart by commas")
         else:
-            levels.append(found)
+            levels.append(named)
     messages.raise_if_any()
     return list(models), names, levels
 
@@ -139,13 +140,13 @@ def _collect(messages: Messages, look: Callable[[], object]) -> None:
     try:
         look()
     except CodegenError as error:
-        for each in error.messages:
-            messages.take(each)
+        for message in error.messages:
+            messages.take(message)
 
 
-def _words(given: Sequence[str]) -> list[str]:
+def _words(texts: Sequence[str]) -> list[str]:
     """Words apart by commas, each once."""
-    return list(dict.fromkeys(word for text in given for word in text.split(",") if word))
+    return list(dict.fromkeys(word for text in texts for word in text.split(",") if word))
 
 
 def _show(swept: Swept, written: Sequence[Path]) -> None:
@@ -157,12 +158,12 @@ def _show(swept: Swept, written: Sequence[Path]) -> None:
         click.echo("")
         click.echo("no other of its model and board has less RAM, flash and instructions:")
         columns = ["model", "board", "optimize", "limits", "RAM", "flash", "instructions"]
-        table("", columns, [_row(each) for each in front])
-    failed = [each for each in results if not each.is_ok]
+        table("", columns, [_row(result) for result in front])
+    failed = [result for result in results if not result.is_ok]
     if failed:
         click.echo("")
         reasons = Counter(
-            (each.code, each.message.splitlines()[0] if each.message else "") for each in failed
+            (result.code, result.message.splitlines()[0] if result.message else "") for result in failed
         )
         click.echo("not done:")
         table(
@@ -176,5 +177,5 @@ def _show(swept: Swept, written: Sequence[Path]) -> None:
 
 def _row(result: Result) -> list[str]:
     figures = (result.ram_bytes, result.flash_bytes, result.instructions)
-    shown = ["-" if each is None else f"{each:,}" for each in figures]
+    shown = ["-" if figure is None else f"{figure:,}" for figure in figures]
     return [Path(result.model).stem, result.board, result.optimize, result.limits or "-", *shown]

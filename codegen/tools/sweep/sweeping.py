@@ -47,7 +47,7 @@ def sweep(
     for a scheduler that nobody reaches."""
     store = Store(folder)
     by_key = {one.key: one for one in combinations}
-    known = {key: found for key in by_key if (found := store.read(key)) is not None}
+    known = {key: stored for key in by_key if (stored := store.read(key)) is not None}
     open_ = {key: one for key, one in by_key.items() if key not in known}
     done = len(known)
     progress("sweep", done, len(by_key))
@@ -62,7 +62,7 @@ def sweep(
 
 @contextmanager
 def _executors(jobs: int, scheduler: str | None) -> Generator[tuple[MakeExecutor, int]]:
-    """What makes workers, and how many combinations they take at a time."""
+    """Maker of workers, and how many combinations they take at a time."""
     if scheduler is None:
         # Not forked: a thread of the parent may hold a lock.
         context = get_context("spawn")
@@ -88,7 +88,7 @@ def _client(scheduler: str) -> Any:
 
 
 def _results(open_: Mapping[str, Combination], make: MakeExecutor, at_once: int) -> Generator[Result]:
-    """Of each, as they come."""
+    """Results of combinations, as they come."""
     waiting = deque(open_)
     deaths: Counter[str] = Counter()
     while waiting:

@@ -1,4 +1,4 @@
-"""By channel: what all depthwise kernels of the DSP extension take, weights, bias and requantization."""
+"""Weights, bias and requantization by channel, as all depthwise kernels of the DSP extension take them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,16 +30,16 @@ HEADER = "cg_depthwise_dsp.h"
 
 
 class DspDepthwise(FastKernel):
-    """Shared by all: multiplier 1, at least four channels, scales and a range for which the short
-    requantization is exact."""
+    """Base of the depthwise kernels: multiplier 1, at least four channels, and scales and a range for which
+    the short requantization is exact."""
 
     op, kernel_set = "DEPTHWISE_CONV_2D", DSP
     operator: WeightedOperator = DEPTHWISE
     portable: PortableKernel = DEPTHWISE_S8_OR_U8
-    """It also runs what only the data shows to be out of range."""
+    """Kernel to fall back to where only the data shows that a call is out of range."""
 
     def other_reason(self, let: Let) -> str | None:
-        """Several results a channel, few channels, or a scale or range that takes the long way."""
+        """Refuse several results a channel, few channels, or a scale or range that takes the long way."""
         attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
         if attrs.multiplier != 1 or let.var.type.shape[3] < GROUP:
             return f"fast depthwise kernels are for multiplier 1 and at least {GROUP} channels"
@@ -57,7 +57,7 @@ def lines_reason(let: Let, name: str) -> str | None:
 
 
 def has_int4(let: Let) -> bool:
-    """True if a nibble holds each of its weights."""
+    """True if a nibble holds each weight of the call."""
     return arg_type(let, 1).dtype is DType.INT4
 
 
@@ -71,7 +71,8 @@ def alignment(window: WindowShape) -> int:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ChannelNumbers:
-    """By channel: weights [channel, tap], bias with the image's zero point folded in, requantization."""
+    """Numbers by channel: weights [channel, tap], bias with the image's zero point folded in,
+    requantization."""
 
     weights: NDArray[np.int64]
     bias: NDArray[np.int64]

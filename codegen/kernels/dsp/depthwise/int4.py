@@ -26,7 +26,7 @@ from codegen.kernels.dsp.depthwise.window3x3 import (
 
 WIDENING = "kernels/dsp/depthwise3x3_widen_s4_dsp.S"
 WIDENED = 148
-"""Instructions of it for a group, and of calling it."""
+"""Instructions to widen the weights of a group, the call included."""
 
 
 class Depthwise3x3Int4(Depthwise3x3):
@@ -43,7 +43,7 @@ class Depthwise3x3Int4(Depthwise3x3):
         return (*loops, WIDENING, text.replace("_s8_", "_s4_"))
 
     def packed(self, let: Let, constants: Mapping[str, np.ndarray]) -> LinkedConstant | None:
-        """CG_DW3X3_S4_WORDS of every four channels, None if an accumulator could grow too large."""
+        """CG_DW3X3_S4_WORDS words for every four channels, None if an accumulator could grow too large."""
         numbers = channel_numbers(let, constants)
         if numbers is None:
             return None
@@ -55,7 +55,6 @@ class Depthwise3x3Int4(Depthwise3x3):
         )
 
     def predicted(self, let: Let, tile: ColumnTile, rows: int) -> int:
-        """Instructions of a call."""
         batch, height, width, depth = DEPTHWISE.window(let).result
         times = batch * -(-height // rows) * -(-width // tile.columns) * -(-depth // GROUP)
         return super().predicted(let, tile, rows) + times * WIDENED
@@ -68,7 +67,6 @@ class Depthwise3x3InPlaceInt4(Depthwise3x3Int4, Depthwise3x3InPlace):
     portable = Depthwise3x3InPlace.portable
 
     def predicted_in_place(self, let: Let, tile: ColumnTile) -> int:
-        """Instructions of a call."""
         batch, height, _, depth = DEPTHWISE.window(let).result
         times = batch * -(-height // IN_PLACE_ROWS) * -(-depth // GROUP)
         return super().predicted_in_place(let, tile) + times * WIDENED
@@ -92,7 +90,7 @@ def packed_int4(numbers: ChannelNumbers) -> NDArray[np.int32]:
 
 
 class DepthwiseTapsInt4(DepthwiseNarrow):
-    """Nine taps, channels by fours: 17 bytes of constants a channel for 30."""
+    """Windows of nine taps, channels by fours: 17 bytes of constants a channel instead of 30."""
 
     name = "depthwise_taps_s4_dsp"
     sources = ("kernels/dsp/depthwise_taps_parts_s4_dsp.S", "kernels/dsp/depthwise_taps_s4_dsp.c")

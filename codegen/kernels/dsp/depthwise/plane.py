@@ -27,13 +27,13 @@ _ROW, _LINE, _CHANNEL = 150, 22, 43
 
 
 class DepthwisePlane(FastKernel):
-    """One channel, any number of results, 3x3, stride 1 or 2."""
+    """DEPTHWISE_CONV_2D of one channel, any number of results, 3x3, stride 1 or 2."""
 
     op, name = DEPTHWISE.op, "depthwise_plane_s8_dsp"
     kernel_set, portable = DSP, DEPTHWISE_S8
 
     def other_reason(self, let: Let) -> str | None:
-        """Several channels; another window or stride; a scale or range that takes the long way."""
+        """Refuse several channels; another window or stride; a scale or range that takes the long way."""
         if arg_type(let, 0).shape[3] != 1:
             return f"the kernel {self.name} is for images of one channel"
         reason = lines_reason(let, self.name)
@@ -69,7 +69,7 @@ class DepthwisePlane(FastKernel):
 
 
 def _instructions(window: WindowShape, tile: ColumnTile, *, is_least: bool) -> int:
-    """Predicted for a call: lines widened and results computed, by row and stripe."""
+    """Predicted instructions of a call: lines widened and results computed, by row and stripe."""
     batch, height, width, depth = window.result
     total = 0
     for left in range(0, width, tile.columns):

@@ -13,7 +13,7 @@ IN_PLACE_ROWS = 2
 BAND_LINES, IN_PLACE_LINES, ROW_LINES = 6, 4, 3
 """Image rows in the workspace: for a band, for one in place, for one row."""
 LIMIT_BYTES = {BAND_LINES: 2048, ROW_LINES: 1248}
-"""Workspaces are no larger, by lines: wider images are computed in stripes of columns."""
+"""Largest workspace by its lines: wider images are computed in stripes of columns."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,26 +36,27 @@ def words(columns: int, stride: int) -> int:
 
 
 def band_tile(window: WindowShape) -> ColumnTile:
-    """For bands of rows in pairs; of an image with fewer rows the last lines are not there."""
+    """Tile for bands of rows in pairs; an image with fewer rows lacks the last lines."""
     height = min(BAND_ROWS, window.result[1])
     missing = BAND_LINES - (2 * -(-height // 2) + 2)
     return _tile(window, BAND_LINES, missing)
 
 
 def in_place_tile(window: WindowShape) -> ColumnTile:
-    """For bands of two rows as wide as the image."""
+    """Tile for bands of two rows as wide as the image."""
     return _tile(window, IN_PLACE_LINES, 0, whole=True)
 
 
 def row_tile(window: WindowShape, *, planes: int = GROUP) -> ColumnTile:
-    """For single rows of so many channels."""
+    """Tile for single rows of `planes` channels."""
     return _tile(window, ROW_LINES, 0, planes=planes)
 
 
 def _tile(
     window: WindowShape, lines: int, missing_lines: int, *, planes: int = GROUP, whole: bool = False
 ) -> ColumnTile:
-    """The fewest stripes, as even as multiples of four are, whose lines do not take too many bytes."""
+    """Tile of the fewest stripes, as even as multiples of four are, whose lines do not take too many
+    bytes."""
     width, stripes = window.result[2], 1
     while True:
         columns = -(-width // stripes // 4) * 4
@@ -74,8 +75,8 @@ def rounding_instructions(window: WindowShape) -> int:
 
 
 def widened(rows: int, pairs: int, depth: int, behind: int = 0) -> int:
-    """Four channels of so many rows to words of a line, two rows at a time; `behind`: further ones of
-    padding."""
+    """Instructions to widen `rows` rows of four channels, two rows at a time; `behind`: words of padding
+    behind."""
     return 12 + -(-rows // 2) * (42 + pairs * (24 if depth % GROUP == 0 else 34) + 6 * behind)
 
 
@@ -107,7 +108,8 @@ def _line_words(window: WindowShape, left: int, columns: int, widest: int) -> _L
 
 
 def band_instructions(window: WindowShape, tile: ColumnTile, rows: int, *, saved: bool) -> int:
-    """Predicted for a call: lines widened and results computed, by stripe, band, group and channel."""
+    """Predicted instructions of a call: lines widened and results computed, by stripe, band, group and
+    channel."""
     batch, height, width, depth = window.result
     stride, groups = window.stride[0], -(-depth // GROUP)
     down = window.axes[0]
@@ -132,7 +134,7 @@ def band_instructions(window: WindowShape, tile: ColumnTile, rows: int, *, saved
 
 
 def in_place_instructions(window: WindowShape, tile: ColumnTile, *, saved: bool) -> int:
-    """Predicted for a call: every image row is widened once, two of four lines are kept."""
+    """Predicted instructions of a call: every image row is widened once, two of four lines are kept."""
     batch, height, width, depth = window.result
     groups, line = -(-depth // GROUP), _line_words(window, 0, width, width)
     bands = -(-height // IN_PLACE_ROWS)

@@ -41,7 +41,7 @@ UNROLLED_TAPS = 9
 NARROW_GROUP = 121
 """Instructions of depthwise_narrow_parts_dsp.S for four channels of a pixel."""
 MOST_TAPS = 49
-"""CG_DW_MOST_TAPS."""
+"""Taps of a window, at most: CG_DW_MOST_TAPS."""
 
 
 def has_own_kernel(let: Let) -> bool:
@@ -52,11 +52,12 @@ def has_own_kernel(let: Let) -> bool:
 
 
 class DepthwiseTaps(DspDepthwise):
-    """Any window, stride, dilation and padding; multiplier 1, at least four channels; int16 weights."""
+    """Depthwise by int16 weights: any window, stride, dilation and padding; multiplier 1, at least four
+    channels."""
 
     name = "depthwise_taps_s8_dsp"
     is_int4 = False
-    """Width of its weights."""
+    """Its weights are int4 instead of int8."""
     sources: tuple[str, ...] = (
         "kernels/dsp/depthwise_taps_parts_dsp.S",
         "kernels/dsp/depthwise_taps_s8_dsp.c",
@@ -104,7 +105,7 @@ class DepthwiseTaps(DspDepthwise):
         )
 
     def numbers(self, let: Let, constants: Mapping[str, np.ndarray]) -> ChannelNumbers | None:
-        """By channel, None if an accumulator could grow too large."""
+        """Numbers by channel, None if an accumulator could grow too large."""
         return channel_numbers(let, constants)
 
     def packed(self, numbers: ChannelNumbers) -> NDArray[np.int32]:
@@ -122,7 +123,7 @@ class DepthwiseTaps(DspDepthwise):
 
 
 class DepthwiseTapsEven(DepthwiseTaps):
-    """Rounded as ONNX does."""
+    """Depthwise convolution tap by tap, rounded as ONNX does."""
 
     name = "qlinear_depthwise_taps_s8_dsp"
     operator, rounding, kernel_set = QLINEAR_DEPTHWISE, OnnxRounding, ROUNDING_DSP
@@ -139,12 +140,13 @@ class DepthwiseTapsEven(DepthwiseTaps):
         return packed(numbers, 1)
 
     def group_instructions(self, window: WindowShape, *, is_least: bool) -> int:
-        """Three more a result, and nothing asked of its zero point."""
+        """Instructions of the short way, three more a result, and no question about its zero point."""
         return super().group_instructions(window, is_least=False) + 3 * GROUP - 3
 
 
 class DepthwiseNarrow(DepthwiseTaps):
-    """Nine taps, channels by fours, int8 weights: 18 bytes of constants a channel for 30."""
+    """Windows of nine taps, channels by fours, int8 weights: 18 bytes of constants a channel instead of
+    30."""
 
     name = "depthwise_narrow_s8_dsp"
     portable = DEPTHWISE_S8
@@ -242,7 +244,7 @@ for each pixel what its groups do not take. Fitted to 160 layers measured on QEM
 
 
 def instructions(window: WindowShape, group: int) -> int:
-    """Predicted for a call: pixels at the border look for their taps, those inside share them.
+    """Predicted instructions of a call: pixels at the border look for their taps, those inside share them.
 
     `group`: instructions for four channels of a pixel.
     """

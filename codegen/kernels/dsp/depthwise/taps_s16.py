@@ -30,14 +30,14 @@ HEADER = "cg_depthwise_s16_dsp.h"
 
 
 class DepthwiseTapsS16(Int16Kernel):
-    """Any window, stride, dilation and padding; multiplier 1, at least four channels."""
+    """Depthwise on int16: any window, stride, dilation and padding; multiplier 1, at least four channels."""
 
     op, name, symbol = "DEPTHWISE_CONV_2D", "depthwise_taps_s16_dsp", "cg_depthwise_taps_s16_dsp"
     weighted = portable = DEPTHWISE_S16
     tile_source = "kernels/dsp/depthwise_taps_parts_s16_dsp.S"
 
     def shape_reason(self, let: Let) -> str | None:
-        """Several results a channel, few channels, a larger window."""
+        """Refuse several results a channel, few channels, a larger window."""
         attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
         if attrs.multiplier != 1 or let.var.type.shape[3] < GROUP:
             return f"the kernel {self.name} is for multiplier 1 and at least {GROUP} channels"
@@ -87,7 +87,7 @@ class DepthwiseTapsS16(Int16Kernel):
 
 
 class DepthwiseTapsEvenS16(EvenInt16, DepthwiseTapsS16):
-    """Rounded as ONNX does."""
+    """Depthwise convolution on int16, rounded as ONNX does."""
 
     name = "qlinear_depthwise_taps_s16_dsp"
     symbol = "cg_qlinear_depthwise_taps_s16_dsp"

@@ -31,7 +31,7 @@ LINES = 8
 ROWS = {5: 4, 7: 2}
 """Result rows computed together, by the side of the window."""
 LIMIT_BYTES = 4096
-"""Workspaces are no larger: wider images are computed tap by tap."""
+"""Largest workspace: wider images are computed tap by tap."""
 _QUAD = {5: 118, 7: 187}
 """Instructions of four results."""
 _BAND, _GROUP, _CHANNEL, _ROW = 190, 50, 17, 11
@@ -40,7 +40,7 @@ that."""
 
 
 class DepthwiseWide(DspDepthwise):
-    """Square windows of so many taps a side; at least four channels, any width that fits the workspace."""
+    """Square windows of `taps` a side; at least four channels, any width that fits the workspace."""
 
     portable = DEPTHWISE_S8
 
@@ -120,7 +120,7 @@ def _words(window: WindowShape) -> int:
 
 
 def _lines(rows: int, taps: int) -> int:
-    """Image rows that so many result rows read, by twos."""
+    """Image rows that `rows` result rows read, by twos."""
     return (rows + taps) // 2 * 2
 
 
@@ -132,7 +132,7 @@ def workspace_bytes(window: WindowShape) -> int:
 
 
 def instructions(window: WindowShape) -> int:
-    """Predicted for a call: lines widened and results computed, by band, group and channel."""
+    """Predicted instructions of a call: lines widened and results computed, by band, group and channel."""
     batch, height, width, depth = window.result
     taps, left = window.window[0], window.padding.left
     pixels = left % 2 + min(window.image[2], width - 1 + taps - left)

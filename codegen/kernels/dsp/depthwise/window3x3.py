@@ -57,7 +57,7 @@ EVEN_SOURCES = (
     "kernels/dsp/depthwise3x3_even_parts_dsp.S",
     "kernels/dsp/qlinear_depthwise3x3_s8_dsp.c",
 )
-"""The first for what brings pixels into lines."""
+"""Sources of the kernel that rounds as ONNX does; the first one brings pixels into lines."""
 LEAST_SOURCES = (
     SOURCES[0],
     "kernels/dsp/depthwise3x3_least_parts_dsp.S",
@@ -66,13 +66,13 @@ LEAST_SOURCES = (
 
 
 class Depthwise3x3(DspDepthwise):
-    """3x3, stride 1 or 2, multiplier 1, at least four channels."""
+    """Depthwise convolution of 3x3, stride 1 or 2, multiplier 1, at least four channels."""
 
     name = "depthwise3x3_s8_dsp"
     prefix = ""
     """Prefix of its C functions' names, behind `cg_`."""
     is_int4 = False
-    """Width of its weights."""
+    """Its weights are int4 instead of int8."""
 
     def symbol(self, let: Let, form: str = "") -> str:
         """Name of its C function: where nothing is less than the zero point, the one that saves an
@@ -81,7 +81,7 @@ class Depthwise3x3(DspDepthwise):
         return f"cg_{self.prefix}depthwise3x3_{least}{form}s8_dsp"
 
     def sources(self, let: Let) -> tuple[str, ...]:
-        """Files of that."""
+        """Files that define the C function."""
         return LEAST_SOURCES if ends_at_zero(let) else SOURCES
 
     def packed(self, let: Let, constants: Mapping[str, np.ndarray]) -> LinkedConstant | None:
@@ -89,7 +89,7 @@ class Depthwise3x3(DspDepthwise):
         return packed(channel_numbers(let, constants))
 
     def row(self, let: Let, window: WindowShape) -> RowKernel | None:
-        """One row of it in a block."""
+        """Row kernel for blocks: one row of the result."""
         rows = row_kernel(let, f"{self.symbol(let)}_row", window)
         if rows is None:
             return None
@@ -131,7 +131,6 @@ class Depthwise3x3(DspDepthwise):
         )
 
     def predicted(self, let: Let, tile: ColumnTile, rows: int) -> int:
-        """Instructions of a call."""
         return band_instructions(DEPTHWISE.window(let), tile, rows, saved=ends_at_zero(let))
 
 
@@ -165,7 +164,6 @@ class Depthwise3x3InPlace(Depthwise3x3):
         )
 
     def predicted_in_place(self, let: Let, tile: ColumnTile) -> int:
-        """Instructions of a call."""
         return in_place_instructions(DEPTHWISE.window(let), tile, saved=ends_at_zero(let))
 
 
@@ -173,7 +171,7 @@ _LEADING = (PARAMS, WorkspaceArg(name="lines"))
 
 
 class Depthwise3x3Even(Depthwise3x3):
-    """Rounded as ONNX does."""
+    """Depthwise convolution of 3x3, rounded as ONNX does."""
 
     name, prefix = "qlinear_depthwise3x3_s8_dsp", "qlinear_"
     operator, rounding, kernel_set = QLINEAR_DEPTHWISE, OnnxRounding, ROUNDING_DSP
@@ -191,7 +189,6 @@ class Depthwise3x3Even(Depthwise3x3):
         return replace(table, rounded=(0, len(numbers.weights)))
 
     def predicted(self, let: Let, tile: ColumnTile, rows: int) -> int:
-        """Instructions of a call."""
         window = DEPTHWISE.window(let)
         return band_instructions(window, tile, rows, saved=False) + rounding_instructions(window)
 
@@ -210,7 +207,6 @@ class Depthwise3x3InPlaceEven(Depthwise3x3Even, Depthwise3x3InPlace):
         return super().other_reason(let)
 
     def predicted_in_place(self, let: Let, tile: ColumnTile) -> int:
-        """Instructions of a call."""
         window = DEPTHWISE.window(let)
         return in_place_instructions(window, tile, saved=False) + rounding_instructions(window)
 

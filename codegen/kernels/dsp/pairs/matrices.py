@@ -23,14 +23,14 @@ class BatchMatMulDsp(FastMatMul):
     """BATCH_MATMUL on int8: factors widened to int16, two rows by two columns at a time."""
 
     def other_reason(self, let: Let) -> str | None:
-        """A scale from one half on."""
+        """Refuse a scale from one half on."""
         return scale_reason(*BATCH_MATMUL_S8.scale(let))
 
     def scale_fields(self, let: Let) -> Fields:
         return scale_fields(*BATCH_MATMUL_S8.scale(let))
 
     def workspace_bytes(self, let: Let) -> int:
-        """All columns and two rows."""
+        """Bytes of all columns and two rows of a pair of matrices."""
         sizes = BATCH_MATMUL_S8.sizes(let)
         return 16 * groups(sizes["depth"]) * (1 + -(-sizes["columns"] // 2))
 

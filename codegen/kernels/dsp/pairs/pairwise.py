@@ -17,7 +17,7 @@ from codegen.targets.arm import DSP
 
 
 class ExtremeDsp(RunKernel):
-    """MAXIMUM or MINIMUM."""
+    """MAXIMUM or MINIMUM of int8."""
 
     def numbers(self, let: Let) -> RunNumbers:
         return RunNumbers(struct=EXTREMES_S8[self.op].numbers(let))
@@ -32,7 +32,7 @@ class MulDsp(RunKernel):
     """MUL, results over all of int8."""
 
     def other_reason(self, let: Let) -> str | None:
-        """Broadcasting along the last axis, a narrower range, a scale from one half on."""
+        """Refuse broadcasting along the last axis, a narrower range, a scale from one half on."""
         reason = clamp_reason(let)
         if reason is not None:
             return reason
@@ -64,7 +64,7 @@ class PreluDsp(RunKernel):
     """PRELU: results of values from the zero point on are looked up."""
 
     def other_reason(self, let: Let) -> str | None:
-        """Broadcasting along the last axis, a scale from one half on."""
+        """Refuse broadcasting along the last axis, a scale from one half on."""
         scales = prelu_params(arg_type(let, 0), arg_type(let, 1), let.var.type)
         return super().other_reason(let) or scale_reason(scales.negative_multiplier, scales.negative_shift)
 

@@ -8,13 +8,14 @@ from codegen.kernels.dsp.winograd.tiles import Tile
 
 
 def transformed(weights: NDArray[np.int8], inputs: int, tile: Tile) -> NDArray[np.int64]:
-    """U as [O, row, column, C] of weights [O, 9 * C]."""
+    """Winograd's transformed filters U [O, row, column, C] of weights [O, 9 * C]."""
     window = weights.reshape(len(weights), 3, 3, inputs).astype(np.int64)
     return np.einsum("ia,jb,oabc->oijc", tile.down, tile.across, window)
 
 
 def stream(channels: Channels, inputs: int, tile: Tile) -> NDArray[np.int32]:
-    """All result channels in groups of four, zeros behind the last one and behind the last input."""
+    """Stream of all result channels in groups of four, zeros behind the last one and behind the last
+    input."""
     live = _live(channels)
     words = _pairs(live, inputs, tile)
     bias, multipliers, shifts = _numbers(live)
@@ -58,7 +59,8 @@ def _pairs(channels: Channels, inputs: int, tile: Tile) -> NDArray[np.int64]:
 
 
 def _live(channels: Channels) -> Channels:
-    """A multiplier of 0 has no form here; no weights and no bias give the same result."""
+    """Channels without weights and bias where the multiplier is 0: it has no form here, and results are the
+    same."""
     dead = channels.multipliers == 0
     return Channels(
         weights=np.where(dead[:, None], 0, channels.weights).astype(np.int8),

@@ -45,7 +45,7 @@ class Packed:
 
 
 class WinogradConv(FastKernel):
-    """3x3, stride 1, where every sum is proved to fit; else the portable kernel is bound."""
+    """A convolution of 3x3, stride 1. Where a sum is not proved to fit, the portable kernel is bound."""
 
     op, kernel_set = CONVOLUTION.op, DSP
     portable = CONV_2D_S8
@@ -59,7 +59,7 @@ class WinogradConv(FastKernel):
         self.fast_form = f"winograd{form}"
 
     def other_reason(self, let: Let) -> str | None:
-        """Another window, stride, padding or type of weights; several groups."""
+        """Refuse another window, stride, padding or type of weights; several groups."""
         condition = CONVOLUTION.condition(let)
         if condition is not None:
             return f"the kernel {self.name} is for {condition}"
@@ -71,7 +71,7 @@ class WinogradConv(FastKernel):
         return INT8_STREAM.refusal(let)
 
     def packed(self, let: Let, window: WindowShape, channels: Channels) -> Packed:
-        """Transformed weights."""
+        """Pack the transformed weights; `NarrowWinogradConv` keeps them as they are."""
         inputs, tile = window.image[3], self.tile
         linked = LinkedConstant(
             role="stream",
@@ -124,7 +124,7 @@ class WinogradConv(FastKernel):
         )
 
     def _rows(self, let: Let, window: WindowShape, space: Workspace, packed: Packed) -> RowKernel | None:
-        """A band of tiles in each call."""
+        """Row kernel that computes a band of tiles in each call."""
         rows = row_kernel(let, f"cg_{self.name}_row", window)
         if rows is None:
             return None
@@ -138,14 +138,14 @@ class WinogradConv(FastKernel):
 
 
 class NarrowWinogradConv(WinogradConv):
-    """By weights that stay int8 in flash: each band of rows of tiles transforms them."""
+    """Winograd by weights that stay int8 in flash: each band of rows of tiles transforms them."""
 
     def __init__(self, tile: Tile) -> None:
         super().__init__(tile, "_narrow")
         self.parts = ("", self.form)
 
     def packed(self, let: Let, window: WindowShape, channels: Channels) -> Packed:
-        """Weights as they are."""
+        """Pack the weights as they are: each call transforms them."""
         del let
         weights, numbers = narrow(channels, window.image[3])
         linked = (

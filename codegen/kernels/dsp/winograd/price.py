@@ -15,14 +15,14 @@ from codegen.kernels.dsp.winograd.tiles import Tile
 TURNS = 8
 """Turns of the loop over pairs of channels, unrolled."""
 LAYER, BAND, BLOCK, ROW = 350, 20, 75, 18
-"""In C for each call, band of rows, block, and row of pixels of a block."""
+"""Instructions in C for each call, band of rows, block, and row of pixels of a block."""
 PART, PART_PIXEL, PART_VALUE = 25, 6, 5
-"""For each group of channels that C stores, with its pixels and their values."""
+"""Instructions for each group of channels that C stores, with its pixels and their values."""
 PATCH_LINE, PATCH_PIXEL, PATCH_VALUE = 20, 12, 9
 """Instructions where pixels are not whole words: for each line of a block, with its pixels and their
 values."""
 LONG_CALL, LONG_RESULT = 40, 22
-"""For each channel that is requantized the long way, beyond the short one."""
+"""Instructions for each channel that is requantized the long way, beyond the short one."""
 
 
 def instructions(window: WindowShape, channels: Channels, tile: Tile) -> int:
@@ -33,7 +33,7 @@ def instructions(window: WindowShape, channels: Channels, tile: Tile) -> int:
 
 
 TURN = 140
-"""In C for each call of a row kernel, in place of `LAYER`."""
+"""Instructions in C for each call of a row kernel, in place of `LAYER`."""
 
 
 def row_instructions(
@@ -56,10 +56,10 @@ def _band(window: WindowShape, channels: Channels, tile: Tile, rows: int, span: 
 
 
 NARROW_LAYER, NARROW_GROUP, NARROW_BLOCK = 300, 180, 30
-"""In C, of weights that a call transforms: for each call, each four result channels of a band, and each block
-of these."""
+"""Instructions in C, of weights that a call transforms: for each call, each four result channels of a band,
+and each block of these."""
 FILTERS = 509
-"""Weights of four result channels and as many of the image transformed."""
+"""Instructions to transform the weights of four result channels and as many of the image."""
 INTERLEAVED = 19
 """Instructions for four channels of a block, where weights are not read in the order in which they lie."""
 
@@ -118,13 +118,13 @@ def block(window: WindowShape, start: int, tile: Tile, stop: int) -> int:
 
 
 def results(window: WindowShape, channels: Channels, pixels: int, tile: Tile) -> int:
-    """A block's results from transformed pixels."""
+    """Instructions of a block's results from transformed pixels."""
     fours = groups(channels.outputs)
     return 28 + fours * _group(window, channels, pixels, tile) + _long(channels, tile)
 
 
 def _group(window: WindowShape, channels: Channels, pixels: int, tile: Tile) -> int:
-    """Four result channels of a block with so many pixels inside the result."""
+    """Instructions of four result channels of a block with `pixels` pixels inside the result."""
     pairs = 2 * groups(window.image[3])
     turns = 11 * (pairs - 1) + 3 * (1 + (pairs - 1) // TURNS) + 1
     points = len(tile.row_order)

@@ -11,7 +11,7 @@ from codegen.kernels.dsp.winograd.tiles import F2, Tile
 MOST_PIXEL = 512
 """Largest value of a pixel transformed for F(2x2): four int8 values with signs."""
 PRODUCTS_LIMIT = 2**25
-"""Sums of products of F(4x4) stay below: 64 times them have 32 bits."""
+"""Limit of sums of products of F(4x4): 64 times them have 32 bits."""
 
 
 def fits(channels: Channels, inputs: int, tile: Tile) -> bool:

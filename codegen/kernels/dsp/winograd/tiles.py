@@ -41,7 +41,7 @@ class Tile:
         return 4 * len(self.row_order) ** 2
 
     def workspace_bytes(self, window: WindowShape) -> int:
-        """Transformed pixels of a block, sums, and a patch of pixels as they are where they are not whole
+        """Bytes of a block's transformed pixels, of sums, and of a patch of pixels that are no whole
         words."""
         wide = GROUP * groups(window.image[3])
         patch = 0 if window.image[3] % GROUP == 0 else (self.rows + 2) * (self.columns + 2) * wide
@@ -70,7 +70,7 @@ F2 = Tile(
     column_order=(1, 2, 0, 3),
     scratch_bytes=0,
 )
-"""G is doubled down: results come out doubled. Across, the half of the middle is left to the sums."""
+"""Tile of 2x2 results. G is doubled down: results come out doubled. Across, sums halve the middle."""
 
 _G4 = _matrix(((6, 0, 0), (1, 1, 1), (1, -1, 1), (1, 2, 4), (1, -2, 4), (0, 0, 6)))
 F4 = Tile(
@@ -81,4 +81,4 @@ F4 = Tile(
     column_order=(1, 2, 3, 4, 5, 0),
     scratch_bytes=4 * (6 * 4 * 8 + 32),
 )
-"""Results come out 9 * 2^k times, which a product with 1/9 modulo 2^32 and a shift take away."""
+"""Tile of 4x4 results. They come out 9 * 2^k times: a product with 1/9 modulo 2^32 and a shift undo it."""

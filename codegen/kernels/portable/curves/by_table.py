@@ -19,11 +19,11 @@ from codegen.kernels.call import PARAMS, RESULT, ConstantArg, CStruct
 from codegen.kernels.contract import LinkedConstant
 
 _LONGEST = 65535
-"""Elements of a row whose sum of exponentials 32 bits hold."""
+"""Elements of a row, at most: 32 bits hold their sum of exponentials."""
 
 
 class _ByTables(PortableKernel):
-    """The call (params, tables, argument, result), in place."""
+    """Base with the call (params, tables, argument, result), in place."""
 
     argument = result = DType.INT16
     tables: dict[str, str]
@@ -38,7 +38,6 @@ class _ByTables(PortableKernel):
         raise NotImplementedError
 
     def check(self, let: Let) -> None:
-        """Numbers in range."""
         self.numbers(let)
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
@@ -105,4 +104,4 @@ class SoftmaxS16(_ByTables):
 
 
 KERNELS = (CurveS16("LOGISTIC"), CurveS16("TANH"), SoftmaxS16())
-"""All of them; `pointwise` registers them behind those of int8."""
+"""The kernels by tables; `pointwise` registers them behind those of int8."""

@@ -30,7 +30,7 @@ _SPACE = "image"
 
 
 class HybridConv(PortableKernel):
-    """One of the two convolutions: an image at a time."""
+    """CONV_2D or DEPTHWISE_CONV_2D of dynamic range, an image at a time."""
 
     argument = result = DType.FLOAT32
     rounding = HybridRounding
@@ -44,7 +44,7 @@ class HybridConv(PortableKernel):
         return "cg_kernels_hybrid.h"
 
     def check(self, let: Let) -> None:
-        """Weights and bias must be constants."""
+        """Refuse weights and biases that are computed at run time."""
         need_constant_weights(let)
 
     def bind(self, let: Let, constants: ConstantData, name: str) -> PrimFunc:
@@ -62,7 +62,8 @@ class HybridConv(PortableKernel):
         return numbers, window.image[0], math.prod(window.image[1:])
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        """An only image is not read again once it is quantised, so the result may lie over it."""
+        """Parts of a call. A single image is not read again once it is quantised: the result may lie over
+        it."""
         image, linked = value_argument(let, 0, "image", constants)
         numbers, count, elements = self.numbers(let)
         packed = _packed(let, constants)
@@ -95,7 +96,7 @@ class HybridConv(PortableKernel):
 
 
 class HybridFullyConnected(HybridConv):
-    """FULLY_CONNECTED: a row at a time."""
+    """FULLY_CONNECTED of dynamic range, a row at a time."""
 
     def numbers(self, let: Let) -> tuple[CStruct, int, int]:
         outputs, inputs = arg_type(let, 1).shape
@@ -105,7 +106,7 @@ class HybridFullyConnected(HybridConv):
 
 
 def _packed(let: Let, constants: ConstantData) -> tuple[LinkedConstant, ...]:
-    """Weights as they are, a bias and a scale for each channel."""
+    """Linked constants: weights as they are, a bias and a scale for each channel."""
     channels = let.var.type.shape[-1]
     bias = constant_data(let, 2, constants)
     biases = np.zeros(channels, np.float32) if bias is None else np.array(bias).reshape(-1)

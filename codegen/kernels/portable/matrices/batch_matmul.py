@@ -27,7 +27,7 @@ class BatchMatMul(FamilyKernel):
         super().__init__("BATCH_MATMUL", "batch_matmul", dtype)
 
     def check(self, let: Let) -> None:
-        """Five broadcast axes at most, a multiplier in range."""
+        """Refuse more than five broadcast axes, and a multiplier out of range."""
         self.numbers(let)
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
@@ -39,7 +39,7 @@ class BatchMatMul(FamilyKernel):
         return params("cg_matmul_params_f32" if is_float else "cg_matmul_params", *self.fields(let))
 
     def sizes(self, let: Let) -> dict[str, int]:
-        """Steps between rows, columns and products follow the attributes: nothing is transposed."""
+        """Extents and steps by name. Steps follow the attributes: nothing is transposed."""
         both, result = narrow(let.call.attrs, BatchMatMulAttrs), let.var.type
         first, second = arg_type(let, 0), arg_type(let, 1)
         lhs, rhs = (first.shape[-1], 1), (second.shape[-1], 1)
@@ -85,7 +85,7 @@ class BatchMatMul(FamilyKernel):
 
 
 def _batch_steps(shape: Sequence[int], outer: Sequence[int]) -> list[int]:
-    """How far each outer axis of the result moves in an argument of `shape`."""
+    """Elements that each outer axis of the result moves in an argument of `shape`."""
     full = (1,) * (len(outer) + 2 - len(shape)) + tuple(shape)
     strides = dense_strides(full)[:-2]
     return [0 if extent == 1 else step for extent, step in zip(full[:-2], strides, strict=True)]

@@ -75,7 +75,7 @@ class QLinearPair(RoundsEven):
         )
 
     def check(self, let: Let) -> None:
-        """Five nested loops at most."""
+        """Refuse more than five nested loops."""
         self.numbers(let)
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:

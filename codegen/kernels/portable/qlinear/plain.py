@@ -16,7 +16,7 @@ from codegen.kernels.portable.qlinear.weighted import RoundsEven
 
 
 class _Plain(RoundsEven):
-    """Any element type."""
+    """Base of PLAIN_CONVERT and PLAIN_PAIR on any element type."""
 
     argument = result = None
     floats: DType | None = None
@@ -27,7 +27,7 @@ class _Plain(RoundsEven):
         raise NotImplementedError
 
     def check(self, let: Let) -> None:
-        """Five nested loops at most; float64, float16 or everything else."""
+        """Refuse more than five nested loops, and floats of another kernel (float64, float16)."""
         if _other_floats(let) is not self.floats:
             kind = "integers and float32" if self.floats is None else self.floats.value
             raise ValueError(f"the kernel {self.name} is for {kind}")

@@ -21,7 +21,7 @@ class QLinearResize(RoundsEven):
     argument = result = DType.INT8
 
     def check(self, let: Let) -> None:
-        """Nothing but the image may be computed at run time."""
+        """Refuse arguments but the image that are computed at run time."""
         for role, arg in zip(_CONSTANTS, let.call.args[1:], strict=True):
             if not isinstance(arg, ConstRef):
                 raise ValueError(f"{role} are computed at run time")

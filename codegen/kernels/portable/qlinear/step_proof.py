@@ -20,7 +20,7 @@ _MOST_SHIFT, _BOUND_BITS = 21, 29
 """Largest shift, and largest sum of its bits and those of a result minus its zero point: beyond them a bound
 leaves 64 bits."""
 _FEW = 256
-"""Steps that are looked at at once."""
+"""Steps that are looked at together."""
 
 _LARGEST = (1 << 31) - 1
 
@@ -52,7 +52,7 @@ def roundings(
     zero: int,
     limits: tuple[int, int],
 ) -> Rounding:
-    """For channels of `scales` and (least, most) sums, results around `zero` within `limits`."""
+    """Roundings of channels of `scales` and (least, most) sums, results around `zero` within `limits`."""
     least, most = (np.ascontiguousarray(ends, np.int64) for ends in sums)
     return _roundings(tuple(scales), least.tobytes(), most.tobytes(), zero, limits)
 

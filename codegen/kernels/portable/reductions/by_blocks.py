@@ -70,11 +70,11 @@ class MeanPrice:
     call: int
     result: int
     rows: tuple[int, int]
-    """Around four sums, of a row of four."""
+    """Instructions around four sums, and of a row of four."""
     line: tuple[int, int]
-    """Around a sum, of four elements of a line of words."""
+    """Instructions around a sum, and of four elements of a line of words."""
     steps: tuple[int, int]
-    """Around a sum, of an element of any line or column."""
+    """Instructions around a sum, and of an element of any line or column."""
 
     def __call__(self, blocks: Blocks) -> int:
         """Instructions of a call."""
@@ -106,7 +106,7 @@ class FastReduction(FastKernel):
         self._predicted, self._by_words = predicted, by_words
 
     def other_reason(self, let: Let) -> str | None:
-        """Axes that lie apart."""
+        """Refuse axes that lie apart."""
         return None if blocks_of(let) else f"the kernel {self.name} is for axes next to each other"
 
     @abstractmethod

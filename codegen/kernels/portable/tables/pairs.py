@@ -21,14 +21,14 @@ from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.portable.tables.unary import CALL, EACH, TABLE_LEN, every_byte
 
 MOST_CHANNELS = 4
-"""With a table each: 1 KiB. The pixels of a picture have three or four."""
+"""Channels with a table each, at most: 1 KiB. The pixels of a picture have three or four."""
 
 PIXEL, CHANNEL = 7, 6
 """Instructions of the C loops by channel."""
 
 
 class PairTable(PortableKernel):
-    """One of the operators, its constant a number (`lut_s8`) or a number a channel (`lut_channels_s8`)."""
+    """An operator whose constant is a number (`lut_s8`) or a number a channel (`lut_channels_s8`)."""
 
     argument = DType.INT8
 
@@ -38,7 +38,8 @@ class PairTable(PortableKernel):
         self.name = f"{op.lower()}_s8_{'channel_tables' if by_channel else 'constant_table'}"
 
     def check(self, let: Let) -> None:
-        """One computed argument as large as the result, one constant that repeats along all other axes."""
+        """Need one computed argument as large as the result, and one constant that repeats along all other
+        axes."""
         value, constant = self._places(let)
         constant_type, shape = arg_type(let, constant), let.var.type.shape
         channels = shape[-1] if self.by_channel and shape else 1
@@ -93,7 +94,7 @@ class PairTable(PortableKernel):
         return computed[0], 1 - computed[0]
 
     def _table(self, let: Let, constants: ConstantData) -> np.ndarray:
-        """[channels, 256], flat: as the operator's reference evaluates them."""
+        """Results [channels, 256], flat, as the operator's reference evaluates them."""
         value, constant = self._places(let)
         data = constant_data(let, constant, constants)
         assert data is not None

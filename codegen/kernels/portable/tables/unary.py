@@ -27,7 +27,7 @@ CALL, EACH = 20, 4
 
 
 def every_byte() -> np.ndarray:
-    """int8[256]: all arguments, in the order of a table, which the argument's byte indexes as unsigned."""
+    """All arguments int8[256] in the order of a table, which the argument's byte indexes as unsigned."""
     return np.arange(TABLE_LEN, dtype=np.uint8).view(np.int8)
 
 
@@ -41,11 +41,11 @@ class ResultTable(PortableKernel):
         self.op, self.name = op, f"{op.lower()}_s8_table"
 
     def check(self, let: Let) -> None:
-        """The operator must be able to compute with these quantisations."""
+        """Refuse quantisations with which the operator cannot compute."""
         self.table(let)
 
     def table(self, let: Let) -> np.ndarray:
-        """int8[256], indexed by the argument's byte read as unsigned."""
+        """Results int8[256], indexed by the argument's byte read as unsigned."""
         argument = dataclasses.replace(arg_type(let, 0), shape=(TABLE_LEN,))
         result = dataclasses.replace(let.var.type, shape=(TABLE_LEN,))
         return let.call.op.evaluate(let.call.attrs, (every_byte(),), (argument,), result)
