@@ -45,7 +45,9 @@ def family_of(cpu: str) -> CoreFamily:
 @cache
 def architecture_of(cpu: str) -> Architecture:
     """The architecture of a core. Raises ValueError as `family_of`."""
-    return next(each for each in family_of(cpu).cores.architectures if cpu in each.cpus)
+    return next(
+        architecture for architecture in family_of(cpu).cores.architectures if cpu in architecture.cpus
+    )
 
 
 def is_listed(cpu: str) -> bool:

@@ -46,14 +46,14 @@ def check_pools(image: Image, board: Board, planned: Symbols) -> None:
     """
     messages = Messages()
     for name, (size_bytes, alignment) in planned.items():
-        found = image.symbols.get(name)
-        if found is None:
+        symbol = image.symbols.get(name)
+        if symbol is None:
             messages.add("E507", "is not in the image", where=f"pool {name}")
-        elif found[1] != size_bytes:
-            text = f"has {found[1]} bytes in the image, {size_bytes} in the plan"
+        elif symbol[1] != size_bytes:
+            text = f"has {symbol[1]} bytes in the image, {size_bytes} in the plan"
             messages.add("E507", text, where=f"pool {name}")
-        elif found[0] % alignment:
-            text = f"lies at 0x{found[0]:08x}, not at a multiple of {alignment} bytes"
+        elif symbol[0] % alignment:
+            text = f"lies at 0x{symbol[0]:08x}, not at a multiple of {alignment} bytes"
             help_ = "the linker script must keep the alignment of .bss.cg sections"
             messages.add("E507", text, where=f"pool {name}", help=help_)
     present = {name: image.symbols[name] for name in planned if name in image.symbols}
@@ -92,7 +92,7 @@ FIRMWARE_NAME = "firmware.elf"
 JOBS = 2
 """Compilers at once."""
 CORE1_MAIN = "cg_core1_main"
-"""Where the second core waits for `ProductFunctions.core1`."""
+"""Function in which the second core waits for `ProductFunctions.core1`."""
 HOOK_FUNCTIONS = ("cg_step_begin", "cg_step_end")
 
 _OPTIONS = (
@@ -139,8 +139,8 @@ def build(
 
 
 def tools(board: Board, optimize: Optimize) -> str:
-    """What decides, beside the sources, which code `build` makes: compiler, version, flags. Raises
-    CodegenError E501."""
+    """Name the tools that decide, beside the sources, which code `build` makes: compiler, version, flags.
+    Raises CodegenError E501."""
     if board.runner is Runner.HOST:
         compiler, flags = host_build.compiler(board, LEVELS[optimize]), ()
     else:
@@ -182,7 +182,7 @@ class _ImageBuild:
             rodata_bytes=linked.rodata_bytes,
             data_bytes=linked.data_bytes,
             bss_bytes=linked.bss_bytes,
-            model_code_bytes=sum(each.size_bytes for each in functions),
+            model_code_bytes=sum(function.size_bytes for function in functions),
             stack_bound_bytes=max(stacks[0].values()),
             core1_stack_bound_bytes=stacks[1],
             stack_bounds=stacks[0],

@@ -80,10 +80,10 @@ class Bench:
                     self._builds[key] = build_models([model], self._of(place), target, emulated=emulated)
                 except CodegenError as error:
                     self._builds[key] = error
-            found = self._builds[key]
-        if isinstance(found, CodegenError):
-            raise CodegenError(found.messages)
-        return found
+            build = self._builds[key]
+        if isinstance(build, CodegenError):
+            raise CodegenError(build.messages)
+        return build
 
     def run(self, model: Path, place: LabBoard, progress: Progress = silent) -> JobResult:
         """Build, flash, run, compare. Raises CodegenError for what does not hold; its report stays."""
@@ -110,13 +110,13 @@ class Bench:
             case = with_variables(program, Case(name="0", inputs=inputs))
         case = replace(case, expected=case.expected if expected is None else expected)
         signature = program.signature
-        types = [[each.type for each in part] for part in (signature.inputs, signature.outputs)]
+        types = [[tensor.type for tensor in part] for part in (signature.inputs, signature.outputs)]
         case = fitting(case, types[0], types[1], messages)
         messages.raise_if_any()
         document, problems, outputs = measured(built, [[case]], place, self._of(place))
         if problems:
             raise CodegenError(problems)
-        arrays = (array(data, each.type) for data, each in zip(outputs, signature.outputs, strict=True))
+        arrays = (array(data, tensor.type) for data, tensor in zip(outputs, signature.outputs, strict=True))
         return tuple(arrays), typed(document)
 
     def _ready(self, model: Path, place: LabBoard, progress: Progress = silent) -> Built:
@@ -180,13 +180,13 @@ def measured(
     """report.json of a run, everything that does not hold, and the outputs of the first case. Raises
     CodegenError E6xx; E640 where it takes longer than the board's limit."""
     patience = replace(patience_of(options), session_seconds=float(place.seconds))
-    found = execute_all(
+    runs = execute_all(
         built,
         cases,
         RunConditions(port=place.port, trace=Trace.COST, sandboxed=options.sandbox, patience=patience),
     )
-    complaints = all_complaints(built, cases, found)
-    return report_document(built, options, found), complaints, found[0].result.cases[0].outputs
+    complaints = all_complaints(built, cases, runs)
+    return report_document(built, options, runs), complaints, runs[0].result.cases[0].outputs
 
 
 def _made_up(built: Built, seed: int) -> list[list[Case]]:

@@ -9,11 +9,11 @@ from codegen.report_file import Buffer, Pool, Step
 from codegen.tools.page.words import name_of
 
 LEFT, RIGHT, TOP, HEIGHT = 70, 16, 14, 300
-"""Of a chart, in pixels; HEIGHT of its field."""
+"""Pixels around the field of a chart; HEIGHT of the field."""
 _NUMBERS = 30
 """Pixels below the field, for numbers; names of steps take what the longest needs."""
 _MOST_LETTERS = 18
-"""Of a step's name on the axis."""
+"""Letters of a step's name on the axis, at most."""
 _NARROWEST, _WIDEST = 1060, 6000
 _A_STEP = 22
 _FONT, _LETTER = 11, 0.58
@@ -59,17 +59,17 @@ class MemoryChart:
 
     pool: Pool
     index: int
-    """Of the pool in the document."""
+    """Number of the pool in the document."""
     measured: int | None
     """Index of what was measured, in the document."""
     size: ChartSize
     boxes: tuple[Box, ...]
     shared: tuple[Box, ...]
-    """Where a buffer is written over another one."""
+    """Rectangles where a buffer is written over another one."""
     ticks: tuple[LevelLine, ...]
     columns: tuple[StepColumn, ...]
     is_named: bool
-    """Whether steps have room for their names."""
+    """Steps have room for their names."""
     times: tuple[LevelLine, ...]
     """Numbers on the axis, where there are no steps."""
     peak_y: float
@@ -110,7 +110,7 @@ def memory_charts(
     last = max([b.stop for b in buffers] + [s.stop for s in steps if s.stop is not None])
     columns = len(steps) or (last - first)
     width = max(_NARROWEST, min(_WIDEST, LEFT + RIGHT + _A_STEP * columns)) - LEFT - RIGHT
-    found: list[MemoryChart] = []
+    charts: list[MemoryChart] = []
     for index, pool in enumerate(pools):
         here = [(i, b) for i, b in enumerate(buffers) if b.pool == pool.name]
         if here:
@@ -118,8 +118,8 @@ def memory_charts(
                 first=first, pixels=width / max(last - first, 1), extent=pool.peak_bytes, width=width
             )
             chart = _chart(frame, pool, index, here, steps, measured.get(pool.name))
-            found.append(chart)
-    return tuple(found)
+            charts.append(chart)
+    return tuple(charts)
 
 
 def _chart(
@@ -166,12 +166,12 @@ def _below(columns: Sequence[StepColumn]) -> int:
 def _above(ordered: Sequence[Buffer]) -> dict[str, list[Buffer]]:
     """Buffer -> those that are drawn over some of its bytes; `ordered` as they are drawn."""
     by_id = {buffer.id: (number, buffer) for number, buffer in enumerate(ordered)}
-    found: dict[str, list[Buffer]] = {}
+    drawn_over: dict[str, list[Buffer]] = {}
     for buffer in ordered:
         for shared in buffer.over:
             pair = sorted((by_id[buffer.id], by_id[shared.id]), key=lambda item: item[0])
-            found.setdefault(pair[0][1].id, []).append(pair[1][1])
-    return found
+            drawn_over.setdefault(pair[0][1].id, []).append(pair[1][1])
+    return drawn_over
 
 
 _Room = tuple[int, int, int, int]
@@ -180,17 +180,17 @@ _Room = tuple[int, int, int, int]
 
 def _seen(buffer: Buffer, above: Sequence[Buffer]) -> Iterator[_Room]:
     """Parts of a buffer's rectangle that nothing is drawn over."""
-    times = {buffer.start, buffer.stop, *(time for each in above for time in (each.start, each.stop))}
+    times = {buffer.start, buffer.stop, *(time for cover in above for time in (cover.start, cover.stop))}
     inside = sorted(time for time in times if buffer.start <= time <= buffer.stop)
     for start, stop in pairwise(inside):
         free = [(buffer.offset, buffer.offset + buffer.size_bytes)]
-        for each in above:
-            if each.start < stop and start < each.stop:
-                end = each.offset + each.size_bytes
+        for cover in above:
+            if cover.start < stop and start < cover.stop:
+                end = cover.offset + cover.size_bytes
                 free = [
                     part
                     for low, high in free
-                    for part in ((low, min(high, each.offset)), (max(low, end), high))
+                    for part in ((low, min(high, cover.offset)), (max(low, end), high))
                 ]
                 free = [(low, high) for low, high in free if low < high]
         yield from ((start, stop, low, high) for low, high in free)
@@ -214,7 +214,7 @@ def _box(frame: _ChartFrame, index: int, buffer: Buffer, above: Sequence[Buffer]
 
 
 def _label(name: str, width: float, height: float) -> tuple[str, bool]:
-    """What fits inside a rectangle, and whether it is turned."""
+    """Part of a buffer's name that fits inside its rectangle, and whether it is turned."""
     for text in (name, name.partition(",")[0]):
         for turned, along, across in ((False, width, height), (True, height, width)):
             if len(text) * _FONT * _LETTER <= along - 6 and across >= _FONT + 3:
@@ -236,12 +236,12 @@ def _shared(frame: _ChartFrame, here: Sequence[tuple[int, Buffer]]) -> Iterator[
 def _columns(frame: _ChartFrame, steps: Sequence[Step]) -> Iterator[StepColumn]:
     """Every step; a name or number where there is room for it."""
     free = float("-inf")
-    for each in steps:
-        if each.start is None or each.stop is None:
+    for step in steps:
+        if step.start is None or step.stop is None:
             continue
-        x, width = frame.x(each.start), (each.stop - each.start) * frame.pixels
+        x, width = frame.x(step.start), (step.stop - step.start) * frame.pixels
         middle = x + width / 2
         named = middle - free >= 4 * _FONT or width >= _FONT + 1
         free = middle if named else free
-        label = f"{each.step} {each.name}"[:_MOST_LETTERS] if named else ""
-        yield StepColumn(step=each.step, x=x, width=width, label=label)
+        label = f"{step.step} {step.name}"[:_MOST_LETTERS] if named else ""
+        yield StepColumn(step=step.step, x=x, width=width, label=label)
