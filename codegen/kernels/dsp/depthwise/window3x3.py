@@ -131,6 +131,7 @@ class Depthwise3x3(DspDepthwise):
         )
 
     def predicted(self, let: Let, tile: ColumnTile, rows: int) -> int:
+        """Predicted instructions of a call in bands of `rows` rows."""
         return band_instructions(DEPTHWISE.window(let), tile, rows, saved=ends_at_zero(let))
 
 
@@ -164,6 +165,7 @@ class Depthwise3x3InPlace(Depthwise3x3):
         )
 
     def predicted_in_place(self, let: Let, tile: ColumnTile) -> int:
+        """Predicted instructions of a call that replaces its image."""
         return in_place_instructions(DEPTHWISE.window(let), tile, saved=ends_at_zero(let))
 
 
