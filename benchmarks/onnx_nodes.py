@@ -44,7 +44,8 @@ test counts as static if its inputs and outputs are tensors of fixed shapes, of 
 
 Of {total:,} tests {static:,} are static. **{passes:,} of these pass** ({bound:,} with inputs as constants),
 {wrong} are wrong, {refused:,} are refused by name. {others} more pass that have inputs or outputs of
-float64; those have to be equal. Tests whose name ends in `expanded` are operators as ONNX's own functions;
+float64, which have to be equal, or of float16, within 1e-3 of the largest: they are expected as computed in
+eleven bits. Tests whose name ends in `expanded` are operators as ONNX's own functions;
 those of several nodes count as `function`. Nodes that train (Adagrad,
 Adam, Momentum: 7 tests) are refused: a board runs inference.
 

@@ -34,8 +34,9 @@ onnx: Any = importlib.import_module("onnx")
 
 PACKAGE = "onnx.backend.test.case.node"
 _RUNNING = re.compile(r'"(?P<name>[^"]*)" \([^)]*\) is computed while the model runs')
-TOLERANCE = 1e-5
-"""Largest difference of float32, as a part of the largest expected number."""
+TOLERANCES = {"float32": 1e-5, "float16": 1e-3}
+"""Largest difference of floats, as a part of the largest expected number. Those of float16 are expected as
+computed in eleven bits, each step rounded; they are compared with one rounding of what float32 gives."""
 
 FOUR_DIGITS = frozenset(
     {
@@ -233,15 +234,15 @@ def _is_near(test: NodeTest, found: np.ndarray, wanted: np.ndarray) -> bool:
     wanted = np.asarray(wanted)
     if (found.shape, found.dtype) != (wanted.shape, wanted.dtype):
         return False
-    if found.dtype != np.float32:
+    if found.dtype.name not in TOLERANCES:
         return np.array_equal(found, wanted, equal_nan=found.dtype.kind == "f")
     finite = np.isfinite(wanted)
     if not np.array_equal(found[~finite], wanted[~finite], equal_nan=True):
         return False
     exact = wanted[finite].astype(np.float64)
-    limit = np.minimum(
-        TOLERANCE * np.abs(exact).max(initial=0), test.absolute + test.relative * np.abs(exact)
-    )
+    limit = TOLERANCES[found.dtype.name] * np.abs(exact).max(initial=0)
+    if found.dtype == np.float32:
+        limit = np.minimum(limit, test.absolute + test.relative * np.abs(exact))
     if test.name in FOUR_DIGITS:
         limit = np.array(1e-4)
     return bool(np.all(np.abs(found[finite] - exact) <= limit))
