@@ -97,8 +97,9 @@ def _looked_up(indices: np.ndarray, tables: np.ndarray, result: FileTensor, most
 
 def _channels(result: FileTensor, count: int) -> np.ndarray:
     """The channel of each element: with scales along the first or the last axis, else one for all."""
-    channels, elements = max(1, len(result.scales)), np.arange(count)
-    if count % channels or (channels > 1 and result.axis not in (0, result.rank - 1)):
-        raise Refused("E301", f"{result} has {channels} scales along axis {result.axis}", _UNCOMPRESSED)
-    is_last = channels > 1 and result.axis == result.rank - 1
+    axis, elements = result.quantization.axis, np.arange(count)
+    channels = max(1, len(result.quantization.scales))
+    if count % channels or (channels > 1 and axis not in (0, result.rank - 1)):
+        raise Refused("E301", f"{result} has {channels} scales along axis {axis}", _UNCOMPRESSED)
+    is_last = channels > 1 and axis == result.rank - 1
     return elements % channels if is_last else elements // (count // channels)

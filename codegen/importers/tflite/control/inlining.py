@@ -359,8 +359,9 @@ class _Inliner:
             name="rows",
             rank=1,
             type_code=TypeCode.INT32,
-            scales=np.zeros(0, np.float32),
-            zero_points=np.zeros(0, np.int64),
+            quantization=replace(
+                tensor.quantization, scales=np.zeros(0, np.float32), zero_points=np.zeros(0, np.int64)
+            ),
         )
         numbers = tuple(self._copied(plain) for _ in range(2))
         self._hold(numbers, (begin, size))
