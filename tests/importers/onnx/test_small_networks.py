@@ -1,5 +1,6 @@
 """Quantised networks of few nodes that another compiler got wrong: 1 - x, and a block with a residual."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from codegen.importers.onnx import import_onnx
 from codegen.ir.evaluate import evaluate
 from codegen.ir.verify import verify
 from tests.importers.onnx.engine import answers
-from tests.importers.onnx.models import node
+from tests.importers.onnx.models import complaint, model, node
 
 
 class _Network:
@@ -88,3 +89,18 @@ def test_it_is_what_onnxruntime_gives(made: Any) -> None:
     np.testing.assert_array_equal(result, expected)
     assert len(np.unique(result)) > 10
     assert "left_in_float" not in module.metadata
+
+
+def test_sequences_of_words_that_do_not_divide_their_pool(tmp_path: Path) -> None:
+    """A mutant ended in a traceback: ten numbers are no sequences of three."""
+    words = {
+        "mode": "TF",
+        "min_gram_length": 1,
+        "max_gram_length": 3,
+        "max_skip_count": 0,
+        "ngram_counts": [0, 0, 0],
+        "ngram_indexes": [0, 1, 2],
+        "pool_int64s": list(range(10)),
+    }
+    made = model(node("Cast", "x", "a", to=6), node("TfIdfVectorizer", "a", "y", **words), x=(1, 6))
+    assert "ngram_counts [0, 0, 0] do not divide a pool of 10 numbers" in complaint(tmp_path, made)

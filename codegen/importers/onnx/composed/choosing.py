@@ -245,6 +245,8 @@ def _counted(site: Site) -> Value:
     parts: list[Value] = []
     known = 0
     for length, (start, stop) in enumerate(zip(starts, [*starts[1:], pool.size], strict=True), 1):
+        if not 0 <= start <= stop <= pool.size or (stop - start) % length:
+            raise Refused("E303", f"ngram_counts {starts} do not divide a pool of {pool.size} numbers")
         grams = pool[start:stop].reshape(-1, length).astype(np.int32)
         known += len(grams)
         if len(grams):

@@ -354,14 +354,13 @@ class _Inliner:
         shape = (piece.count, *tensor.shape[1:])
         begin, size = np.zeros(len(shape), np.int32), np.array(shape, np.int32)
         begin[0] = piece.start
+        meaning = tensor.quantization
         plain = replace(
             tensor,
             name="rows",
             rank=1,
             type_code=TypeCode.INT32,
-            quantization=replace(
-                tensor.quantization, scales=np.zeros(0, np.float32), zero_points=np.zeros(0, np.int64)
-            ),
+            quantization=replace(meaning, scales=meaning.scales[:0], zero_points=meaning.zero_points[:0]),
         )
         numbers = tuple(self._copied(plain) for _ in range(2))
         self._hold(numbers, (begin, size))
