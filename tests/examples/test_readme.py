@@ -89,7 +89,7 @@ def test_the_demo_prints_what_readme_says(
     monkeypatch.chdir(tmp_path)
     assert call(*_demo()) == 0
     printed = capsys.readouterr().out.splitlines()
-    assert _held(printed) == _held(_block("digits on "))
+    assert _held(printed) == _held(_block("fits: "))
 
 
 def test_readme_names_the_demo_s_command() -> None:
@@ -107,8 +107,8 @@ def test_the_picture_is_the_demo_s_plan(
     [shown] = re.findall(r"^!\[.*\]\((docs/.*\.svg)\)$", README, re.MULTILINE)
     assert Path("map.svg").read_text(encoding="utf-8") == (ROOT / shown).read_text(encoding="utf-8")
     printed = capsys.readouterr().out
-    [start] = [at for at, line in enumerate(_block("digits on ")) if line.startswith("sram pool, ")]
-    assert "\n".join(_block("digits on ")[start:]).partition("\n\npool ")[0] in printed
+    [start] = [at for at, line in enumerate(_block("fits: ")) if line.startswith("sram pool, ")]
+    assert "\n".join(_block("fits: ")[start:]).partition("\n\npool ")[0] in printed
 
 
 def test_boards_and_operators_are_as_many_as_it_says(capsys: pytest.CaptureFixture[str]) -> None:

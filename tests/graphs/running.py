@@ -14,7 +14,7 @@ from unittest import mock
 import numpy as np
 
 import codegen.driver.build
-from codegen.driver.build import Built, build, plan_model
+from codegen.driver.build import WHOLE_BUILD, Built, Share, build, plan_model
 from codegen.driver.inputs.cases import Case
 from codegen.driver.inputs.planned import Planned
 from codegen.driver.options import Options
@@ -93,11 +93,16 @@ def _smallest_plan(
     gets the pools that it would have without."""
     pools = board_pools(options, board, emulated=words["emulated"])
     plan: Callable[..., Planned] = plan_model
+    share: Share = words.get("share", WHOLE_BUILD)
+
+    def within(limits: Mapping[str, int]) -> Planned:
+        return plan(path, board, options, **{**words, "share": replace(share, limits=limits)})
+
     try:
-        return plan(path, board, options, **{**words, "limits": {pool.name: 0 for pool in pools}})
+        return within({pool.name: 0 for pool in pools})
     except DoesNotFit as missed:
         limits = {each.pool.name: each.budget_bytes or 0 for each in missed.shortages}
-    planned = plan(path, board, options, **{**words, "limits": limits})
+    planned = within(limits)
     memory = planned.program.memory
     if overfull(replace(memory.problem, pools=limited(pools, limits)), memory.plan):
         raise ValueError(f"the plan does not keep {limits}")

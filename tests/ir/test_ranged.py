@@ -186,7 +186,7 @@ def test_shapes_of_every_stage_say_their_expression(
 ) -> None:
     """Each stage at each size is what the importer, told that size, gives."""
     first, *_, last = found = dumped(network, tmp_path, *dims)
-    assert len(found) == 11
+    assert len(found) == 13
     for each in (first, last):
         verify(each)
         assert len(each.main.sizes.symbols) == len(dims)

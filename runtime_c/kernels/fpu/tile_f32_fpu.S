@@ -32,6 +32,8 @@
 
 #include "cg_tile_f32_fpu.inc"
 
+/* What `products` defines, by name: C in the same folder is gathered by the names here. */
+    .global cg_conv4_f32_fpu, cg_conv1_f32_fpu, cg_single4_f32_fpu, cg_single1_f32_fpu
     products f32
 
 /* a0..a3 += s8..s11 * s0..s3 */

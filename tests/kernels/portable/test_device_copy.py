@@ -37,7 +37,7 @@ def _module(result: TensorType = TYPE) -> Module:
 def test_it_reads_back_verifies_and_evaluates() -> None:
     module = _module()
     assert parse_module(print_module(module)) == module
-    assert '%copy0: int16[1,3,2] q(0.5; 0) @(none, none, "dtcm") = DEVICE_COPY(%x)' in print_module(module)
+    assert '%y: int16[1,3,2] q(0.5; 0) @(none, none, "dtcm") = DEVICE_COPY(%x)' in print_module(module)
     assert problems(module) == []
     data = np.arange(6, dtype=np.int16).reshape(TYPE.shape)
     [found] = evaluate(module, module.main, [data])
