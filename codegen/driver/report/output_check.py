@@ -44,7 +44,7 @@ def compare(
     with np.errstate(invalid="ignore"):
         difference = np.where(same, 0.0, np.abs(left - right))
     difference = np.where(np.isnan(difference), np.inf, difference)
-    if measured.dtype in (np.float16, np.float32):
+    if measured.dtype.name in ("float16", "float32"):
         finite = np.abs(right[np.isfinite(right)])
         allowed = tolerance * float(finite.max(initial=bound))
         if measured.dtype == np.float16:
