@@ -66,10 +66,6 @@ def test_every_place_is_there_for_programs() -> None:
     assert places[2][-1] == 'op 299 RELU "y299": tensor 300 "y299"'
 
 
-def _custom(name: str) -> dict[str, Custom]:
-    return {"custom": Custom(code=name)}
-
-
 @pytest.mark.parametrize(
     ("name", "options", "advice"),
     [

@@ -35,8 +35,8 @@ def twiddles() -> NDArray[np.float32]:
 
 def mel_bands() -> MelBands:
     """The bands by bins of the power spectrum; bin 0 belongs to none."""
-    bins = _mel(np.arange(1, WINDOW // 2) * (_RATE_HZ / WINDOW))
-    edges = np.linspace(0.0, float(_mel(np.array(_RATE_HZ / 2))), BANDS + 2)
+    bins = _mel(np.arange(1, WINDOW // 2, dtype=np.float64) * (_RATE_HZ / WINDOW))
+    edges = np.linspace(0.0, _mel(np.array(_RATE_HZ / 2)), BANDS + 2)
     rows: list[NDArray[np.float64]] = []
     starts: list[int] = []
     for low, middle, high in zip(edges, edges[1:], edges[2:], strict=False):
