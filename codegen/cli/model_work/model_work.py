@@ -107,10 +107,10 @@ def run(paths: Sequence[Path], options: Options, shared: TargetFlags, asked: Run
     sequence, steps, sandbox = asked.sequence, asked.steps, options.sandbox
     models_named = model_names(paths, options.names)
     show_names(models_named, quiet)
-    names = [each.name for each in models_named]
-    given, wanted = by_model("--input", asked.inputs, names), by_model("--expect", asked.expected, names)
-    check_arrays(given.values(), wanted.values())
-    arrays = [each.path for each in (*given.values(), *wanted.values())]
+    names = [model.name for model in models_named]
+    inputs, expected = by_model("--input", asked.inputs, names), by_model("--expect", asked.expected, names)
+    check_arrays(inputs.values(), expected.values())
+    arrays = [source.path for source in (*inputs.values(), *expected.values())]
     pictures = [] if svg is None else [("--svg", svg)]
     keep_inputs(paths, options, written=pictures, arrays=arrays)
     options, ranges = within_application(options, emulated=port is None)
@@ -132,7 +132,7 @@ def run(paths: Sequence[Path], options: Options, shared: TargetFlags, asked: Run
         for planned in built.models:
             show_spilled(planned.program, quiet)
         built = real.prepared(built, port, stage)
-        cases = model_cases(built, paths, given, wanted, options, sequence=sequence)
+        cases = model_cases(built, paths, inputs, expected, options, sequence=sequence)
         trace = Trace.COST if as_json or report_files or steps or folder is not None else Trace.NONE
         measured = execute_all(
             built,
@@ -175,19 +175,19 @@ def run(paths: Sequence[Path], options: Options, shared: TargetFlags, asked: Run
 def validate(path: Path, options: Options, input_: str | None, shared: TargetFlags) -> int:
     """Build, and compare every step with the reference; return the exit code."""
     port, output = shared.port, shared.output
-    given = [] if input_ is None else [ArraySource.parse(input_)]
-    check_arrays(given, ())
-    keep_inputs([path], options, arrays=[each.path for each in given])
+    inputs = [] if input_ is None else [ArraySource.parse(input_)]
+    check_arrays(inputs, ())
+    keep_inputs([path], options, arrays=[source.path for source in inputs])
     show_names(model_names([path], options.names), output.quiet)
     options, _ = within_application(options, emulated=port is None)
     catalogue.check_can_run(catalogue.load_board(options.board), port)
-    check_at(options, shared.at, models=1, others=["--input"] if given else [])
+    check_at(options, shared.at, models=1, others=["--input"] if inputs else [])
     if options.has_ranges:
         return validate_sizes(path, options, shared)
     with build_folder(output.folder) as target, progress(shared.output.is_silent) as stage:
         built = build_models([path], options, target, emulated=port is None, progress=stage)
         show_warnings(built.changed)  # as above
-        source = dict(zip([built.models[0].program.name], given, strict=False))
+        source = dict(zip([built.models[0].program.name], inputs, strict=False))
         [cases] = model_cases(built, [path], source, {}, options)
         measured = execute(
             built,

@@ -36,10 +36,10 @@ def run_sizes(paths: Sequence[Path], options: Options, flags: TargetFlags, svg: 
         built = build(paths, options, target, emulated=flags.port is None, progress=stage)
         show_warnings(built.changed)
         sizes = [sizes_asked(planned, flags.at or _BREAKPOINTS) for planned in built.models]
-        found = [
+        runs = [
             run_at(
                 built,
-                own,
+                model_sizes,
                 seed=options.seed,
                 conditions=RunConditions(
                     port=flags.port,
@@ -50,17 +50,17 @@ def run_sizes(paths: Sequence[Path], options: Options, flags: TargetFlags, svg: 
                 model=index,
                 progress=stage,
             )
-            for index, own in enumerate(sizes)
+            for index, model_sizes in enumerate(sizes)
         ]
         if flags.output.folder is not None:
-            write_file(target / "report.json", sized_document(built, options, found).encode())
+            write_file(target / "report.json", sized_document(built, options, runs).encode())
         if svg is not None:
-            write_text(svg, run_picture(built, found[0]))
-        problems = [each for own in found for each in complaints_at(own)]
+            write_text(svg, run_picture(built, runs[0]))
+        problems = [message for model_runs in runs for message in complaints_at(model_runs)]
     if flags.output.as_json and not problems:
-        click.echo(sized_document(built, options, found), nl=False)
+        click.echo(sized_document(built, options, runs), nl=False)
     elif not flags.output.quiet and not flags.output.as_json:
-        show_sizes(built, found)
+        show_sizes(built, runs)
         show_lines([] if svg is None else [f"written   {svg}  ({PEAKS})"])
     if problems:
         raise CodegenError(problems)
