@@ -25,7 +25,8 @@ ROOMS = (
 )
 """Rooms of codegen that a sound command line needs, and no other."""
 MOST_MODULES = 71
-"""Modules of codegen: each takes more than a millisecond where Python may not keep what it compiled."""
+"""Modules of codegen, each tool's declaration among them. Each takes more than a millisecond where Python
+may not keep what it compiled."""
 
 _CALL = """
 import sys
