@@ -148,7 +148,12 @@ def _library() -> ctypes.CDLL:
     sources = sorted(str(path) for path in (data_folder("runtime_c") / "npu_model").glob("*.c"))
     with tempfile.TemporaryDirectory(prefix="codegen-npu-") as folder:
         built = Path(folder) / "npu_model.so"
-        subprocess.run([compiler, *_FLAGS, "-o", str(built), *sources], check=True, capture_output=True)
+        done = subprocess.run(
+            [compiler, *_FLAGS, "-o", str(built), *sources], check=False, capture_output=True, text=True
+        )
+        if done.returncode:
+            text = f"{compiler} cannot compile the functional model: {done.stderr.strip().splitlines()[-1:]}"
+            raise CodegenError(Message(code="E502", text=text, help="install gcc, and libc6-dev"))
         library = ctypes.CDLL(str(built))
     library.npu_device_named.restype = ctypes.c_void_p
     library.npu_run.argtypes = (

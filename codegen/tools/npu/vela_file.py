@@ -5,6 +5,8 @@ scratch, then the network's values. Values lie in the scratch, at the offsets th
 `OfflineMemoryAllocation` states. Source: npu_serialisation.py and driver_actions.py of Vela.
 """
 
+import math
+import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -34,6 +36,8 @@ _MAGIC = int.from_bytes(b"COP1", "little")
 _CONFIG, _STREAM, _NOP = 1, 2, 5
 """Driver actions: configuration (two words follow), stream (its words follow), padding."""
 _FIXED_INPUTS = 4
+_MOST_BYTES = 1 << 28
+"""Of scratch: what the largest parts reach, many times over."""
 _DTYPES: Mapping[int, type[np.generic]] = MappingProxyType(
     {TypeCode.INT8: np.int8, TypeCode.UINT8: np.uint8, TypeCode.INT16: np.int16, TypeCode.INT32: np.int32}
 )
@@ -54,7 +58,7 @@ class ArenaValue:
     @property
     def size_bytes(self) -> int:
         """Bytes of all elements."""
-        return int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
+        return math.prod(self.shape) * self.dtype.itemsize
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -147,19 +151,35 @@ def _refused(name: str, text: str) -> CodegenError:
 
 def _offsets(data: bytes, tensors: int, name: str) -> NDArray[np.int32]:
     """Offset of each tensor in the scratch; -1 for those that Vela did not place."""
+    try:
+        words = _metadata(data)
+    except (
+        struct.error,
+        TypeError,
+        ValueError,
+        IndexError,
+    ) as error:  # no importer reads it
+        raise _refused(name, f"the metadata {_METADATA.decode()} is damaged") from error
+    if words is None:
+        raise _refused(
+            name, f"the file lacks the metadata {_METADATA.decode()}: where values lie is not known"
+        )
+    offsets = words[_HEADER_WORDS:]
+    if len(offsets) != tensors:
+        raise _refused(name, f"{_METADATA.decode()} has {len(offsets)} offsets for {tensors} tensors")
+    return offsets
+
+
+def _metadata(data: bytes) -> NDArray[np.int32] | None:
+    """Words of the metadata that places values, or None. Raises what flatbuffers do for damage."""
     model = cast(Any, Model.GetRootAs(bytearray(data), 0))
     for index in range(model.MetadataLength()):
         entry = model.Metadata(index)
         if entry.Name() == _METADATA and 0 <= entry.Buffer() < model.BuffersLength():
             buffer = model.Buffers(entry.Buffer())
-            words = buffer.DataAsNumpy() if buffer.DataLength() else np.zeros(0, np.uint8)
-            offsets = np.frombuffer(words.tobytes()[: len(words) // 4 * 4], "<i4")[_HEADER_WORDS:]
-            if len(offsets) == tensors:
-                return offsets
-            raise _refused(name, f"{_METADATA.decode()} has {len(offsets)} offsets for {tensors} tensors")
-    raise _refused(
-        name, f"the file lacks the metadata {_METADATA.decode()}, which places values in the scratch"
-    )
+            content = buffer.DataAsNumpy().tobytes() if buffer.DataLength() else b""
+            return np.frombuffer(content[: len(content) // 4 * 4], "<i4")
+    return None
 
 
 def _operator(model: FileModel, operator: FileOperator, offsets: NDArray[np.int32], name: str) -> NpuOperator:
@@ -170,6 +190,8 @@ def _operator(model: FileModel, operator: FileOperator, offsets: NDArray[np.int3
     stream, constants, scratch, fast = (model.tensors[index] for index in operator.inputs[:_FIXED_INPUTS])
     device, words = _split(_data(model, stream).tobytes(), where)
     scratch_bytes = _extent(scratch)
+    if max(scratch_bytes, _extent(fast)) > _MOST_BYTES:
+        raise _refused(where, f"its scratch has {scratch_bytes} bytes, up to {_MOST_BYTES} are run")
     return NpuOperator(
         index=operator.index,
         device=device,

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from codegen.cli import main
+from codegen.errors import CodegenError
 from codegen.importers.tflite.writing.writer import Custom, ModelBuilder
+from codegen.tools.npu.functional_model import _library  # pyright: ignore[reportPrivateUsage]
 from codegen.tools.npu.vela_file import read_vela_file
 from tests.checkout import ROOT
 from tests.engines import TFLITE_RUNTIME, available
@@ -113,6 +115,30 @@ def test_a_file_without_npu_operators_is_refused(capsys: pytest.CaptureFixture[s
     assert "error[E315]" in err
     assert "the file has no operator ethos-u: Vela did not compile it" in err
     assert "help: vela --accelerator-config ethos-u55-128 MODEL.tflite" in err
+
+
+@needs_vela
+def test_damaged_metadata_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The entry's name has a length beyond the file: the importer does not look at metadata."""
+    compiled = _compiled(model_path("ds_cnn"), tmp_path, "ethos-u55-128")
+    data = bytearray(compiled.read_bytes())
+    data[data.index(b"OfflineMemoryAllocation") - 1] = 0x7F
+    compiled.write_bytes(data)
+    code, _, err = _said(capsys, compiled)
+    assert code == 3
+    assert "error[E3" in err
+
+
+def test_a_compiler_that_fails_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiler = tmp_path / "cc"
+    compiler.write_text("#!/bin/sh\necho no headers here >&2\nexit 1\n")
+    compiler.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    with pytest.raises(CodegenError) as refused:
+        _library.__wrapped__()
+    assert refused.value.messages[0].code == "E502"
+    assert f"{compiler} cannot compile the functional model" in refused.value.messages[0].text
+    assert "no headers here" in refused.value.messages[0].text
 
 
 def test_a_stream_without_its_header_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
