@@ -45,7 +45,7 @@ static inline uint16_t cg_half_of_float(float x)
     memcpy(&bits, &x, sizeof bits);
     const uint32_t sign = (bits >> 16) & 0x8000u;
     const uint32_t size = bits & 0x7FFFFFFFu;
-    uint32_t half = 0x7C00u;
+    uint32_t half = 0u;
     if (size > 0x7F800000u) {
         half = 0x7E00u; /* no number */
     } else if (size < 0x38800000u) {
@@ -54,6 +54,8 @@ static inline uint16_t cg_half_of_float(float x)
         half -= 0x3F000000u;
     } else if (size < 0x47800000u) {
         half = (size - 0x38000000u + 0x0FFFu + ((size >> 13) & 1u)) >> 13;
+    } else {
+        half = 0x7C00u; /* infinity */
     }
     return (uint16_t)(sign | half);
 }
