@@ -37,7 +37,7 @@ _CONFIG, _STREAM, _NOP = 1, 2, 5
 """Driver actions: configuration (two words follow), stream (its words follow), padding."""
 _FIXED_INPUTS = 4
 _MOST_BYTES = 1 << 28
-"""Of scratch: what the largest parts reach, many times over."""
+"""Most bytes of scratch that are run: many times what the largest parts have."""
 _DTYPES: Mapping[int, type[np.generic]] = MappingProxyType(
     {TypeCode.INT8: np.int8, TypeCode.UINT8: np.uint8, TypeCode.INT16: np.int16, TypeCode.INT32: np.int32}
 )
