@@ -17,8 +17,9 @@ uint8_t *cg_core1_stack_top(void);
 extern cg_link_fault cg_core1_fault;
 extern uint32_t cg_core1_fault_step;
 
-/* port/core1_*.c: lets core 1 go from its reset on, with `vectors`. */
-void cg_core1_release(uint32_t registers, uint32_t vectors);
+/* core1_*.c of the family: lets core 1 go from its reset on, with what it is to start with: its
+ * vector table, or its first instruction. */
+void cg_core1_release(uint32_t registers, uint32_t start);
 /* On core 0: notes what the MPU opens to the model. */
 void cg_core1_see_mpu(void);
 /* On core 1: opens that, and nothing else, to all that runs there. */

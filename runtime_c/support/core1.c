@@ -2,7 +2,7 @@
 /*
  * core1.c -- see cg_core1.h. A barrier stands between the data of a step and the word that tells of
  * it, on both ways. A core that waits sleeps in WFE; the event of a SEV that comes between its look
- * and its WFE is kept, so none is missed. Elsewhere (two threads of a test) waiting is looking.
+ * and its WFE is kept, so none is missed. Cores without WFE and SEV call the application.
  */
 #include "cg_core1.h"
 
@@ -19,17 +19,22 @@ static inline void order_accesses(void)
 }
 
 /* Once the word is written, wakes the other core. */
-static inline void tell(void)
+static inline void wake(void)
 {
 #if defined(__arm__)
     __asm__ volatile("dsb\n\tsev" ::: "memory");
+#else
+    order_accesses();
+    cg_core1_wake();
 #endif
 }
 
-static inline void wait(void)
+static inline void sleep_until_woken(void)
 {
 #if defined(__arm__)
     __asm__ volatile("wfe" ::: "memory");
+#else
+    cg_core1_sleep();
 #endif
 }
 
@@ -38,9 +43,9 @@ void cg_core1_run(cg_core1_step step, const void *given)
     cg_core1_mailbox.given = given;
     order_accesses();
     cg_core1_mailbox.step = step;
-    tell();
+    wake();
     while (cg_core1_mailbox.step != NULL) {
-        wait();
+        sleep_until_woken();
     }
     order_accesses();
 }
@@ -50,13 +55,13 @@ void cg_core1_main(void)
     for (;;) {
         const cg_core1_step step = cg_core1_mailbox.step;
         if (step == NULL) {
-            wait();
+            sleep_until_woken();
         } else {
             order_accesses();
             step(cg_core1_mailbox.given);
             order_accesses();
             cg_core1_mailbox.step = NULL;
-            tell();
+            wake();
         }
     }
 }

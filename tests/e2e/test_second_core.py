@@ -1,4 +1,5 @@
-"""Steps on the second Cortex-M33 of the AN521: really there, bit-exact, measured, protected as on core 0."""
+"""Steps on a second core, the AN521's Cortex-M33 or hart 1 of QEMU's RISC-V machine: really there, bit-exact,
+measured, protected as on core 0."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +25,7 @@ from codegen.program.program import second_core_steps
 from tests.e2e.models import build_model, golden_cases
 
 BOARD = "mps2-an521"
+RISCV = "qemu-virt-rv32-dual"
 KWS = "ds_cnn"
 CORE_1 = VirtualDevice(device_id=1)
 
@@ -32,8 +34,8 @@ def _on_core_1(*operators: str) -> tuple[Place, ...]:
     return tuple(Place(who=f"place of {op}", device=CORE_1, op=op) for op in operators)
 
 
-def _built(options: Options, folder: Path) -> Built:
-    return build_model(KWS, replace(options, board=BOARD), folder / "build")
+def _built(options: Options, folder: Path, board: str = BOARD) -> Built:
+    return build_model(KWS, replace(options, board=board), folder / "build")
 
 
 def _names(built: Built) -> list[str]:
@@ -55,9 +57,10 @@ def _checked(built: Built, cases: list[Case], conditions: RunConditions = PLAIN_
 
 
 @pytest.mark.qemu
-def test_depthwise_layers_of_a_real_model_on_core_1(tmp_path: Path) -> None:
+@pytest.mark.parametrize("board", [BOARD, RISCV])
+def test_depthwise_layers_of_a_real_model_on_core_1(board: str, tmp_path: Path) -> None:
     """Outputs of an independent engine, peaks as planned, every step's result; the stack that core 1 used."""
-    built = _built(Options(optimize="speed", places=_on_core_1("DEPTHWISE_CONV_2D")), tmp_path)
+    built = _built(Options(optimize="speed", places=_on_core_1("DEPTHWISE_CONV_2D")), tmp_path, board)
     assert _names(built) == ["dw1", "dw3", "dw5", "dw7"]
     _checked(built, list(golden_cases(KWS)[:3]))
     rng = np.random.default_rng(3)
@@ -65,7 +68,7 @@ def test_depthwise_layers_of_a_real_model_on_core_1(tmp_path: Path) -> None:
     case = Case(name="made up", inputs=(rng.integers(-128, 128, tensor.type.shape).astype(np.int8),))
     checks = check_steps(built.models[0], case, execute(built, [case], RunConditions(trace=Trace.RESULTS)))
     assert all(each.comparison is None or each.comparison.matches for each in checks)
-    document = report(built.models[0], BOARD, built.image.sizes)
+    document = report(built.models[0], board, built.image.sizes)
     steps = document["steps"]
     assert isinstance(steps, list)
     assert [each["core"] for each in steps][:4] == [0, 1, 0, 1]  # pyright: ignore[reportUnknownVariableType]
@@ -104,8 +107,10 @@ def test_whatever_the_application_owns(interface: Interface, tmp_path: Path) -> 
 
 
 @pytest.mark.qemu
-def test_the_sandbox_holds_on_core_1(tmp_path: Path) -> None:
-    built = _built(Options(sandbox=True, places=_on_core_1("DEPTHWISE_CONV_2D", "SOFTMAX")), tmp_path)
+@pytest.mark.parametrize("board", [BOARD, RISCV])
+def test_the_sandbox_holds_on_core_1(board: str, tmp_path: Path) -> None:
+    options = Options(sandbox=True, places=_on_core_1("DEPTHWISE_CONV_2D", "SOFTMAX"))
+    built = _built(options, tmp_path, board)
     _checked(built, list(golden_cases(KWS)[:1]), RunConditions(sandboxed=True))
 
 
@@ -163,10 +168,15 @@ CG_USER_KERNEL(add_core)
     (void)workspace;
     (void)arguments;
     (void)call;
-    __asm__ volatile("   sub   sp, #4096\\n   push  {r0}\\n" ::: "memory");
+    __asm__ volatile(DIVE ::: "memory");
     *(volatile int8_t *)result = 0;
 }
 """
+
+DIVES = {
+    BOARD: r'"   sub   sp, #4096\n   push  {r0}\n"',
+    RISCV: r'"   li    t0, 4096\n   sub   sp, sp, t0\n   sw    t0, 0(sp)\n"',
+}
 
 GREEDY = """
 #include "cg_user_kernel.h"
@@ -218,6 +228,7 @@ def _open_board(folder: Path) -> str:
 
 
 PLACE = '[[place]]\nop = 1\ntarget = "cortex-m33"\ndevice_id = {}\n'
+PLACES = {BOARD: PLACE.format(1), RISCV: PLACE.format(1).replace("cortex-m33", "rv32")}
 
 
 @pytest.mark.qemu
@@ -240,23 +251,33 @@ def _case() -> Case:
 
 
 @pytest.mark.qemu
-@pytest.mark.parametrize("address", ["0x4001f000", "0x38100000"], ids=["register", "unused memory"])
-def test_a_fault_on_core_1_names_its_step(address: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("board", "address", "words"),
+    [
+        (BOARD, "0x4001f000", "MemManage fault: access to memory that is closed"),
+        (BOARD, "0x38100000", "MemManage fault: access to memory that is closed"),
+        (RISCV, "0x10000000", "store to memory that is closed"),
+        (RISCV, "0x81100000", "store to memory that is closed"),
+    ],
+    ids=["register", "unused memory", "riscv register", "riscv unused memory"],
+)
+def test_a_fault_on_core_1_names_its_step(board: str, address: str, words: str, tmp_path: Path) -> None:
     """The MPU of core 1 closes what core 0's closes to the model."""
-    path, options = _options(tmp_path, STRAY.replace("WHERE", address), PLACE.format(1))
+    path, options = _options(tmp_path, STRAY.replace("WHERE", address), PLACES[board], board)
     built = build([path], options, tmp_path / "out", emulated=True)
     with pytest.raises(CodegenError) as caught:
         execute(built, [_case()])
     [message] = caught.value.messages
     assert (message.code, message.where) == ("E620", "step 1 user1")
-    assert "MemManage fault: access to memory that is closed" in message.text
+    assert words in message.text
     assert f"at address {address}" in message.text and "(add_core)" in message.text
 
 
 @pytest.mark.qemu
-def test_core_1_goes_on_after_its_stack_overflowed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("board", [BOARD, RISCV])
+def test_core_1_goes_on_after_its_stack_overflowed(board: str, tmp_path: Path) -> None:
     """The firmware tells, and tells again: both the link and core 1 outlive the fault."""
-    path, options = _options(tmp_path, DEEP, PLACE.format(1))
+    path, options = _options(tmp_path, DEEP.replace("DIVE", DIVES[board]), PLACES[board], board)
     built = build([path], options, tmp_path / "out", emulated=True)
     wanted = request(built.models[0].program, [_case()])
     with boards.session(built.image, built.board) as target:

@@ -227,6 +227,8 @@ TWO_CORES = """
 #include <pthread.h>
 #include <stdio.h>
 #include "NAME.h"
+void cg_core1_wake(void) {}
+void cg_core1_sleep(void) {}
 static void *core_1(void *unused)
 {
     (void)unused;

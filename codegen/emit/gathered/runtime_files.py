@@ -22,6 +22,8 @@ from codegen.program.program import Program, uses_second_core
 BUILD_MARK, RUNTIME_MARK = "@BUILD@", "@RUNTIME@"
 """Templates write them where names end in a hash, which is known once all is rendered."""
 CORE1_HEADER, CORE1_SOURCE = "cg_core1.h", "support/core1.c"
+CORE1_CALLBACKS = ("cg_core1_wake", "cg_core1_sleep")
+"""Functions of the application that `CORE1_SOURCE` calls on cores without instructions for it."""
 _SIZES_SOURCE = "support/sizes.c"
 _INTERFACE_HEADERS = ("cg_busy.h", "cg_constants.h", "cg_sizes.h")
 """Headers of functions that a model's source may call beside kernels."""

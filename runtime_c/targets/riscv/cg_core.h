@@ -40,6 +40,14 @@ static inline void cg_core_finish_writes(void)
 
 /* Where all traps lead to. */
 void cg_trap(void);
+/* core1.c: runs `function` at the machine's level, whichever level asks, once core 1 was started.
+ */
+void cg_core1_ask(void (*function)(void));
+
+/* Keeps why the core that runs faulted. */
+void cg_fault_record(cg_link_fault *fault, uint32_t ra, uint32_t sp);
+/* Notes in it whether the stack pointer had left its stack. */
+void cg_fault_note_stack(cg_link_fault *fault, const uint8_t *start, const uint8_t *end);
 
 /* SiFive's interrupt controller (PLIC), context 0: the first core's own level. */
 #define PLIC                0x0C000000u
@@ -49,6 +57,12 @@ void cg_trap(void);
 #define MIE_EXTERNAL        (1u << 11)
 #define CG_CSR_WRITE(n, v)  __asm__ volatile("csrw " #n ", %0" ::"r"(v) : "memory")
 #define CG_CSR_READ(n, out) __asm__ volatile("csrr %0, " #n : "=r"(out) : : "memory")
+
+/* Entries of the physical memory protection: go(number) for each. */
+#define CG_PMP_ENTRIES 16u
+#define CG_PMP_EACH(go)                                                                            \
+    go(0) go(1) go(2) go(3) go(4) go(5) go(6) go(7) go(8) go(9) go(10) go(11) go(12) go(13) go(14) \
+        go(15)
 
 /*
  * Sleeps until the UART interrupts, which nobody handles: the core only wakes up. An emulator then

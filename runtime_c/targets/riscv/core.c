@@ -148,10 +148,9 @@ enum { PC, RA, SP, MSTATUS, MTVAL, FLAGS };
 
 #define STACK_OVERFLOW 1u
 
-static void record(uint32_t ra, uint32_t sp)
+void cg_fault_record(cg_link_fault *fault, uint32_t ra, uint32_t sp)
 {
     uint32_t value;
-    cg_link_fault *const fault = &cg_event.fault;
     *fault = (cg_link_fault){.cause = 0};
     CG_CSR_READ(mcause, value);
     fault->cause = value + 1u;
@@ -165,10 +164,17 @@ static void record(uint32_t ra, uint32_t sp)
     fault->words[SP] = sp;
 }
 
+void cg_fault_note_stack(cg_link_fault *fault, const uint8_t *start, const uint8_t *end)
+{
+    const uint32_t sp = fault->words[SP];
+    const bool outside = sp < (uint32_t)(uintptr_t)start || sp > (uint32_t)(uintptr_t)end;
+    fault->words[FLAGS] = outside ? STACK_OVERFLOW : 0;
+}
+
 void cg_link_faulted(uint32_t ra, uint32_t sp);
 __attribute__((used)) void cg_link_faulted(uint32_t ra, uint32_t sp)
 {
-    record(ra, sp);
+    cg_fault_record(&cg_event.fault, ra, sp);
     cg_link_broken();
 }
 
@@ -178,9 +184,6 @@ void cg_core_run_model(void)
         cg_model_context.pc += CALL_BYTES;
         return;
     }
-    const uint32_t sp = cg_model_context.sp;
-    record(cg_model_context.ra, sp);
-    const bool outside = sp < (uint32_t)(uintptr_t)cg_board.stack_start ||
-                         sp > (uint32_t)(uintptr_t)cg_board.stack_end;
-    cg_event.fault.words[FLAGS] = outside ? STACK_OVERFLOW : 0;
+    cg_fault_record(&cg_event.fault, cg_model_context.ra, cg_model_context.sp);
+    cg_fault_note_stack(&cg_event.fault, cg_board.stack_start, cg_board.stack_end);
 }

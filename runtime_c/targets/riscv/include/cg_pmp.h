@@ -10,15 +10,10 @@
 
 #include "cg_port.h"
 
-#define PMP_MOST_ENTRIES 16u
-#define PMP_WRITE        (1u << 1)
+#define PMP_WRITE (1u << 1)
 
 static uint32_t pmp_next;
-static uint32_t pmp_config[PMP_MOST_ENTRIES / 4u];
-
-#define PMP_EACH_ADDRESS(go)                                                                       \
-    go(0) go(1) go(2) go(3) go(4) go(5) go(6) go(7) go(8) go(9) go(10) go(11) go(12) go(13) go(14) \
-        go(15)
+static uint32_t pmp_config[CG_PMP_ENTRIES / 4u];
 
 static void pmp_write_address(uint32_t index, uint32_t value)
 {
@@ -27,7 +22,7 @@ static void pmp_write_address(uint32_t index, uint32_t value)
     case n:                                                                                        \
         CG_CSR_WRITE(pmpaddr##n, value);                                                           \
         break;
-        PMP_EACH_ADDRESS(CASE)
+        CG_PMP_EACH(CASE)
 #undef CASE
     default:
         break;
@@ -45,7 +40,7 @@ static void pmp_write_config(void)
 
 static void pmp_close_all(void)
 {
-    for (uint32_t i = 0; i < PMP_MOST_ENTRIES / 4u; i++) {
+    for (uint32_t i = 0; i < CG_PMP_ENTRIES / 4u; i++) {
         pmp_config[i] = 0;
     }
     pmp_write_config();

@@ -18,7 +18,7 @@ static uint32_t pmp_read_address(uint32_t index)
     case n:                                                                                        \
         CG_CSR_READ(pmpaddr##n, value);                                                            \
         break;
-        PMP_EACH_ADDRESS(CASE)
+        CG_PMP_EACH(CASE)
 #undef CASE
     default:
         break;
@@ -30,7 +30,7 @@ static uint32_t pmp_read_address(uint32_t index)
 static uint32_t pmp_entries(void)
 {
     uint32_t count = 0;
-    while (count < PMP_MOST_ENTRIES) {
+    while (count < CG_PMP_ENTRIES) {
         const uint32_t before = pmp_read_address(count);
         pmp_write_address(count, 0xFFFFFFFFu);
         const bool is_there = pmp_read_address(count) != 0;
