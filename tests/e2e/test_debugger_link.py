@@ -2,6 +2,7 @@
 debugger's place."""
 
 import json
+import re
 import socket
 import subprocess
 import time
@@ -12,40 +13,46 @@ from pathlib import Path
 import pytest
 
 from codegen import resources
+from codegen.board import load_board
 from codegen.board.machines.debugger import Debugger
 from codegen.board.machines.memory_port import MemoryPort
 from codegen.cli.main import main
 from codegen.errors import CodegenError, ExitCode
+from codegen.targets.families import family_of
 from tests.e2e.test_entry import network
 
 pytestmark = pytest.mark.qemu
-MACHINE = "netduinoplus2"
+MACHINE, RISCV = "netduinoplus2", "qemu-virt-rv32"
 
 
-def board_file(folder: Path, driver: str = "rtt") -> str:
+def board_file(folder: Path, driver: str = "rtt", machine: str = MACHINE) -> str:
     """The board with another link; room for the rings in what is kept for the firmware."""
-    text = (resources.folder("boards") / f"{MACHINE}.toml").read_text()
+    text = (resources.folder("boards") / f"{machine}.toml").read_text()
     for old, new in (
-        ('driver = "stm32"', f'driver = "{driver}"'),
-        ("reserved_bytes = 4096", "reserved_bytes = 8192"),
-        ('aliases = ["stm32", "stm32f4"]\n', ""),
-        (f'name = "{MACHINE}"', 'name = "memory-link"'),
+        (r'driver = "(stm32|16550)"', f'driver = "{driver}"'),
+        (r"reserved_bytes = 4096", "reserved_bytes = 8192"),
+        (r"aliases = .*\n", ""),
+        (rf'name = "{machine}"', 'name = "memory-link"'),
     ):
-        assert old in text
-        text = text.replace(old, new, 1)
+        text = re.sub(old, new, text, count=1)
+    assert driver in text and "memory-link" in text and "aliases" not in text
     path = folder / "memory-link.toml"
     path.write_text(text)
     return str(path)
 
 
 @contextmanager
-def debugged(firmware: Path, *words: str) -> Generator[str]:
+def debugged(firmware: Path, *words: str, machine: str = MACHINE) -> Generator[str]:
     """QEMU running it, with a stub; the stub's address. `words`: more of QEMU's."""
+    board = load_board(machine)
+    emulator_facts = family_of(board.target.cpu).emulator
+    assert emulator_facts is not None and board.qemu_machine is not None
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{taken.getsockname()[1]}"
     emulator = subprocess.Popen(
-        ["qemu-system-arm", "-M", MACHINE, "-icount", "shift=0", "-nographic", "-nodefaults",
+        [emulator_facts.program, "-M", board.qemu_machine, *emulator_facts.cpu_words(board.target),
+         *board.qemu_flags, "-icount", "shift=0", "-nographic", "-nodefaults",
          "-gdb", f"tcp:{address}", "-kernel", str(firmware), *words],
         stdin=subprocess.DEVNULL,
     )  # fmt: skip
@@ -112,13 +119,17 @@ def test_a_model_runs_through_a_debugger(tmp_path: Path, capsys: pytest.CaptureF
     assert f"error[E601] gdb://{address}: its debugger stub failed" in capsys.readouterr().err
 
 
-def test_a_model_runs_through_semihosting(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("machine", [MACHINE, RISCV])
+def test_a_model_runs_through_semihosting(
+    machine: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The firmware's calls are GDB's File-I/O; a second host takes over what the first left in a call."""
-    model, board, out = str(network(tmp_path, 1)), board_file(tmp_path, "semihosting"), tmp_path / "out"
+    model, board = str(network(tmp_path, 1)), board_file(tmp_path, "semihosting", machine)
+    out = tmp_path / "out"
     assert call("build", model, "--board", board, "-o", str(out)) == ExitCode.OK
     capsys.readouterr()
     semihosting = ("-S", "-semihosting-config", "enable=on,target=gdb")
-    with debugged(out / "firmware.elf", *semihosting) as address:
+    with debugged(out / "firmware.elf", *semihosting, machine=machine) as address:
         for _ in range(2):
             assert call("run", model, "--board", board, "--gdb", address, "--json") == ExitCode.OK
             document = json.loads(capsys.readouterr().out)

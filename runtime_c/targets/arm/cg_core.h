@@ -47,6 +47,15 @@ static inline void cg_core_finish_writes(void)
     __asm__ volatile("dsb" ::: "memory");
 }
 
+/* A call of semihosting (Arm's, 2.0): the trap of M-profile cores is BKPT 0xAB. */
+static inline uint32_t cg_core_call_debugger(uint32_t operation, const void *argument)
+{
+    register uint32_t r0 __asm__("r0") = operation;
+    register const void *r1 __asm__("r1") = argument;
+    __asm__ volatile("bkpt 0xab" : "+r"(r0) : "r"(r1) : "memory");
+    return r0;
+}
+
 /* Keeps why the core that runs faulted, `sp` being where the exception frame is, and clears it. */
 void cg_fault_record(cg_link_fault *fault, uint32_t sp);
 

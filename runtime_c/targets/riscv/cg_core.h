@@ -38,6 +38,24 @@ static inline void cg_core_finish_writes(void)
     __asm__ volatile("fence" ::: "memory");
 }
 
+/* A call of semihosting (RISC-V's, 0.3): three long instructions that lie in one page. */
+static inline uint32_t cg_core_call_debugger(uint32_t operation, const void *argument)
+{
+    register uint32_t a0 __asm__("a0") = operation;
+    register const void *a1 __asm__("a1") = argument;
+    __asm__ volatile("   .balign 16\n"
+                     "   .option push\n"
+                     "   .option norvc\n"
+                     "   slli  x0, x0, 0x1f\n"
+                     "   ebreak\n"
+                     "   srai  x0, x0, 7\n"
+                     "   .option pop\n"
+                     : "+r"(a0)
+                     : "r"(a1)
+                     : "memory");
+    return a0;
+}
+
 /* Where all traps lead to. */
 void cg_trap(void);
 /* core1.c: runs `function` at the machine's level, whichever level asks, once core 1 was started.

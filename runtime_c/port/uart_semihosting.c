@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * uart_semihosting.c -- no UART: the test link's bytes are Arm semihosting calls, which a debugger
+ * uart_semihosting.c -- no UART: the test link's bytes are semihosting calls, which a debugger
  * answers. As each call stops the core, what is sent is collected: it goes out when there is much
  * of it, and before the firmware waits for more. Without a debugger that answers, the first call
  * is a fault.
  *
  * Source: Semihosting for AArch32 and AArch64 (Arm, 2.0): SYS_OPEN of the console ":tt", SYS_WRITE,
- * SYS_READ; the trap of M-profile cores is BKPT 0xAB.
+ * SYS_READ. RISC-V Semihosting (0.3) has the same calls.
  */
 #include "cg_port.h"
 
@@ -25,15 +25,6 @@ static uint8_t received[BUFFER_BYTES];
 static uint32_t received_at = BUFFER_BYTES;
 static uint32_t received_end = BUFFER_BYTES;
 
-static uint32_t call(uint32_t operation, const void *argument)
-{
-    register uint32_t r0 __asm__("r0") = operation;
-    register const void *r1 __asm__("r1") = argument;
-
-    __asm__ volatile("bkpt 0xab" : "+r"(r0) : "r"(r1) : "memory");
-    return r0;
-}
-
 static uint32_t address_of(const void *bytes)
 {
     return (uint32_t)(uintptr_t)bytes;
@@ -44,7 +35,7 @@ static uint32_t opened(uint32_t mode)
     static const char name[] = ":tt";
     const uint32_t block[] = {address_of(name), mode, sizeof name - 1u};
 
-    return call(CALL_OPEN, block);
+    return cg_core_call_debugger(CALL_OPEN, block);
 }
 
 static void flush(void)
@@ -52,7 +43,7 @@ static void flush(void)
     if (sent_count != 0u) {
         const uint32_t block[] = {output, address_of(sent), sent_count};
 
-        (void)call(CALL_WRITE, block);
+        (void)cg_core_call_debugger(CALL_WRITE, block);
         sent_count = 0;
     }
 }
@@ -81,7 +72,7 @@ uint8_t cg_uart_get(void)
             received[i] = 0;
         }
         const uint32_t block[] = {input, address_of(received), BUFFER_BYTES};
-        const uint32_t left = call(CALL_READ, block);
+        const uint32_t left = cg_core_call_debugger(CALL_READ, block);
 
         received_at = 0;
         received_end = left <= BUFFER_BYTES ? BUFFER_BYTES - left : 0u;
