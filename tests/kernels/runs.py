@@ -62,8 +62,10 @@ def run_cases(
     board_name: str,
     folder: Path,
     optimize: Optimize = "speed",
+    *,
+    sequence: bool = False,
 ) -> list[Measured]:
-    """All networks in one program, each on its cases."""
+    """All networks in one program, each on its cases; of a sequence state is kept from case to case."""
     board = boards.load_board(board_name)
     sources = joined(emit.render(together([planned.program for planned in made])))
     emit.write(sources, folder / "build")
@@ -72,7 +74,8 @@ def run_cases(
     wrong: list[str] = []
     with boards.session(image, board) as target:
         for number, (planned, own) in enumerate(zip(made, cases, strict=True)):
-            found.append(measure(planned, own, target.run(request(planned.program, own, model=number))))
+            asked = request(planned.program, own, model=number, sequence=sequence)
+            found.append(measure(planned, own, target.run(asked)))
             wrong += [str(m) for m in complaints(planned, own, found[-1], image.sizes.stack_bound_bytes)]
     assert not wrong, "\n".join(wrong[:20])
     return found

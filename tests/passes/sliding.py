@@ -10,7 +10,8 @@ from codegen.ir.evaluate import evaluate
 from codegen.passes.sliding import Sliding, SlidingInput
 
 Pair = tuple[int, int]
-SCALE = 0.05
+SCALE = float(np.float32(0.05))
+WEIGHT_SCALE = float(np.float32(0.01))
 NONE = ops.Padding2D()
 
 
@@ -36,14 +37,14 @@ class Streams(Builder):
         if self.dtype is DType.FLOAT32:
             args += [self.constant((values / 300).astype(np.float32)), self.constant(bias.astype(np.float32))]
         else:
-            scales = Quantization(scales=(0.01,), zero_points=(0,))
+            scales = Quantization(scales=(WEIGHT_SCALE,), zero_points=(0,))
             bias_type = np.int32 if self.dtype is DType.INT8 else np.int64
             args += [
                 self.constant(values.astype(np.int8), quantization=scales),
                 self.constant(
                     bias.astype(bias_type),
                     quantization=Quantization(
-                        scales=(float(np.float32(SCALE) * np.float32(0.01)),), zero_points=(0,)
+                        scales=(float(np.float32(SCALE * WEIGHT_SCALE)),), zero_points=(0,)
                     ),
                 ),
             ]
@@ -104,6 +105,47 @@ def same(extent: int, window: int, stride: int = 1, dilation: int = 1) -> Pair:
     reach = (window - 1) * dilation + 1
     total = max((-(-extent // stride) - 1) * stride + reach - extent, 0)
     return total // 2, total - total // 2
+
+
+def tcn(dtype: DType) -> Module:
+    """Residual blocks of causal convolutions with dilations 1, 2, 4; the last row decides."""
+    net = Streams(1, dtype)
+    value = net.conv(net.param("x", net.type(1, 32, 1, 3)), 4)
+    for dilation in (1, 2, 4):
+        branch = net.conv(value, 4, dilation=(dilation, 1), padding=ops.Padding2D(top=2 * dilation))
+        value = net.step("ADD", [value, branch], ops.BinaryAttrs())
+    return net.build([net.dense(net.last_row(value), 3)])
+
+
+def imu(dtype: DType) -> Module:
+    """256 samples of 6 channels: convolutions with strides along time, a global pool."""
+    net = Streams(2, dtype)
+    value: Var = net.param("x", net.type(1, 256, 1, 6))
+    for stride in (4, 2, 1):
+        value = net.conv(value, 6, (5, 1), stride=(stride, 1))
+    return net.build([net.dense(net.step("MEAN", [value], ops.MeanAttrs(axes=(1, 2))), 3)])
+
+
+def spotter(dtype: DType) -> Module:
+    """Keywords: SAME padding, stride 2 in front, depthwise layers, a global pool."""
+    net = Streams(3, dtype)
+    top, bottom = same(24, 6, 2)
+    value = net.param("x", net.type(1, 24, 3, 1))
+    value = net.conv(value, 4, (6, 1), stride=(2, 1), padding=ops.Padding2D(top=top, bottom=bottom))
+    for _ in range(2):
+        value = net.depthwise(value, padding=ops.Padding2D(top=1, bottom=1))
+        value = net.conv(value, 4, (1, 1))
+    return net.build([net.dense(net.step("MEAN", [value], ops.MeanAttrs(axes=(1, 2))), 3)])
+
+
+def frames(dtype: DType) -> Module:
+    """An autoencoder's first layer over five frames."""
+    net = Streams(4, dtype)
+    return net.build([net.dense(net.param("x", net.type(1, 5, 1, 8)), 8)])
+
+
+STREAMS = ((tcn, 1), (imu, 8), (imu, 3), (spotter, 1), (spotter, 2), (spotter, 3), (frames, 1))
+"""Networks over windows, and the rows by which each moves."""
 
 
 def random_network(seed: int) -> tuple[Module, SlidingInput]:

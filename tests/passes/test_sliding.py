@@ -2,11 +2,11 @@
 
 import pytest
 
-from codegen.ir import DType, Module, Var, ops
+from codegen.ir import DType, Module, Var
 from codegen.ir.verify import verify
 from codegen.passes.sliding import CannotSlide, Sliding, SlidingInput, slid
 from codegen.passes.sliding.movement import Movement
-from tests.passes.sliding import Streams, differences, random_network, same
+from tests.passes.sliding import STREAMS, differences, frames, imu, random_network, spotter, tcn
 
 
 def checked(module: Module, step: int, calls: int, axis: int = 1) -> Sliding:
@@ -16,43 +16,6 @@ def checked(module: Module, step: int, calls: int, axis: int = 1) -> Sliding:
     verify(sliding.module)
     assert differences(sliding, sliding.calls + calls) == 0
     return sliding
-
-
-def tcn(dtype: DType) -> Module:
-    """Residual blocks of causal convolutions with dilations 1, 2, 4; the last row decides."""
-    net = Streams(1, dtype)
-    value = net.conv(net.param("x", net.type(1, 32, 1, 3)), 4)
-    for dilation in (1, 2, 4):
-        branch = net.conv(value, 4, dilation=(dilation, 1), padding=ops.Padding2D(top=2 * dilation))
-        value = net.step("ADD", [value, branch], ops.BinaryAttrs())
-    return net.build([net.dense(net.last_row(value), 3)])
-
-
-def imu(dtype: DType) -> Module:
-    """256 samples of 6 channels: convolutions with strides along time, a global pool."""
-    net = Streams(2, dtype)
-    value: Var = net.param("x", net.type(1, 256, 1, 6))
-    for stride in (4, 2, 1):
-        value = net.conv(value, 6, (5, 1), stride=(stride, 1))
-    return net.build([net.dense(net.step("MEAN", [value], ops.MeanAttrs(axes=(1, 2))), 3)])
-
-
-def spotter(dtype: DType) -> Module:
-    """Keywords: SAME padding, stride 2 in front, depthwise layers, a global pool."""
-    net = Streams(3, dtype)
-    top, bottom = same(24, 6, 2)
-    value = net.param("x", net.type(1, 24, 3, 1))
-    value = net.conv(value, 4, (6, 1), stride=(2, 1), padding=ops.Padding2D(top=top, bottom=bottom))
-    for _ in range(2):
-        value = net.depthwise(value, padding=ops.Padding2D(top=1, bottom=1))
-        value = net.conv(value, 4, (1, 1))
-    return net.build([net.dense(net.step("MEAN", [value], ops.MeanAttrs(axes=(1, 2))), 3)])
-
-
-def frames(dtype: DType) -> Module:
-    """An autoencoder's first layer over five frames."""
-    net = Streams(4, dtype)
-    return net.build([net.dense(net.param("x", net.type(1, 5, 1, 8)), 8)])
 
 
 TYPES = (DType.INT8, DType.INT16, DType.FLOAT32)
@@ -75,15 +38,7 @@ def test_streams_are_equal(dtype: DType) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("dtype", TYPES, ids=lambda dtype: dtype.value)
 def test_thousand_steps(dtype: DType) -> None:
-    for network, step in (
-        (tcn, 1),
-        (imu, 8),
-        (imu, 3),
-        (spotter, 1),
-        (spotter, 2),
-        (spotter, 3),
-        (frames, 1),
-    ):
+    for network, step in STREAMS:
         checked(network(dtype), step, 1000)
 
 
