@@ -1,92 +1,113 @@
-"""How far three things walk through codegen, from entry to end: an activation, a RAM limit, a weight.
+"""Modules one has to read to follow a thing through codegen, from where it enters to where it ends.
 
 python benchmarks/walks.py [CHECKOUT]
 
-A network of five layers, all with a fused RELU_N1_TO_1, is built, and planned with less RAM than it needs.
-Its numbers are rare ones, so that a value is known by what it holds. A module is on the walk if code of it
-that runs names a value that holds the thing itself: the activation, or the least result that it leaves; the
-limit's bytes; the weights of the convolution as numbers, in any order and type. A module that hands on what
-they are part of (a file, a layer, a pool) and does not look into it is not. Code that writes any number as C
-is. CHECKOUT: the root of another checkout, measured by the same definition.
+Six things are followed through one run each: a weight, an activation, a RAM limit, an ONNX QDQ node, a
+symbol of `--dim`, a board file. Each is known by a rare value. A module is on the walk if a function of it
+that runs takes, names or returns the thing, by itself or in a list. Code that hands on what the thing is part
+of (a network, a plan) is not, unless it names the thing as a field of that. Modules stand in the order in
+which the thing first enters them. A move to the next one
+
+- `stays` in a room (folder), or goes `down`, by the layers of pyproject.toml;
+- `returns` to a room that has called this one, goes `up` to a new room, or `back` up to one that was left.
 """
 
 import ast
 import contextlib
 import io
-import os
-import subprocess
 import sys
 import tempfile
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from types import FrameType, MemberDescriptorType
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
 
-HERE = Path(__file__).resolve().parents[1]
-_MODEL, _CHECKOUT = "WALKS_MODEL", "WALKS_CHECKOUT"
-"""What the process that walks is told."""
-ROOT = Path(os.environ.get(_CHECKOUT, HERE))
-sys.path.insert(0, str(ROOT))  # not the installed one
-PACKAGE = ROOT / "codegen"
+ROOT = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[1]).resolve()
+PACKAGE = f"{ROOT / 'codegen'}/"
+sys.path.insert(0, str(ROOT))  # the checkout, not the installed package
 
 BOARD = "mps2-an386"
 LIMIT_BYTES = 937
-_SCALE, _ZERO = 1 / 83, -13
-_LEAST = -96
-"""Stored -1: what RELU_N1_TO_1 leaves at least."""
+"""Less than the network needs: the walk ends in the error that says so."""
+SYMBOL = "frames"
+_SCALE, _ZERO, _LEAST = 1 / 83, -13, -96
+"""Quantisation of every value, and its stored -1: the least result of RELU_N1_TO_1."""
 _CHANNELS = 16
 _WEIGHTS = np.random.default_rng(7).permutation(np.arange(-128, 128)).clip(-127).astype(np.int8)
-_DISTINCT, _MOST = 200, 700
-"""Different numbers of an array that holds the weights, in whatever order, and its elements at most."""
-_LOOKS = 40
-"""How often a line that runs is looked at: what it names changes."""
+_DISTINCT, _MOST_BYTES = 140, 2800
+"""Different bytes of an array that holds the weights, however packed, and its bytes at most."""
+_MOST_ITEMS = 200
+"""Longest list that is searched for a thing."""
 
 Holds = Callable[[Any], bool]
-Modules = dict[str, dict[int, str]]
 
 
-def network() -> bytes:
-    """A layer of each kind that has an activation, as a `.tflite` file."""
+class Entry(NamedTuple):
+    """The first call in which a thing is in a module, and the rooms whose calls led there."""
+
+    order: int
+    module: str
+    room: str
+    callers: set[str]
+
+
+def _room(path: str) -> str:
+    return path.removeprefix(PACKAGE).split("/")[0].removesuffix(".py")
+
+
+def tflite_network() -> bytes:
+    """A convolution with RELU_N1_TO_1, as a `.tflite` file."""
     from codegen.importers.tflite.writing.writer import ModelBuilder
 
-    model, shape = ModelBuilder(), (1, 8, 8, _CHANNELS)
-
-    def weights(name: str, extents: tuple[int, ...], data: np.ndarray) -> list[int]:
-        bias = np.arange(_CHANNELS, dtype=np.int32)
-        return [
-            model.tensor(f"{name}_weights", extents, scale=0.01, data=data.reshape(extents)),
-            model.tensor(f"{name}_bias", (_CHANNELS,), "int32", scale=0.01 * _SCALE, data=bias),
-        ]
-
-    def layer(op: str, *args: int, extents: tuple[int, ...] = shape, **options: Any) -> int:
-        result = model.tensor(f"{op}_result", extents, scale=_SCALE, zero_point=_ZERO)
-        model.op(op, list(args), [result], activation="relu_n1_to_1", **options)
-        return result
-
-    image = model.tensor("image", shape, scale=_SCALE, zero_point=_ZERO)
-    slid: dict[str, Any] = {"padding": "SAME", "stride_w": 1, "stride_h": 1}
-    few = np.arange(9 * _CHANNELS) % 5
-    conv = layer("CONV_2D", image, *weights("conv", (_CHANNELS, 1, 1, _CHANNELS), _WEIGHTS), **slid)
-    taps = weights("depthwise", (1, 3, 3, _CHANNELS), few.astype(np.int8))
-    depthwise = layer("DEPTHWISE_CONV_2D", conv, *taps, depth_multiplier=1, **slid)
-    total = layer("ADD", conv, depthwise)
-    pool = layer(
-        "AVERAGE_POOL_2D",
-        total,
-        extents=(1, 1, 1, 16),
-        filter_width=8,
-        filter_height=8,
-        **(slid | {"padding": "VALID"}),
+    model, shape, bias = ModelBuilder(), (1, 8, 8, _CHANNELS), np.arange(_CHANNELS, dtype=np.int32)
+    image, result = (
+        model.tensor(name, shape, scale=_SCALE, zero_point=_ZERO) for name in ("image", "result")
     )
-    rows = weights("rows", (_CHANNELS, _CHANNELS), np.resize(few, _CHANNELS**2).astype(np.int8))
-    last = layer("FULLY_CONNECTED", pool, *rows, extents=(1, _CHANNELS))
+    extents = (_CHANNELS, 1, 1, _CHANNELS)
+    weights = model.tensor("weights", extents, scale=0.01, data=_WEIGHTS.reshape(extents))
+    biases = model.tensor("biases", (_CHANNELS,), "int32", scale=0.01 * _SCALE, data=bias)
+    options: dict[str, Any] = {"padding": "SAME", "stride_w": 1, "stride_h": 1}
+    model.op("CONV_2D", [image, weights, biases], [result], activation="relu_n1_to_1", **options)
     model.inputs(image)
-    model.outputs(last)
+    model.outputs(result)
     return model.build()
+
+
+def onnx_network() -> bytes:
+    """A convolution of an image whose height has a name, as a QDQ `.onnx` file."""
+    named: dict[str, np.ndarray] = {
+        "scale": np.float32(_SCALE),
+        "zero": np.int8(_ZERO),
+        "small": np.float32(0.01),
+        "none": np.int8(0),
+        "weights": _WEIGHTS.reshape(_CHANNELS, _CHANNELS, 1, 1),
+    }
+
+    def coded(name: str, value: str, result: str, scale: str, zero: str) -> Any:
+        return helper.make_node(f"{name}Linear", [value, scale, zero], [result], name=f"{name}_{value}")
+
+    nodes = [
+        coded("Quantize", "image", "image_q", "scale", "zero"),
+        coded("Dequantize", "image_q", "image_r", "scale", "zero"),
+        coded("Dequantize", "weights", "weights_r", "small", "none"),
+        helper.make_node("Conv", ["image_r", "weights_r"], ["sums"]),
+        coded("Quantize", "sums", "result_q", "scale", "zero"),
+        coded("Dequantize", "result_q", "result", "scale", "zero"),
+    ]
+    extents = (1, _CHANNELS, SYMBOL, 8)
+    edges = [helper.make_tensor_value_info(name, TensorProto.FLOAT, extents) for name in ("image", "result")]
+    constants = [numpy_helper.from_array(np.asarray(data), name) for name, data in named.items()]
+    graph = helper.make_graph(nodes, "walk", edges[:1], edges[1:], constants)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.checker.check_model(model)
+    return model.SerializeToString()
 
 
 def _is_limit(value: Any) -> bool:
@@ -96,119 +117,160 @@ def _is_limit(value: Any) -> bool:
 def _is_activation(value: Any) -> bool:
     if type(value).__name__ == "Activation":
         return getattr(value, "name", "") == "RELU_N1_TO_1"
-    return isinstance(value, int | np.integer) and int(cast(int, value)) == _LEAST
+    return type(value) is int and value == _LEAST
 
 
 def _is_weight(value: Any) -> bool:
-    if isinstance(value, bytes):
-        value = np.frombuffer(value, np.uint8)
-    if not isinstance(value, np.ndarray) or not _WEIGHTS.size <= value.size <= _MOST:
+    if not isinstance(value, np.ndarray | bytes):
         return False
-    bytes_ = np.frombuffer(value.tobytes(), np.uint8)
-    return max(len(np.unique(numbers)) for numbers in (cast(Any, value), bytes_)) >= _DISTINCT
+    # A whole file is no array of weights.
+    if isinstance(value, bytes) and len(value) >= 2 * _WEIGHTS.size:
+        return False
+    array = value if isinstance(value, np.ndarray) else np.frombuffer(value, np.uint8)
+    if array.dtype.kind not in "iuf" or not _WEIGHTS.size <= array.nbytes <= _MOST_BYTES:
+        return False
+    as_bytes = np.frombuffer(array.tobytes(), np.uint8)
+    return max(len(np.unique(array)), len(np.unique(as_bytes))) >= _DISTINCT
 
 
-def _any_of(holds: Holds) -> Holds:
-    """Also of what a tuple, a list or a mapping has in it."""
+def _is_qdq(value: Any) -> bool:
+    """True for the scale of the image, which is all that its Dequantize node becomes."""
+    return isinstance(value, float | np.float32) and abs(float(value) - _SCALE) < 1e-8
 
-    def found(value: Any) -> bool:
-        if isinstance(value, Mapping):
-            value = tuple(cast(Mapping[Any, Any], value).values())
-        if isinstance(value, tuple | list):
-            each = cast(Sequence[Any], value)
-            return len(each) <= _DISTINCT and any(map(holds, each))
-        return holds(value)
 
-    return found
+def _is_symbol(value: Any) -> bool:
+    return (type(value) is str and value == SYMBOL) or type(value).__name__ == "Formula"
+
+
+def _is_board(value: Any) -> bool:
+    return type(value).__name__ == "Board" or (isinstance(value, Path) and value.name == f"{BOARD}.toml")
+
+
+def _items(value: Any) -> Iterator[Any]:
+    """A value, and the elements of a list or the values of a mapping."""
+    yield value
+    if isinstance(value, Mapping):
+        value = tuple(cast(Mapping[Any, Any], value).values())
+    if isinstance(value, tuple | list):
+        elements = cast(tuple[Any, ...], value)
+        yield from elements if len(elements) <= _MOST_ITEMS else ()
 
 
 @cache
-def _named(path: str) -> dict[int, list[tuple[str, ...]]]:
-    """By line, what it reads: a variable, with the attributes asked of it."""
-    found: defaultdict[int, list[tuple[str, ...]]] = defaultdict(list)
-    for node in ast.walk(ast.parse(Path(path).read_text())):
-        chain: list[str] = []
-        inner: ast.AST = node
-        while isinstance(inner, ast.Attribute):
-            chain.append(inner.attr)
-            inner = inner.value
-        if isinstance(inner, ast.Name) and isinstance(getattr(node, "ctx", None), ast.Load):
-            found[node.lineno].append((inner.id, *reversed(chain)))  # pyright: ignore[reportAttributeAccessIssue]
-    return found
+def _named(path: str) -> dict[int, list[list[str]]]:
+    """By first line of a function: the fields that its code names, as a variable and attributes of it."""
+    named: dict[int, list[list[str]]] = {}
+    for function in ast.walk(ast.parse(Path(path).read_text())):
+        if isinstance(function, ast.FunctionDef):
+            chains = {
+                ast.unparse(node)
+                for node in ast.walk(function)
+                if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
+            }
+            first = min(node.lineno for node in (function, *function.decorator_list))
+            names = (chain.split(".") for chain in sorted(chains))
+            named[first] = [chain for chain in names if all(name.isidentifier() for name in chain)]
+    return named
 
 
-def _value(frame: FrameType, chain: tuple[str, ...]) -> Any:
-    """What a chain of attributes holds, without running code: fields only."""
-    value: Any = frame.f_locals.get(chain[0])
+def _field(variables: Mapping[str, Any], chain: list[str]) -> Any:
+    """The field that a chain of names leads to; None for properties, whose code is not run again."""
+    value = variables.get(chain[0])
     for name in chain[1:]:
-        kind: Any = getattr(value.__class__, name, None)
-        if isinstance(kind, MemberDescriptorType) or name in getattr(value, "__dict__", ()):
-            value = getattr(value, name, None)
-        else:
-            return None
+        is_slot = isinstance(getattr(type(value), name, None), MemberDescriptorType)
+        value = getattr(value, name, None) if is_slot or name in getattr(value, "__dict__", ()) else None
     return value
 
 
-def walk(things: Mapping[str, Holds], arguments: list[str]) -> dict[str, Modules]:
-    """Of each thing modules, and lines of them with the name, in which running code names what holds it."""
-    touched: dict[str, defaultdict[str, dict[int, str]]] = {name: defaultdict(dict) for name in things}
-    looks: defaultdict[tuple[str, int], int] = defaultdict(int)
+def walk(holds: Holds, arguments: list[str], status: int = 0) -> list[Entry]:
+    """Modules that a thing enters, in order, in a run that ends with `status`; else raises RuntimeError."""
+    entered: dict[str, Entry] = {}
+    open_calls: list[tuple[int, str]] = []
+    calls = 0
 
-    def trace(frame: FrameType, event: str, _argument: Any) -> Any:
-        path, line = frame.f_code.co_filename, frame.f_lineno
-        if not path.startswith(str(PACKAGE)) or frame.f_code.co_name == "<module>":
-            return None
-        if event == "line" and line in _named(path) and looks[path, line] < _LOOKS:
-            looks[path, line] += 1
-            for chain in _named(path)[line]:
-                value = _value(frame, chain)
-                for name, holds in things.items():
-                    if holds(value):
-                        touched[name][path][line] = ".".join(chain)
-        return trace if _named(path) else None
+    def profile(frame: FrameType, event: str, result: Any) -> None:
+        nonlocal calls
+        code = frame.f_code
+        if event == "call":
+            calls += 1
+            open_calls.append((calls, code.co_filename))
+        elif event == "return" and open_calls:
+            order, path = open_calls.pop()
+            known = entered.get(path)
+            if not path.startswith(PACKAGE) or code.co_name == "<module>" or (known and known.order < order):
+                return
+            variables = frame.f_locals
+            fields = (_field(variables, chain) for chain in _named(path).get(code.co_firstlineno, ()))
+            if any(holds(item) for value in (result, *variables.values(), *fields) for item in _items(value)):
+                callers = {_room(caller) for _, caller in open_calls}
+                entered[path] = Entry(order, path.removeprefix(PACKAGE), _room(path), callers)
 
     from codegen.cli import main
 
-    sys.settrace(trace)
-    try:
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            sys.argv = ["codegen", *arguments]
-            main()
-    except SystemExit:
-        pass
-    finally:
-        sys.settrace(None)
-    return {name: dict(modules) for name, modules in touched.items()}
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as errors:
+        sys.setprofile(profile)
+        try:
+            main(arguments)
+        except SystemExit as end:
+            code = end.code
+        finally:
+            sys.setprofile(None)
+    if code != status:
+        raise RuntimeError(f"codegen {' '.join(arguments)}: {errors.getvalue()}")
+    return sorted(entered.values(), key=lambda entry: entry.order)
 
 
-def walks(model: Path, folder: Path) -> dict[str, Modules]:
-    """Each of the three, with its modules."""
-    made = {"activation": _any_of(_is_activation), "weight": _is_weight}
-    found = walk(made, ["build", str(model), "--board", BOARD, "-o", str(folder / "out")])
-    pools = ["--pool", f"sram={LIMIT_BYTES}", "--pool", "psram=0"]
-    return found | walk({"RAM limit": _any_of(_is_limit)}, ["plan", str(model), "--board", BOARD, *pools])
+def layers() -> dict[str, int]:
+    """Rooms of the package with the height of their layer."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    lines = next(contract["layers"] for contract in contracts if contract.get("containers") == ["codegen"])
+    return {room: -depth for depth, line in enumerate(lines) for room in line.split(" | ")}
 
 
-def show(model: Path) -> None:
+def moves(entries: list[Entry]) -> list[str]:
+    """How the walk gets to each module but the first."""
+    height, known, ways = layers(), set[str](), list[str]()
+    for before, after in pairwise(entries):
+        known.add(before.room)
+        if before.room == after.room:
+            ways.append("stays")
+        elif height.get(after.room, 0) <= height.get(before.room, 0):
+            ways.append("down")
+        elif after.room in before.callers:
+            ways.append("returns")
+        else:
+            ways.append("back" if after.room in known else "up")
+    return ways
+
+
+def show() -> None:
     """Print the walks through the checkout."""
     with tempfile.TemporaryDirectory() as folder:
-        for name, modules in walks(model, Path(folder)).items():
-            print(f"{name}: {len(modules)} modules")
-            for path, lines in sorted(modules.items()):
-                print(f"  {Path(path).relative_to(PACKAGE)}", *(f"{n}:{lines[n]}" for n in sorted(lines)))
-
-
-def walk_in(checkout: Path) -> None:
-    """Show the walks, in a process of its own: this one has imported what writes the network."""
-    with tempfile.TemporaryDirectory() as folder:
-        model = Path(folder) / "layers.tflite"
-        model.write_bytes(network())
-        told = {**os.environ, _MODEL: str(model), _CHECKOUT: str(checkout.resolve())}
-        subprocess.run([sys.executable, __file__], env=told, check=True)
+        fixed, ranged = Path(folder) / "fixed.tflite", Path(folder) / "ranged.onnx"
+        fixed.write_bytes(tflite_network())
+        ranged.write_bytes(onnx_network())
+        board = ["--board", str(ROOT / "boards" / f"{BOARD}.toml")]
+        build = ["build", str(fixed), *board, "-o", f"{folder}/fixed"]
+        sizes = ["build", str(ranged), *board, "-o", f"{folder}/ranged", "--dim"]
+        pools = ["--pool", f"sram={LIMIT_BYTES}", "--pool", "psram=0"]
+        runs: dict[str, tuple[Holds, list[str], int]] = {
+            "weight": (_is_weight, build, 0),
+            "activation": (_is_activation, build, 0),
+            "RAM limit": (_is_limit, ["plan", str(fixed), *board, *pools], 4),
+            "QDQ node": (_is_qdq, [*sizes, f"{SYMBOL}=8"], 0),
+            "symbol of --dim": (_is_symbol, [*sizes, f"{SYMBOL}=2..8"], 0),
+            "board file": (_is_board, build, 0),
+        }
+        for name, run in runs.items():
+            entries = walk(*run)
+            ways = moves(entries)
+            counts = ", ".join(
+                f"{ways.count(way)} {way}" for way in ("stays", "down", "returns", "up", "back")
+            )
+            print(f"{name}: {len(entries)} modules, {counts}")
+            for entry, way in zip(entries, ["enters", *ways], strict=True):
+                print(f"  {way:7} {entry.module}")
 
 
 if __name__ == "__main__":
-    if _MODEL in os.environ:
-        show(Path(os.environ[_MODEL]))
-    else:
-        walk_in(Path(sys.argv[1]) if len(sys.argv) > 1 else HERE)
+    show()
