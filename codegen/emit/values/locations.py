@@ -18,18 +18,18 @@ from codegen.program.program import Bundle, Program, own_pools
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PoolBytes:
-    """`size_bytes` from `offset` on in pool `pool`, of buffer `buffer`."""
+    """Bytes of a value in a pool: `size_bytes` of them from `offset` on, a part of buffer `buffer`."""
 
     pool: str
     offset: int
     size_bytes: int
     buffer: str
     at: Number | None = None
-    """Offset at other sizes; None where it is always `offset`."""
+    """Offset as a formula of the sizes that a call is given; None where it is `offset` at all sizes."""
 
     @property
     def moves(self) -> bool:
-        """True if it lies elsewhere at other sizes."""
+        """True if the offset depends on the sizes that a call is given."""
         return self.at is not None
 
     def overlaps(self, other: "PoolBytes") -> bool:
@@ -41,17 +41,17 @@ class PoolBytes:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CallerBytes:
-    """Bytes from `offset_bytes` on of input or output `field`; `struct` is `inputs` or `outputs`."""
+    """Bytes of a tensor that the caller owns: `field` of `inputs` or `outputs`, from `offset_bytes` on."""
 
     struct: str
     field: str
     offset_bytes: int
     at: Number | None = None
-    """Elements in front of it at other sizes; None where they are always as many."""
+    """Elements in front as a formula of the sizes that a call is given; None if they do not vary."""
 
     @property
     def moves(self) -> bool:
-        """True if it begins elsewhere in the caller's tensor at other sizes."""
+        """True if the elements in front depend on the sizes that a call is given."""
         return self.at is not None
 
 
@@ -71,7 +71,7 @@ class Places:
         self._owned = _caller_owned(program, self._anchors)
         self._at: Mapping[str, Number] = {} if program.ranges is None else program.ranges.values
         self.sizes = None if program.ranges is None else SizeText(program.name, program.ranges)
-        """The formulas of its sizes in C; None where all are fixed."""
+        """Formulas of the program's sizes in C; None where all sizes are fixed."""
 
     def value(self, name: str) -> PoolBytes | CallerBytes:
         """Bytes of variable `name`; raises ValueError if it has none."""
@@ -264,13 +264,13 @@ class TensorView:
     type: TensorType
     c_type: str
     is_quantised: bool
-    """Per tensor: scale and zero point say all."""
+    """True if one scale and one zero point hold for the whole tensor."""
     has_converter: bool
-    """There is an inline function between real numbers and what it stores."""
+    """True if the header has inline functions between real numbers and stored ones."""
     place: TensorPlace
     is_streamed: bool
     size: str
-    """Its bytes in C: a macro, or what they are at the sizes of a call."""
+    """Number of its bytes in C: a macro, or an expression of the sizes that a call is given."""
 
 
 def io_views(program: Program, places: Places) -> tuple[list[TensorView], list[TensorView]]:

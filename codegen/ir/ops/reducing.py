@@ -271,7 +271,7 @@ class L2Normalization(Op):
         return shape
 
     def rows_read(self, attrs: Attrs, args: Types, result: TensorType, axis: int) -> RowReads | None:
-        """Row by row, along any axis but the last."""
+        """One row of the argument for each row of the result, along any axis but the last."""
         del attrs, args
         return None if axis == len(result.shape) - 1 else RowReads(axes=(axis,))
 
@@ -286,7 +286,10 @@ class L2Normalization(Op):
                 raise ValueError(f"rows of {result.shape[-1]} int8 elements overflow TFLite's sum of squares")
 
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
-        """Source: reference_ops::L2Normalization, reference_integer_ops::L2Normalization."""
+        """Elements as TFLite computes them: float32 sums in order, int8 in fixed point.
+
+        Source: TFLite, reference_ops::L2Normalization, reference_integer_ops::L2Normalization.
+        """
         del attrs
         value = present(values, 0, "argument")
         rows = value.reshape(-1, value.shape[-1])
@@ -303,7 +306,7 @@ class L2Normalization(Op):
 
 
 class LogSoftmax(L2Normalization):
-    """LOG_SOFTMAX over the last axis."""
+    """LOG_SOFTMAX over the last axis: each element minus the logarithm of its row's sum of exponentials."""
 
     name = "LOG_SOFTMAX"
     short = "logsoftmax"
@@ -318,7 +321,10 @@ class LogSoftmax(L2Normalization):
             log_softmax_params(operand(args, 0, "argument"))
 
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
-        """Source: reference_ops::LogSoftmax."""
+        """Elements as TFLite computes them: float32 by float64, int8 in fixed point.
+
+        Source: TFLite, reference_ops::LogSoftmax.
+        """
         del attrs
         value = present(values, 0, "argument")
         if result.dtype is DType.FLOAT32:

@@ -22,37 +22,38 @@ CLAMPED, NARROW, WIDE, EVEN = range(4)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Channels:
-    """All numbers of the output channels of a matrix product."""
+    """Weights, biases and requantization of the O output channels of a matrix product, K values each."""
 
     weights: NDArray[np.int8]
-    """[O, K], in the order in which the image's values are read."""
+    """[O, K], in the order in which the kernel reads the values of an image."""
     bias: NDArray[np.int64]
-    """[O], with the image's zero point folded in."""
+    """[O]: biases minus the image's zero point times the sum of the channel's weights."""
     multipliers: NDArray[np.int32]
-    """One per channel, or one for all."""
+    """[O], or [1] for all channels: fractions of 2^31; bits of float32 scales if `rounds_even`."""
     shifts: NDArray[np.int32]
+    """One for each multiplier: powers of two, negative ones shift to the right."""
     rounds_even: bool = False
-    """Multipliers are the bits of float32 scales."""
+    """True if sums are rounded as ONNX does: by a float32 scale, halves to even."""
 
     @property
     def rounded(self) -> tuple[int, int] | None:
-        """Channels by their rounding, as in `LinkedConstant.rounded`."""
+        """Channels rounded as ONNX does: (0 by a fixed point, all by float32). None: TFLite's rounding."""
         return (0, len(self.weights)) if self.rounds_even else None
 
     def every(self) -> Scaling:
-        """(multipliers, shifts) of every channel."""
+        """Multipliers and shifts as two arrays of [O], repeated where one stands for all channels."""
         count = len(self.weights)
         return np.broadcast_to(self.multipliers, count), np.broadcast_to(self.shifts, count)
 
 
 def scaling_of(numbers: Scaling) -> Scaling:
-    """(multipliers, shifts) with a right shift where the multiplier is 0 and any would do."""
+    """Multipliers and shifts, with a right shift for each multiplier of 0: any shift is right for that."""
     multipliers, shifts = numbers
     return multipliers, np.where(multipliers == 0, -1, shifts).astype(np.int32)
 
 
 def rounding_of(shifts: NDArray[np.int32], out_zero: int, act_min: int) -> int:
-    """Requantization that is exact: `CG_CLAMPED_MVE`, `CG_NARROW_MVE` or `CG_WIDE_MVE`.
+    """The cheapest exact way to requantize: `CG_CLAMPED_MVE`, `CG_NARROW_MVE` or `CG_WIDE_MVE`.
 
     Halves below zero may round either way where everything below zero is clamped.
     """
@@ -82,8 +83,11 @@ def channels_of(layer: WeightedLayer) -> Channels:
 
 
 def product_groups(count: int, group: int) -> list[tuple[int, ...]]:
-    """Channels whose weights lie together, in order. Of pairs, each four channels are c and c + 2, then c + 1
-    and c + 3; of what is left over, two are a pair, and of three the middle one comes last."""
+    """Channels whose weights lie together, in order.
+
+    In pairs, four channels from c on become (c, c + 2) and (c + 1, c + 3). Two channels left over are a pair.
+    Of three left over the middle one comes last, alone.
+    """
     whole = count // 4 * 4
     if group == PAIR:
         pairs = [pair for c in range(0, whole, 4) for pair in ((c, c + 2), (c + 1, c + 3))]
@@ -93,8 +97,11 @@ def product_groups(count: int, group: int) -> list[tuple[int, ...]]:
 
 
 def product_weights(channels: Channels, group: int) -> LinkedConstant:
-    """Constant of weights by `product_groups`: biases, weights channel after channel (pairs alternate every
-    16, where that comes out even), zeros up to a word."""
+    """The linked weights of a matrix product, by `product_groups`.
+
+    A group has its biases, its weights channel after channel, and zeros up to a word. The weights of a pair
+    alternate every 16, if K is a multiple of 16.
+    """
     parts: list[NDArray[np.int8]] = []
     for members in product_groups(len(channels.weights), group):
         parts.append(wrap_int32(channels.bias[list(members)]).astype("<i4").view(np.int8))
@@ -116,7 +123,10 @@ SCALE_BYTES = 20
 
 
 def product_scales(channels: Channels) -> LinkedConstant:
-    """Multipliers and shifts by four channels, zeros for those that lack; one for all becomes a chunk."""
+    """The linked multipliers and shifts, by four channels and filled with zeros.
+
+    One pair of them for all channels is repeated for `CHUNK` channels.
+    """
     multipliers, shifts = channels.multipliers, channels.shifts
     if len(multipliers) == 1:
         multipliers, shifts = np.repeat(multipliers, CHUNK), np.repeat(shifts, CHUNK)
@@ -210,7 +220,7 @@ def depthwise_stream(channels: Channels) -> LinkedConstant:
         role="stream",
         data=np.concatenate(blocks),
         alignment=4,
-        layout="by 16 or 8 channels, as stream of cg_depthwise_mve (cg_kernels_mve.h)",
+        layout="by 16 or 8 channels: biases, weights by pairs of taps, multipliers, shifts",
         rounded=channels.rounded,
     )
 

@@ -107,7 +107,7 @@ def alternatives(
 def every_kernel(
     function: Function, prim_funcs: Sequence[PrimFunc], binder: Binder, edge: Edge
 ) -> dict[int, list[PrimFunc]]:
-    """By step: the further kernels that can run it, those that replace an argument where that is sound."""
+    """Further kernels by step: all that can run it, and those that work in place where that is sound."""
     others: dict[int, list[PrimFunc]] = {}
     for step, prim in enumerate(prim_funcs):
         if prim.is_call and prim.block is None and prim.tied is None and not prim.joined:
@@ -129,8 +129,10 @@ def _taken(
     best: Callable[[Sequence[PrimFunc]], PrimFunc],
     is_sound: Callable[[Mapping[int, PrimFunc]], bool],
 ) -> dict[int, PrimFunc]:
-    """`taken` and what of `able` can be taken with it, the first ones first. What is sound together is sound
-    in parts: so all are tried at once, and halves of them where that fails."""
+    """Add to `taken` the alternatives of `able` that are sound with it, those in front first.
+
+    A part of a sound set is sound. So all are tried at once, and halves of them where that fails.
+    """
     every = dict(taken)
     for step, bound in able:
         every[step] = best([every[step], bound] if step in every else [bound])
@@ -150,10 +152,11 @@ def replaced(prim_funcs: Sequence[PrimFunc], others: Mapping[int, PrimFunc]) -> 
 def lower_peak(
     prim_funcs: Sequence[PrimFunc], others: Mapping[int, PrimFunc], planner: Planner[P], plan: P
 ) -> P:
-    """The least plan with some of `others`, as few of them as that takes; `plan` if none is lower.
+    """Lower the peak of `plan`, which places `prim_funcs`, by as few kernels of `others` as that takes.
 
-    `plan` is that of `prim_funcs` as they are. All alternatives are tried together, then each is taken
-    back unless the peak would rise: nothing is gained by a slow kernel beside the peak.
+    `others` has alternative kernels by step. All of them are tried together. Then each is taken back unless
+    the peak would rise, since a slower kernel away from the peak gains nothing. Without a lower peak `plan`
+    is returned.
     """
     prims = replaced(prim_funcs, others)
     if not others or planner.bound_bytes(prims) >= plan.peak_bytes:
@@ -165,11 +168,11 @@ def lower_peak(
 
 
 def with_as_many(best: P, others: Mapping[int, PrimFunc], planner: Planner[P], *, raises: bool = False) -> P:
-    """`best` with those of `others` that do not raise its peak, or with `raises` that still fit.
+    """Put kernels of `others` into plan `best` that keep its peak, or with `raises` that keep its limits.
 
-    All are tried at once; where that raises it, the first half and then the second, and so on down to single
-    steps: as if one after the other were tried, in far fewer plans where most of them change nothing. No more
-    than `PLANNED_STEPS` are planned for it.
+    `others` has alternative kernels by step. All are tried at once. If that fails, each half is tried, down
+    to single steps. The plan is the one that trying step after step would give, after far fewer plans where
+    most alternatives change nothing. The plans that are tried have at most `PLANNED_STEPS` steps together.
     """
     groups = [sorted(others)] if others else []
     effort = PLANNED_STEPS
@@ -196,7 +199,7 @@ def permitted(prim_funcs: Sequence[PrimFunc], mode: SharingMode) -> tuple[PrimFu
 
 
 def _exact(prim: PrimFunc, mode: SharingMode) -> tuple[Sharing, ...]:
-    """Rules by which the result may lie where the argument begins, if they are equally large."""
+    """Sharing rules that put the result exactly over an argument of equal size."""
     if mode == "none" or prim.block is not None:
         return ()
     rules: list[Sharing] = []
@@ -209,9 +212,10 @@ def _exact(prim: PrimFunc, mode: SharingMode) -> tuple[Sharing, ...]:
 
 
 def replacing(function: Function, prim_funcs: Sequence[PrimFunc], edge: Edge) -> tuple[PrimFunc, ...]:
-    """`prim_funcs`, of which `permitted` left exact sharing, every result in the bytes of the first argument
-    that it may replace and that nobody reads any more; apart from all others. Never where devices or kernels
-    want them in different memories.
+    """Put every result over the first argument that it may replace and that nobody reads later.
+
+    `permitted` has left exact sharing alone. Results share bytes with nothing else. A result stays apart
+    where devices or kernels want it in another memory than the argument.
     """
     prims = list(prim_funcs)
     for step, prim in enumerate(prim_funcs):

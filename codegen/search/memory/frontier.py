@@ -1,7 +1,8 @@
 """The frontier of a function: ways to run it, from the fewest instructions to the fewest bytes.
 
-No limit decides which ways there are. A limit takes the first of them that fits, in the order of their
-instructions: so a tighter limit never leads to a faster plan. The curve shows the same ways.
+A way is a choice of kernel, block and view for all steps. No limit decides which ways there are. A limit
+takes the way of fewest instructions that fits, so a tighter limit never leads to a faster plan. The curve of
+RAM against work shows the same ways.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -22,15 +23,15 @@ from codegen.search.memory import wider_turns
 from codegen.search.memory.attempt import Attempt, Planning
 
 MOST_STEPS = 1000
-"""Steps of all ways of one function that are looked at together: a count, so that answers repeat."""
+"""Most steps in all ways of one function together. A count, not a time, so that answers repeat."""
 
 _AGAIN = 32
-"""Ways that are placed without limits, too, where the plan within them misses what the way's bound keeps."""
+"""Most ways that are placed a second time, without limits: the plan within limits may miss one that fits."""
 
 _ASKED_STEPS = 1200
-"""Steps of all functions that are planned to find the smallest budgets, which ends that search."""
+"""Most steps in all plans that are tried to find the smallest budgets of RAM."""
 _FEWEST_ASKED = 8
-"""Budgets that are tried however large the function is."""
+"""Budgets of RAM that are tried however many steps a plan has."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,16 +44,18 @@ class ChosenSteps:
     instructions: int
     """Predicted instructions of an inference; cycles where a memory model is named."""
     bound_bytes: int
-    """All pools together need at least so many."""
+    """Lower bound of the bytes in all pools together."""
 
     def placed(self, pools: tuple[Pool, ...]) -> Attempt:
-        """Its plan in these pools. Raises DoesNotFit."""
+        """The plan of these steps in `pools`. Raises DoesNotFit."""
         planning = self.planning.in_pools(pools)
         return planning.finished(planning.place(self.function, self.prim_funcs))
 
     def placed_as_roomy(self, pools: tuple[Pool, ...]) -> Attempt:
-        """The plan without limits, which may keep them where the search within them missed it. Raises
-        DoesNotFit."""
+        """The plan that is found without the limits of `pools`, if it keeps them. Raises DoesNotFit.
+
+        The search within limits may miss it.
+        """
         attempt = self.placed(limited(pools, {pool.name: NO_LIMIT_BYTES for pool in pools}))
         attempt = replace(attempt, problem=replace(attempt.problem, pools=pools))
         if _is_over(attempt):
@@ -66,13 +69,13 @@ def inference_instructions(prim_funcs: Sequence[PrimFunc]) -> int:
 
 
 class Frontier:
-    """The ways of one function in any limits."""
+    """The ways of one function, and the plans that limits choose from them."""
 
     def __init__(
         self, plannings: Sequence[Planning], others: Callable[[], Iterable[tuple[Planning, Attempt]]]
     ) -> None:
-        """`plannings` differ in the kernels of steps and of rows, the fastest first, the leanest last: of
-        these two some steps may run twice. `others`: plans that were found otherwise."""
+        """`plannings` differ in their kernels, from the fastest to the fewest bytes. Only the first and the
+        last may run steps twice. `others`: plans of another search."""
         self._plannings, self._others = tuple(plannings), others
 
     @cached_property
@@ -91,7 +94,7 @@ class Frontier:
     def fitting(self, pools: tuple[Pool, ...]) -> Attempt:
         """The way of fewest instructions that fits `pools`.
 
-        Raises DoesNotFit: the least plan found held against the limits, and the smallest ones that would do.
+        Raises DoesNotFit, which holds the smallest plan against the limits and has the smallest ones that do.
         """
         return self.fastest(pools) or self._least_within(pools)
 
@@ -120,7 +123,7 @@ class Frontier:
         return best and wider_turns.faster(best[0].planning.in_pools(pools), best[1])
 
     def points(self, pools: tuple[Pool, ...], progress: Progress, stage: str) -> list[Attempt]:
-        """Plans of which each needs fewer bytes and more instructions than the one before it."""
+        """Plans in order: each needs fewer bytes and more instructions than the one before it."""
         plans: list[Attempt] = []
         for index, way in enumerate(self.ways):
             progress(stage, index, len(self.ways))
@@ -137,7 +140,7 @@ class Frontier:
         return plans or [self.fitting(pools)]
 
     def _least_within(self, pools: tuple[Pool, ...]) -> Attempt:
-        """The plan of fewest bytes, if it fits after all. Raises DoesNotFit as `fitting` does."""
+        """The plan of fewest bytes, if `fastest` missed that it fits. Raises DoesNotFit as `fitting` does."""
         attempt, lifted = self._least(pools)
         if not _is_over(attempt):
             return attempt
@@ -177,8 +180,10 @@ class Frontier:
     def _smallest_budgets(
         self, pools: tuple[Pool, ...], attempt: Attempt, lifted: Collection[str]
     ) -> tuple[Attempt, Mapping[str, int]]:
-        """The smallest budgets of the `lifted` pools together that a plan is found for, and that plan. Of a
-        large function fewer budgets are tried."""
+        """Find the smallest limits of the `lifted` pools that a plan keeps, and that plan.
+
+        Fewer limits are tried for a function of many steps.
+        """
         left = max(_FEWEST_ASKED, _ASKED_STEPS // len(attempt.prim_funcs))
 
         def ask(budgets: Budgets) -> Attempt | None:

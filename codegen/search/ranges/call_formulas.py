@@ -1,4 +1,7 @@
-"""Formulas in place of the numbers in which a step's calls differ between members."""
+"""One call of a step for a whole range of sizes: formulas replace the numbers that differ between sizes.
+
+A member is one choice of sizes of the range, at which the network was searched or bound.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,9 +19,10 @@ from codegen.search.ranges.sizes import unlike
 
 
 def call_of_all(prim: PrimFunc, searched: PrimFunc, every: Sequence[PrimFunc], names: NamedSizes) -> PrimFunc:
-    """The call of a step at all members: formulas where `every`, the step at each of them, differs.
+    """Make one call of a step that is right at all members of a range.
 
-    `prim` is the last of them; `searched`, the step as the search made it, has constants as they are linked.
+    `every` is the step bound at each member, `prim` the one at the last member, which has the largest sizes.
+    `searched` is the step as the search made it, with its constants as they are linked.
     """
     formulas = _CallFormulas(prim, names)
     structs = tuple(
@@ -46,14 +50,14 @@ def call_of_all(prim: PrimFunc, searched: PrimFunc, every: Sequence[PrimFunc], n
 
 
 class _CallFormulas:
-    """Makes one of what the call of a step is given at each member."""
+    """Merge the structs and arguments of a step's calls, one call a member, into those of one call."""
 
     def __init__(self, prim: PrimFunc, names: NamedSizes) -> None:
-        """`prim`: the step at the last member."""
+        """`prim` is the step at the last member; `names` are the sizes that formulas may use."""
         self._prim, self._fitter = prim, names.fitter
 
     def table_entry(self, values: Whole) -> Formula:
-        """The formula of a number of a small table. Raises Unlike where there is none."""
+        """The formula of a table's number, from its value at each member. Raises Unlike if there is none."""
         formula = self._fitter.formula(values)
         if formula is None:
             where, kernel = self._prim.let.where, self._prim.kernel
@@ -67,12 +71,12 @@ class _CallFormulas:
         return formula
 
     def struct(self, every: Sequence[CStruct]) -> CStruct:
-        """One parameter struct."""
+        """One parameter struct from that of each member."""
         fields = self.field([struct.fields for struct in every])
         return replace(every[-1], fields=cast("tuple[tuple[str, object], ...]", fields))
 
     def field(self, every: Sequence[object]) -> object:
-        """One field of a struct, or a number of a block."""
+        """One field of a struct, or one number of a block, from that of each member."""
         last = every[-1]
         if all(value == last for value in every):
             return last
@@ -94,7 +98,7 @@ class _CallFormulas:
         )
 
     def argument(self, every: Sequence[CallArg]) -> CallArg:
-        """One argument of the call."""
+        """One argument of the call from that of each member."""
         last = every[-1]
         if all(argument == last for argument in every):
             return last

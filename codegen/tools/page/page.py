@@ -42,7 +42,7 @@ Excerpts = Mapping[str, Mapping[int, Excerpt]]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BufferRow:
-    """A buffer of the table. `near`: numbers of those that it lies over or rests on."""
+    """A row of the page's table of buffers. `near`: numbers of buffers that it lies over or rests on."""
 
     index: int
     buffer: Buffer
@@ -56,22 +56,22 @@ class BufferRow:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StepRow:
-    """A step of the table; `share`: of the largest cost, in percent."""
+    """A row of the page's table of steps. `share`: its cost in percent of the costliest step's."""
 
     index: int
     step: Step
     share: float
     cost: str
-    """The field that the share is of."""
+    """Name of the report's field that is the cost: cycles, instructions or multiply-accumulates."""
     layers: str
-    """Windows, and the names of a block's layers."""
+    """The step's layers in words: window of each, name of each in a block."""
     shapes: str
     excerpt: Excerpt | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlanRow:
-    """A plan of the curve RAM against work, and how it runs."""
+    """A row of the table of plans, RAM against work. `how`: what makes this plan small, in words."""
 
     index: int
     point: CurvePoint
@@ -80,7 +80,7 @@ class PlanRow:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Chip:
-    """A check of a build or run, and whether it holds; None: not known."""
+    """A check of a build or run in the page's head, and whether it holds; None if it was not made."""
 
     text: str
     holds: bool | None
@@ -88,7 +88,7 @@ class Chip:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Part:
-    """A model of the page. `prefix`: of its keys in the document."""
+    """One model's chapter of the page. `prefix`: what its keys in report.json begin with."""
 
     number: int
     prefix: str

@@ -1,9 +1,12 @@
-"""One pool's buffers as numbers: conflicts that bind, keys, and sections whose buffers pile up.
+"""The buffers of one pool as a graph of numbers, for the exact search of their offsets.
 
-Keys: the search places buffers in order of `offset + shift`. The shifts are chosen so that of two buffers
-in conflict the one with the lower key is the lower one; with plain conflicts they are all zero.
+Nodes are buffers, edges the conflicts between them. A section is a set of buffers that are alive together and
+so lie in a pile, one above the other.
 
-Buffers of which each excludes each other: any pile without gaps is optimal, and nothing needs a search.
+The search places buffers in order of their key, `offset + shift`. Shifts are chosen so that of two buffers in
+conflict the one with the lower key lies lower. Where no conflict permits an overlap, all shifts are zero.
+
+If every buffer conflicts with every other one, any pile without gaps is optimal. That needs no search.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,30 +15,34 @@ from dataclasses import dataclass
 from codegen.problem.problem import Buffer, Problem, intersecting
 
 Edge = tuple[int, int, int]
-"""A conflict of buffer b: (other, below, above) with o_b + below <= o_other, or o_other + above <= o_b."""
+"""A conflict of buffer b: (other, below, above). Its offset o_b has o_b + below <= o_other, or it has
+o_other + above <= o_b."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Graph:
-    """Buffers that hold bytes, by index; `shifts` is None if no keys agree with all conflicts."""
+    """Buffers that hold bytes, and their conflicts. A buffer is its index in these tuples."""
 
     ids: tuple[str, ...]
     sizes: tuple[int, ...]
     alignments: tuple[int, ...]
     edges: tuple[tuple[Edge, ...], ...]
+    """Per buffer: its conflicts."""
     shifts: tuple[int, ...] | None
+    """Per buffer: key minus offset. None if no shifts agree with all conflicts."""
     sections: tuple[tuple[tuple[int, int], ...], ...]
-    """Per section: (buffer, bytes it adds to a pile of these buffers whatever their order)."""
+    """Per section: (buffer, bytes that it adds to the height of the pile, whatever the order)."""
     homes: tuple[tuple[tuple[int, int], ...], ...]
-    """Per buffer: (section, bytes)."""
+    """Per buffer: (section, bytes it adds there), the other way round."""
     lifetimes: tuple[int, ...]
+    """Per buffer: sub-steps that it is alive."""
 
     def __len__(self) -> int:
         return len(self.sizes)
 
 
 def graph(problem: Problem, ids: Iterable[str]) -> Graph:
-    """The buffers `ids` of `problem` that hold bytes. Conflicts that cannot be broken are left out."""
+    """The graph of the buffers `ids` that hold bytes. Conflicts that all offsets keep are left out."""
     kept_ids = frozenset(ids)
     # In order of time and size: neither names nor the order of the list decide where searches look first.
     buffers = sorted(
@@ -71,10 +78,11 @@ def graph(problem: Problem, ids: Iterable[str]) -> Graph:
 
 
 def _shifts(edges: Sequence[Sequence[Edge]]) -> tuple[int, ...] | None:
-    """s with 1 - below <= s_other - s_b <= above - 1 for every edge, or None: longest paths from zero.
+    """Shifts s with 1 - below <= s_other - s_b <= above - 1 for every edge; None if there are none.
 
-    Sweeps go through the buffers forwards and backwards in turn (Yen), and look only at those whose shift has
-    grown. A chain takes two sweeps. There are no shifts if a buffer's shift follows from itself.
+    A shift is the longest path to its buffer, found by sweeps forwards and backwards in turn (Yen).
+    A sweep visits only buffers whose shift has grown, so a chain takes two. There are no shifts if a buffer's
+    shift follows from itself.
     """
     count = len(edges)
     # Shifts are not negative: behind the first edge that raises none, no edge of the row does.
@@ -117,9 +125,9 @@ def _has_circle(before: Sequence[int]) -> bool:
 def _sections(
     buffers: Sequence[Buffer], edges: Sequence[Sequence[Edge]]
 ) -> tuple[tuple[tuple[int, int], ...], ...]:
-    """Largest sets alive together, in order of time; then one for each buffer that is in none.
+    """Sections: the largest sets of buffers alive together, in order of time, then buffers that are in none.
 
-    A set that is part of another adds nothing: whatever it proves, the larger one proves too.
+    A set within a larger one is left out: the larger one proves whatever it proves.
     """
     piles = _Piles(buffers, edges)
     sets: list[list[int]] = []
@@ -145,10 +153,10 @@ def _sections(
 
 
 class _Piles:
-    """Piles of buffers that are alive together.
+    """Bytes that buffers alive together add to a pile.
 
-    In each pile only what is not plain is looked at again: pairs without a conflict, and distances shorter
-    than the buffer.
+    A buffer adds its size, unless it has no conflict with another one or may overlap it. Only such pairs are
+    looked up.
     """
 
     def __init__(self, buffers: Sequence[Buffer], edges: Sequence[Sequence[Edge]]) -> None:
@@ -166,10 +174,10 @@ class _Piles:
                 self._free[other].add(one)
 
     def of(self, members: Sequence[int]) -> tuple[tuple[int, int], ...]:
-        """Bytes each member keeps free of all that lie above it: its least distance to another member.
+        """(member, bytes) of a section: the least distance that a member keeps to a member above it.
 
-        In a pile b1, b2, ... (by key) each starts at least the distance of the one beneath it higher, and the
-        topmost adds its size. Of two members that are not in conflict only the larger one counts.
+        In a pile, by key, each buffer starts at least that much above the one beneath; the topmost adds its
+        size. Of two members that are not in conflict only the larger one counts.
         """
         counted: set[int] = set()
         for buffer in sorted(members, key=lambda i: (-self._sizes[i], i)):
@@ -183,10 +191,10 @@ class _Piles:
 
 
 def stacked(problem: Problem) -> list[tuple[int, int]] | None:
-    """(Pool index, offset) of every buffer, one on top of the other; None where that is not surely optimal.
+    """(pool index, offset in bytes) of every buffer in one pile; None where that is not surely optimal.
 
-    That is: one pool, every pair alive together and in plain conflict, and a pile that alignments leave
-    without a gap. Offsets are in bytes.
+    It is optimal in one pool, where every pair is alive together and may not overlap at all, if alignments
+    leave no gap in the pile.
     """
     buffers = problem.buffers
     count = len(buffers)

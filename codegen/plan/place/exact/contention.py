@@ -1,10 +1,12 @@
-"""Which price no choice of pools goes below: a relaxation that is kept up to date while buffers are assigned.
+"""A lower bound of the price of assigning buffers to pools, kept while the search assigns them.
 
-In a section (buffers alive together) the piles of those that lie in a set of pools are no higher than the
-pools' limits together. What is too much has to leave, at the price of the cheapest pool outside: by whole
-buffers in truth, here by any part of one, dearest bytes last (the relaxed knapsack problem, Dantzig 1957).
-Sections that have no buffer in common add up; the best sum over such sections is found in one pass in order
-of time, because a buffer's sections follow one another.
+A buffer has a price in each pool that it may lie in. Buffers of a section are alive together, so those in a
+set of pools take no more bytes than the limits of these pools together. Bytes in excess have to leave, and
+each buffer pays what its cheapest pool outside costs more. In truth whole buffers leave. The bound lets a
+part of a buffer leave, cheapest bytes first (the relaxed knapsack problem, Dantzig 1957).
+
+Bounds of sections without a common buffer add up. A buffer's sections follow one another in time, so one pass
+in order of time finds the best sum.
 """
 
 import itertools
@@ -16,10 +18,11 @@ from codegen.plan.place.exact.conflict_graph import Graph
 from codegen.problem.problem import Pool, excess_bytes
 
 IMPOSSIBLE = 1 << 200
-"""Price of what cannot be: above any sum of prices."""
+"""Price of an assignment that no limits permit: above any sum of prices."""
 
 _MOST_POOLS = 4
-"""Up to so many pools all sets of them are looked at; beyond, each alone, the cheapest k, and all."""
+"""Most pools of which every set is examined. If there are more: each alone, and for each k the k that most
+buffers prefer."""
 
 FREE = -1
 """A buffer that is not assigned yet."""
@@ -27,21 +30,23 @@ FREE = -1
 
 @dataclass(slots=True)
 class _BufferItem:
+    """A buffer that may leave a set of pools, and the price of that."""
+
     buffer: int
     size: int
     """Bytes the buffer adds to a pile of the section."""
     regret: int
-    """Extra cost in the cheapest pool outside, compared with the cheapest inside."""
+    """Price in the cheapest pool outside the set, minus that in the cheapest inside."""
 
 
 @dataclass(slots=True)
 class _PoolGroup:
-    """A set of pools in one section that may want more bytes than the pools have."""
+    """A section and a set of pools with less room than the buffers that may lie there."""
 
     pools: frozenset[int]
     section: int
     excess: int
-    """Bytes over the limits if all stay that may; lowered as buffers are assigned elsewhere."""
+    """Bytes beyond the limits if every buffer stays that may; it falls as buffers are assigned elsewhere."""
     items: list[_BufferItem] = field(default_factory=list[_BufferItem])
     """Buffers that can leave, the cheapest a byte first."""
 
@@ -50,7 +55,7 @@ class Contention:
     """Assigned pools of a graph's buffers, and a lower bound of the price of any completion."""
 
     def __init__(self, graph: Graph, prices: Sequence[Mapping[int, int]], pools: Sequence[Pool]) -> None:
-        """`prices`: of each buffer, pool -> price, the preferred pool first, by its place in `pools`."""
+        """`prices`: per buffer its price in each pool (an index of `pools`), the preferred pool first."""
         self.prices = prices
         self.pools = [FREE] * len(graph)
         self.masks = [0] * len(pools)
@@ -83,8 +88,8 @@ class Contention:
                     self._groups.append(group)
 
     def _order(self) -> tuple[list[list[int]], list[int]]:
-        """Groups of each contended section in order of time; how many of the first sections have no item in
-        common with it, any of them."""
+        """Groups of each section that lacks room, in order of time; and for each such section, how many of
+        those from the first on have no buffer in common with it."""
         sections = [
             list(section_groups)
             for _, section_groups in itertools.groupby(
@@ -115,7 +120,7 @@ class Contention:
 
     @property
     def bound(self) -> int:
-        """No completion of what is assigned has a lower price; IMPOSSIBLE if there is none at all."""
+        """The lower bound of any completion of what is assigned; IMPOSSIBLE if there is no completion."""
         best = [0]
         for groups, before in zip(self._sections, self._before, strict=True):
             value = max(self._values[index] for index in groups)
@@ -170,7 +175,7 @@ class Contention:
 
 
 def _sets(prices: Sequence[Mapping[int, int]], pools: int) -> Iterator[frozenset[int]]:
-    """Sets of pools to look at."""
+    """Sets of pools whose limits are looked at together: see `_MOST_POOLS`."""
     if pools <= _MOST_POOLS:
         for count in range(1, pools + 1):
             for chosen in itertools.combinations(range(pools), count):
@@ -196,7 +201,7 @@ def _group(
     prices: Sequence[Mapping[int, int]],
     room: Sequence[Pool],
 ) -> _PoolGroup | None:
-    """The set `pools` in a section, None if all that may lie in it fits."""
+    """The group of a section and the set `pools`; None if all buffers that may lie there fit."""
     inside = _insiders(sizes, pools, prices)
     excess = excess_bytes(room, sum(sizes[buffer] for buffer in inside))
     if excess <= 0:

@@ -19,7 +19,7 @@ from codegen.ir import DType
 from codegen.ir.ops import GatherAttrs
 
 MAX_TAPS = 64
-"""Pixels that one result is made of."""
+"""Most pixels that one result is a sum of."""
 
 _A = -0.75
 """Parameter of cubic convolution. Source: Keys, https://ieeexplore.ieee.org/document/1163711"""
@@ -35,20 +35,23 @@ class Tap:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Line:
-    """One axis of the image."""
+    """One axis of the image, and how places on it become pixels."""
 
     extent: int
+    """Pixels along the axis."""
     corners: bool
+    """True if -1 and 1 are the middles of the outer pixels (align_corners), False if they are the edges."""
     padding: str
+    """Value of a place beyond the image: `zeros`, `border` (the outer pixel) or `reflection`."""
 
     def place(self, x: Real) -> Real:
-        """-1 to 1 as pixels."""
+        """Places between -1 and 1 in pixels: 0.0 is the middle of pixel 0."""
         if self.corners:
             return (x + 1.0) / 2.0 * float(self.extent - 1)
         return ((x + 1.0) * float(self.extent) - 1.0) / 2.0
 
     def inside(self, x: Real) -> Real:
-        """Places beyond the image, as the padding has them."""
+        """Move places beyond the image to where the padding reads; with `zeros` they stay."""
         low = 0.0 if self.corners else -0.5
         high = self.extent - 1 - low
         if self.padding == "border":
@@ -64,7 +67,7 @@ class Line:
         return x
 
     def tap(self, place: Real, weight: Real | None) -> Tap:
-        """The pixel at a whole place."""
+        """The pixel at place `place`, a whole number; its weight is 0 where `zeros` pad the image."""
         if self.padding == "reflection":
             place = self.inside(place)
         if self.padding == "zeros":
@@ -77,13 +80,13 @@ class Line:
         return Tap(index=convert(place.site, place.value, "int32"), weight=weight)
 
     def neighbours(self, x: Real) -> list[Tap]:
-        """The two pixels around places in pixels."""
+        """The two pixels next to place `x`, given in pixels, weighted as linear interpolation does."""
         first = x.of("FLOOR")
         rest = x - first
         return [self.tap(first, 1.0 - rest), self.tap(first + 1.0, rest)]
 
     def taps(self, x: Real, mode: str) -> list[Tap]:
-        """The pixels around places from -1 to 1."""
+        """The pixels, with weights, that `mode` interpolates between at place `x`, from -1 to 1."""
         x = self.place(x)
         if mode == "nearest":
             return [self.tap(self.inside(x.of("ROUND")), None)]
