@@ -82,7 +82,7 @@ def tflite_network() -> bytes:
 
 def onnx_network() -> bytes:
     """A convolution of an image whose height has a name, as a QDQ `.onnx` file."""
-    named: dict[str, np.ndarray] = {
+    named: dict[str, Any] = {
         "scale": np.float32(_SCALE),
         "zero": np.int8(_ZERO),
         "small": np.float32(0.01),
@@ -126,7 +126,7 @@ def _is_weight(value: Any) -> bool:
     # A whole file is no array of weights.
     if isinstance(value, bytes) and len(value) >= 2 * _WEIGHTS.size:
         return False
-    array = value if isinstance(value, np.ndarray) else np.frombuffer(value, np.uint8)
+    array = cast(Any, value if isinstance(value, np.ndarray) else np.frombuffer(value, np.uint8))
     if array.dtype.kind not in "iuf" or not _WEIGHTS.size <= array.nbytes <= _MOST_BYTES:
         return False
     as_bytes = np.frombuffer(array.tobytes(), np.uint8)
@@ -135,7 +135,7 @@ def _is_weight(value: Any) -> bool:
 
 def _is_qdq(value: Any) -> bool:
     """True for the scale of the image, which is all that its Dequantize node becomes."""
-    return isinstance(value, float | np.float32) and abs(float(value) - _SCALE) < 1e-8
+    return type(value) in (float, np.float32) and abs(float(value) - _SCALE) < 1e-8
 
 
 def _is_symbol(value: Any) -> bool:
@@ -175,9 +175,9 @@ def _named(path: str) -> dict[int, list[list[str]]]:
 
 def _field(variables: Mapping[str, Any], chain: list[str]) -> Any:
     """The field that a chain of names leads to; None for properties, whose code is not run again."""
-    value = variables.get(chain[0])
+    value: Any = variables.get(chain[0])
     for name in chain[1:]:
-        is_slot = isinstance(getattr(type(value), name, None), MemberDescriptorType)
+        is_slot = isinstance(getattr(value.__class__, name, None), MemberDescriptorType)
         value = getattr(value, name, None) if is_slot or name in getattr(value, "__dict__", ()) else None
     return value
 

@@ -44,6 +44,9 @@ class LinkedConstant(ReadOnlyData):
     empty."""
     layout: str = ""
     """Order of the data, in one line for readers of the generated table."""
+    is_plain: bool = False
+    """True if each element is a number that a person reads (a bias, a shift, a result): C has it in decimal.
+    Other integers are packed for the kernel: C has their bits in hexadecimal, as they lie in memory."""
     rounded: tuple[int, int] | None = None
     """Output channels rounded as ONNX does: those by a fixed point that is proved equal, and those by
     float32. None: the layer rounds as TFLite does."""

@@ -163,7 +163,8 @@ def _params(c_type: str, *fields: tuple[str, object]) -> tuple[CStruct]:
 
 def _plus_two(step: ir.Let) -> PrimFunc:
     stored = np.arange(256, dtype=np.uint8).view(np.int8).astype(np.int16)
-    table = LinkedConstant(role="table", data=np.minimum(stored + 2, 127).astype(np.int8), alignment=1)
+    results = np.minimum(stored + 2, 127).astype(np.int8)
+    table = LinkedConstant(role="table", data=results, alignment=1, is_plain=True)
     arguments = (ConstantArg(role="table"), ValueArg(index=0), ResultArg(), LiteralArg(value=4))
     return _prim(step, "lut_s8", *arguments, constants=(table,), sharing=(Sharing(argument=0, below=0),))
 
@@ -189,7 +190,9 @@ def counter(
         StructArg(suffix="params"),
         ArrayArg(items=(ValueArg(index=0), ValueArg(index=1))),
         ResultArg(),
-        constants=(LinkedConstant(role="row_bytes", data=np.array([4, 4], np.int32), alignment=4),),
+        constants=(
+            LinkedConstant(role="row_bytes", data=np.array([4, 4], np.int32), alignment=4, is_plain=True),
+        ),
         structs=_params(
             "cg_concat_params", ("rows", 1), ("count", 2), ("row_bytes", ConstantPointer(role="row_bytes"))
         ),

@@ -29,16 +29,32 @@ _TEXTS = {value: str(value) for value in range(-128, 256)}
 """Texts of every byte, signed or not: weights are millions of them."""
 
 
+def bits(data: np.ndarray) -> list[str]:
+    """Bits of every integer of at most 32 bits in hexadecimal, as a constant of its unsigned type."""
+    values = data.view(f"u{data.itemsize}").tolist()
+    if data.itemsize == 1:
+        return list(map(_BITS.__getitem__, values))
+    return [f"0x{value:04x}" if data.itemsize == 2 else f"0x{value:08x}u" for value in values]
+
+
+_BITS = [f"0x{value:02x}" for value in range(256)]
+
+
 def byte_rows(data: bytes) -> tuple[str, ...]:
     """Rows of a table of bytes."""
-    return tuple(table_rows([f"0x{byte:02x}" for byte in data]))
+    return tuple(bit_rows(np.frombuffer(data, np.uint8)))
 
 
-def table_rows(cells: Sequence[str]) -> list[str]:
-    """Cells right-aligned in columns, as many a row as fit into COLUMNS."""
+def bit_rows(data: np.ndarray) -> list[str]:
+    """Bits of integers in rows of 16 bytes, as tools print memory."""
+    return table_rows(bits(data), 16 // data.itemsize)
+
+
+def table_rows(cells: Sequence[str], most: int = _ROW_COUNTS[0]) -> list[str]:
+    """Cells right-aligned in columns, as many a row as fit into COLUMNS, at most `most`."""
     width = max(map(len, cells))
     count = next(n for n in _ROW_COUNTS if len(_INDENT) + n * (width + 2) - 1 <= COLUMNS or n == 1)
-    count = min(count, len(cells))
+    count = min(count, most, len(cells))
     different = set(cells)
     # Bytes are few different texts, in millions of cells.
     repeated = len(different) * 2 < len(cells)

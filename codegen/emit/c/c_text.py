@@ -194,7 +194,9 @@ def macros(text: str) -> str:
 
 
 def members(text: str) -> str:
-    """Struct members `declaration; /* comment */`, comments in one column, left out where too long.
+    """Struct members `declaration; /* comment */`, comments in one column.
+
+    A comment too long for that stands above its member; one too long for a line is left out.
 
     A member without comment ends a column: clang-format aligns comments of neighbours only.
     """
@@ -205,7 +207,12 @@ def members(text: str) -> str:
     for fits, run in groupby(declared, lambda row: len(_member(*row, width)) <= COLUMNS):
         rows = list(run)
         column = max(len(code) for code, _ in rows) + 1
-        lines += [_member(code, note, column) if fits else f"    {code};" for code, note in rows]
+        if fits:
+            lines += [_member(code, note, column) for code, note in rows]
+            continue
+        for code, note in rows:
+            above = f"    /* {note} */"
+            lines += [above] * (len(above) <= COLUMNS) + [f"    {code};"]
     return "\n".join(lines)
 
 

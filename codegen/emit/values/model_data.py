@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from codegen.emit.c.c_tables import numbers, table_rows
+from codegen.emit.c.c_tables import bit_rows, numbers, table_rows
 from codegen.emit.c.spelling import (
     array_type,
     c_name,
@@ -19,6 +19,7 @@ from codegen.emit.c.spelling import (
     pool_array,
     pool_macro,
 )
+from codegen.kernels.contract import LinkedConstant
 from codegen.program.constants import ConstantMember, ConstantPart, ConstantPool, Unpacking
 from codegen.program.program import Bundle
 
@@ -31,10 +32,6 @@ _HEADER = struct.Struct("<3I16sI")
 
 CHECK_SOURCE = "support/check_constants.c"
 """Below runtime_c: what looks at an image."""
-
-_Packed = Mapping[tuple[str, str], Unpacking]
-_Layouts = Mapping[tuple[str, str], str]
-"""(user of the bundle's constants, role) -> how it is stored compressed, and what follows what in it."""
 
 
 # ---- what models share ------------------------------------------------------------------
@@ -113,7 +110,10 @@ class MemberView:
     padding_bytes: int = 0
     """0 for a constant."""
     arrays: tuple[tuple[str, str, int], ...] = ()
-    """(type, name, elements): its own, then those as which others read its bytes, as members of a union."""
+    """(type, name, elements): its own, then those as which others read its bytes, as members of a union.
+    Signed integers in hexadecimal are written as the unsigned ones of the union, which hold the same bits."""
+    table: str = ""
+    """Name of the array that the table of values fills."""
     decoded_bytes: int = 0
     """Bytes after decoding where it is stored compressed, else 0."""
     shared: tuple[str, ...] = ()
@@ -124,11 +124,15 @@ class MemberView:
     """Order of its elements, in words."""
     data: np.ndarray | None = None
     """Its values."""
+    has_bits: bool = False
+    """True if the table has the bits of integers, in hexadecimal."""
 
     @property
     def rows(self) -> str:
         """Its values as text, where they are a table of C."""
-        return "" if self.data is None else "\n".join(table_rows(numbers(self.data)))
+        if self.data is None:
+            return ""
+        return "\n".join(bit_rows(self.data) if self.has_bits else table_rows(numbers(self.data)))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -149,37 +153,54 @@ class ConstantPoolView:
     has_unions: bool
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Uses:
+    """Facts about constants by (user of the bundle's constants, role)."""
+
+    packed: Mapping[tuple[str, str], Unpacking]
+    """How those are stored that are compressed."""
+    constants: Mapping[tuple[str, str], LinkedConstant]
+    """The constants of kernels."""
+    has_tables: bool
+    """False where the application hands over an image: C has types, no values."""
+
+    def has_bits(self, member: ConstantMember) -> bool:
+        """True if a member holds packed integers. Those of 64 bits are sums, which are plain numbers."""
+        user = member.parts[0].user
+        is_plain = user not in self.packed and user in self.constants and self.constants[user].is_plain
+        is_short = member.data.dtype.kind in "iu" and member.data.itemsize <= 4
+        return self.has_tables and is_short and not is_plain
+
+
 def constant_views(bundle: Bundle) -> tuple[ConstantPoolView, ...]:
     """Every constant pool of a bundle; raises ValueError where the plan is none a struct can have."""
-    packed, layouts = _packed(bundle), _layouts(bundle)
-    return tuple(_pool(bundle, pool, packed, layouts) for pool in bundle.constants)
+    uses = _uses(bundle)
+    return tuple(_pool(bundle, pool, uses) for pool in bundle.constants)
 
 
-def _packed(bundle: Bundle) -> _Packed:
-    """(user of the bundle's constants, role) -> how it is stored, where that is compressed."""
-    return {
-        (bundle.users[program.name, copy.user[0]], copy.user[1]): copy.unpacking
-        for program in bundle.programs
-        for copy in program.constants.unpacked
-        if copy.unpacking is not None
-    }
+def _uses(bundle: Bundle) -> _Uses:
+    return _Uses(
+        packed={
+            (bundle.users[program.name, copy.user[0]], copy.user[1]): copy.unpacking
+            for program in bundle.programs
+            for copy in program.constants.unpacked
+            if copy.unpacking is not None
+        },
+        constants={
+            (bundle.users[program.name, prim.name], constant.role): constant
+            for program in bundle.programs
+            for prim in program.steps.prim_funcs
+            for constant in prim.constants
+        },
+        has_tables=not bundle.programs[0].interface.external,
+    )
 
 
-def _layouts(bundle: Bundle) -> _Layouts:
-    """(user of the bundle's constants, role) -> what follows what in it."""
-    return {
-        (bundle.users[program.name, prim.name], constant.role): constant.layout
-        for program in bundle.programs
-        for prim in program.steps.prim_funcs
-        for constant in prim.constants
-    }
-
-
-def _pool(bundle: Bundle, pool: ConstantPool, packed: _Packed, layouts: _Layouts) -> ConstantPoolView:
+def _pool(bundle: Bundle, pool: ConstantPool, uses: _Uses) -> ConstantPoolView:
     name = pool_array(bundle, constant_pool(bundle, pool))
     if len({member.name for member in pool.members}) != len(pool.members) or not pool.members:
         raise ValueError(f"constant pool {pool.name}: no members, or two of one name")
-    members = tuple(_members(pool, packed, layouts))
+    members = tuple(_members(pool, uses))
     return ConstantPoolView(
         name=pool.name,
         object=name,
@@ -194,14 +215,14 @@ def _pool(bundle: Bundle, pool: ConstantPool, packed: _Packed, layouts: _Layouts
     )
 
 
-def _members(pool: ConstantPool, packed: _Packed, layouts: _Layouts) -> Iterator[MemberView]:
+def _members(pool: ConstantPool, uses: _Uses) -> Iterator[MemberView]:
     end = 0
     for member in pool.members:
         if member.offset < end or member.offset % member.data.dtype.itemsize:
             raise ValueError(f"constant {member.name}: offset {member.offset} overlaps or is misaligned")
         if end < member.offset:
             yield MemberView(offset=end, padding_bytes=member.offset - end)
-        yield _member(member, packed, layouts)
+        yield _member(member, uses)
         end = member.offset + member.data.nbytes
     if pool.size_bytes < end:
         raise ValueError(f"constant pool {pool.name}: {pool.size_bytes} bytes, members end at {end}")
@@ -209,16 +230,23 @@ def _members(pool: ConstantPool, packed: _Packed, layouts: _Layouts) -> Iterator
         yield MemberView(offset=end, padding_bytes=pool.size_bytes - end)
 
 
-def _member(member: ConstantMember, packed: _Packed, layouts: _Layouts) -> MemberView:
+def _member(member: ConstantMember, uses: _Uses) -> MemberView:
     size = member.data.nbytes
     whole = [part.user for part in member.parts if part.size_bytes == size]
     parts = dict.fromkeys(part.user[0] for part in member.parts if part.size_bytes < size)
-    decoded = (packed[part.user].original_bytes for part in member.parts if part.user in packed)
+    decoded = (uses.packed[part.user].original_bytes for part in member.parts if part.user in uses.packed)
     # Others may read the same bytes as another type, where that is no character.
+    types = [part.dtype for part in member.parts if part.dtype.itemsize > 1]
+    table, data = c_name(member.name), member.data
+    has_bits = uses.has_bits(member)
+    if has_bits and data.dtype.kind == "i":
+        data = data.view(f"u{data.itemsize}")
+        types.append(data.dtype)
+        table = alternative(member, data.dtype)
     others = [
         (array_type(dtype), alternative(member, dtype), size // dtype.itemsize)
-        for dtype in dict.fromkeys(part.dtype for part in member.parts)
-        if dtype != member.data.dtype and dtype.itemsize > 1
+        for dtype in dict.fromkeys(types)
+        if dtype != member.data.dtype
     ]
     return MemberView(
         offset=member.offset,
@@ -226,8 +254,12 @@ def _member(member: ConstantMember, packed: _Packed, layouts: _Layouts) -> Membe
         decoded_bytes=max(decoded, default=0),
         shared=tuple(dict.fromkeys(user for user, _ in whole)) if len(member.parts) - len(parts) > 1 else (),
         parts=tuple(parts),
-        order=next((layouts[user] for user in whole if layouts.get(user)), ""),
-        data=member.data,
+        order=next(
+            filter(None, (uses.constants[user].layout for user in whole if user in uses.constants)), ""
+        ),
+        table=table,
+        data=data,
+        has_bits=has_bits,
     )
 
 

@@ -232,7 +232,7 @@ def value_argument(
         return ValueArg(index=index), ()
     data = np.array(constants[arg.id]).reshape(-1)
     linked = LinkedConstant(
-        role=role, data=data, alignment=min(4, arg.type.dtype.size_bytes), layout=_AS_IN_FILE
+        role=role, data=data, alignment=min(4, arg.type.dtype.size_bytes), layout=_AS_IN_FILE, is_plain=True
     )
     return ConstantArg(role=role), (linked,)
 

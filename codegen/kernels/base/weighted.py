@@ -99,7 +99,7 @@ def padding_pixel(let: Let, channels: int, *, role: str = "padding", alignment: 
     """A pixel that lies in the padding of an int8 image."""
     pixel = np.full(channels, arg_type(let, 0).zero_point, np.int8)
     layout = "a pixel in the padding: zero points"
-    return LinkedConstant(role=role, data=pixel, alignment=alignment, layout=layout)
+    return LinkedConstant(role=role, data=pixel, alignment=alignment, layout=layout, is_plain=True)
 
 
 def one_row(pixels: int, inputs: int, outputs: int) -> WindowShape:

@@ -173,6 +173,7 @@ class DspTiled(TiledConv):
             linked.append(
                 LinkedConstant(
                     role="patch_offsets",
+                    is_plain=True,
                     data=table,
                     alignment=2,
                     layout="of each value of a window, in a patch of pixels",
@@ -182,6 +183,7 @@ class DspTiled(TiledConv):
             linked.append(
                 LinkedConstant(
                     role="image_offsets",
+                    is_plain=True,
                     data=image_offsets(window),
                     alignment=2,
                     layout="of each value of a window, in the image",

@@ -77,7 +77,7 @@ class LstmS8Dsp(FastKernel):
             role="stream",
             data=packed,
             alignment=4,
-            layout="by unit, sequence then hidden state: cg_lstm_dsp.h",
+            layout="by unit, sequence then hidden state: words that sums begin with, pairs of weights",
         )
         size_bytes = 2 * GROUP * (groups(sizes.inputs) + groups(sizes.units))
         return PrimFunc(

@@ -87,17 +87,23 @@ class _Weighted(PortableKernel):
             biases = zeros if bias is None else np.array(bias).reshape(-1)
             return (
                 stored_weights(let, constants, arg_type(let, 1).dtype.size_bytes),
-                LinkedConstant(role="bias", data=biases, alignment=4, layout="one a channel"),
+                LinkedConstant(role="bias", data=biases, alignment=4, layout="one a channel", is_plain=True),
             )
         total = folded_biases(let, constants) if self.folds else bias_data(let, constants)
         multipliers, shifts = self.multipliers(let)
         if self.argument is DType.INT16:
-            biases = LinkedConstant(role="bias", data=total, alignment=8, layout="one a channel")
+            biases = LinkedConstant(
+                role="bias", data=total, alignment=8, layout="one a channel", is_plain=True
+            )
             if has_wide_accumulator(let.call.types):
                 multipliers, shifts = reduced_multiplier(multipliers), 15 - shifts
         else:
             biases = LinkedConstant(
-                role="bias", data=wrap_int32(total).astype(np.int32), alignment=4, layout="one a channel"
+                role="bias",
+                data=wrap_int32(total).astype(np.int32),
+                alignment=4,
+                layout="one a channel",
+                is_plain=True,
             )
         return (
             stored_weights(let, constants, 1),
@@ -105,7 +111,9 @@ class _Weighted(PortableKernel):
             LinkedConstant(
                 role="multiplier", data=multipliers.astype(np.int32), alignment=4, layout="one a channel"
             ),
-            LinkedConstant(role="shift", data=shifts.astype(np.int8), alignment=1, layout="one a channel"),
+            LinkedConstant(
+                role="shift", data=shifts.astype(np.int8), alignment=1, layout="one a channel", is_plain=True
+            ),
         )
 
     def weights_fields(self, let: Let, constants: ConstantData) -> tuple[str, Fields]:

@@ -41,7 +41,7 @@ class GatedF32(PortableKernel):
         state, more = value_argument(let, 4, "state", constants)
         lengths, last = value_argument(let, 5, "lengths", constants)
         packed = tuple(
-            LinkedConstant(role=role, data=data, alignment=4, layout=layout)
+            LinkedConstant(role=role, data=data, alignment=4, layout=layout, is_plain=role == "bias")
             for role, layout, data in (
                 ("weights", "by unit, by input, by gate", _packed(let, 1, constants)),
                 ("recurrent", "by unit, by input, by gate", _packed(let, 2, constants)),

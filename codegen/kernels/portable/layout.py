@@ -42,6 +42,7 @@ class Concatenation(PortableKernel):
         linked.append(
             LinkedConstant(
                 role="row_bytes",
+                is_plain=True,
                 data=np.array(row_bytes, np.int32),
                 alignment=4,
                 layout="bytes of a row of each argument",
@@ -188,7 +189,9 @@ class Take(PortableKernel):
             flat = places.reshape(-1).astype(np.int32)
             linked = (
                 *linked,
-                LinkedConstant(role="indices", data=flat, alignment=4, layout="as in the file"),
+                LinkedConstant(
+                    role="indices", data=flat, alignment=4, layout="as in the file", is_plain=True
+                ),
             )
         return Parts(
             structs=(params("cg_take_params", *self._fields(let)),),

@@ -168,6 +168,7 @@ def positive_table(let: Let) -> LinkedConstant:
     result = replace(let.var.type, shape=every.shape)
     return LinkedConstant(
         role="positive",
+        is_plain=True,
         data=let.call.op.evaluate(let.call.attrs, (every, slopes), types, result),
         alignment=1,
         reads=let.var.type.elements / every.size,

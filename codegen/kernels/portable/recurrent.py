@@ -86,6 +86,7 @@ class Lstm(PortableKernel):
                 data=np.ascontiguousarray(data),
                 alignment=min(8, max(4, data.itemsize)),
                 layout=layouts.get(role, "by unit, by input, by gate"),
+                is_plain=role in layouts,
             )
             for role, data in roles.items()
         )

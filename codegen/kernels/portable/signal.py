@@ -91,6 +91,7 @@ class SignalKernel(PortableKernel):
                         data=np.ascontiguousarray(data.reshape(-1)),
                         alignment=min(4, data.dtype.itemsize),
                         layout=_LAYOUTS[role],
+                        is_plain=True,
                     )
                     for role, data in tables.items()
                 ),

@@ -153,7 +153,9 @@ def _data(let: Let, constants: Mapping[str, np.ndarray], alignment: int) -> Iter
     for index, arg in enumerate(let.call.args):
         if arg is not None and not isinstance(arg, Var):
             data = np.array(constants[arg.id]).reshape(-1)
-            yield LinkedConstant(role=_role(index), data=data, alignment=alignment, layout="as in the file")
+            yield LinkedConstant(
+                role=_role(index), data=data, alignment=alignment, layout="as in the file", is_plain=True
+            )
 
 
 def _scales(let: Let) -> Iterator[LinkedConstant]:
@@ -163,7 +165,7 @@ def _scales(let: Let) -> Iterator[LinkedConstant]:
             scales = np.array(type_.quantization.scales, np.float32)
             zero_points = np.array(type_.quantization.zero_points, np.int32)
             yield LinkedConstant(role=f"{role}_scales", data=scales, alignment=4)
-            yield LinkedConstant(role=f"{role}_zero_points", data=zero_points, alignment=4)
+            yield LinkedConstant(role=f"{role}_zero_points", data=zero_points, alignment=4, is_plain=True)
 
 
 def _named(let: Let) -> Iterator[tuple[str, TensorType | None]]:
@@ -174,7 +176,9 @@ def _named(let: Let) -> Iterator[tuple[str, TensorType | None]]:
 
 def _options(attrs: UserAttrs) -> Iterator[LinkedConstant]:
     if attrs.options:
-        yield LinkedConstant(role=_OPTIONS, data=np.array(attrs.options, np.uint8), alignment=4)
+        yield LinkedConstant(
+            role=_OPTIONS, data=np.array(attrs.options, np.uint8), alignment=4, is_plain=True
+        )
 
 
 def _structs(let: Let, attrs: UserAttrs) -> tuple[CStruct, ...]:

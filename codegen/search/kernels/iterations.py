@@ -144,6 +144,7 @@ def _placed(
         firsts={
             index: LinkedConstant(
                 role=f"first{index}",
+                is_plain=True,
                 data=np.array(constants[arg.id]).reshape(-1),
                 alignment=element_alignment(let),
             )

@@ -11,9 +11,9 @@ from codegen.constants.linking import link
 from codegen.driver.build import plan_model
 from codegen.driver.options import Options
 from codegen.emit import render, write
+from codegen.emit.c.c_tables import bit_rows, numbers, table_rows
 from codegen.emit.c.spelling import float32
 from codegen.emit.model.structs import constant_addresses
-from codegen.emit.values.model_data import numbers, table_rows
 from codegen.joint import together
 from codegen.kernels.contract import LinkedConstant
 from codegen.problem.problem import Pool
@@ -59,7 +59,8 @@ def test_everyone_reads_their_values(level: str, aliasing: str, tmp_path: Path) 
     bundle = together([program])
     sources = render(bundle)
     header = sources.files["counter_data.h"]
-    assert "union { int32_t lut0_integers[2]; float lut0_integers_float32[2]; };" in header
+    integers = "int32_t lut0_integers[2]; float lut0_integers_float32[2]; uint32_t lut0_integers_uint32[2];"
+    assert f"union {{ {integers} }};" in header
     write(sources, tmp_path)
     compile_all(sources, tmp_path, ("gcc",), level)
     addresses = constant_addresses(bundle, program)
@@ -106,6 +107,22 @@ def test_every_float_is_written_as_it_is_alone() -> None:
 def test_every_byte_is_written_as_its_number() -> None:
     assert numbers(np.arange(-128, 128, dtype=np.int8)) == [str(value) for value in range(-128, 128)]
     assert numbers(np.arange(256, dtype=np.uint8)) == [str(value) for value in range(256)]
+
+
+def read_bits(rows: list[str], dtype: type[np.integer]) -> np.ndarray:
+    """The integers of a table in hexadecimal; raises OverflowError for more bits than the type has."""
+    cells = [cell.strip().removesuffix("u") for row in rows for cell in row.rstrip(",").split(",")]
+    unsigned = np.dtype(f"u{np.dtype(dtype).itemsize}")
+    return np.array([int(cell, 16) for cell in cells], unsigned).view(dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int32, np.uint32])
+def test_integers_in_hexadecimal_are_rows_of_sixteen_bytes(dtype: type[np.integer]) -> None:
+    limits = np.iinfo(dtype)
+    data = np.array([limits.min, -1 if limits.min else 1, 0, 1, limits.max] * 7, dtype)
+    rows = bit_rows(data)
+    assert np.array_equal(read_bits(rows, dtype), data)
+    assert {row.count("0x") * data.itemsize for row in rows[:-1]} == {16}
 
 
 def test_rows_of_few_different_numbers_are_aligned_like_others() -> None:

@@ -74,6 +74,7 @@ class DepthwiseTapsS16(Int16Kernel):
                 ),
                 LinkedConstant(
                     role="pad",
+                    is_plain=True,
                     data=padding.view(np.int8),
                     alignment=4,
                     layout="a pixel in the padding: zero points of 2 bytes",

@@ -44,7 +44,7 @@ class _ByTables(PortableKernel):
         value, linked = value_argument(let, 0, "argument", constants)
         reads = let.var.type.elements / len(self.data()[0])
         tables = tuple(
-            LinkedConstant(role=role, data=data, alignment=2, reads=reads, layout=layout)
+            LinkedConstant(role=role, data=data, alignment=2, reads=reads, layout=layout, is_plain=True)
             for (role, layout), data in zip(self.tables.items(), self.data(), strict=True)
         )
         return Parts(

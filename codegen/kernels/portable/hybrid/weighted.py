@@ -114,7 +114,7 @@ def _packed(let: Let, constants: ConstantData) -> tuple[LinkedConstant, ...]:
     flat, layout = np.array(weight_data(let, constants)).reshape(-1), "one a channel"
     return (
         LinkedConstant(role="weight", data=flat, alignment=1, layout="as in the file, the last axis fastest"),
-        LinkedConstant(role="bias", data=biases, alignment=4, layout=layout),
+        LinkedConstant(role="bias", data=biases, alignment=4, layout=layout, is_plain=True),
         LinkedConstant(role="scale", data=np.array(scales), alignment=4, layout=layout),
     )
 

@@ -86,10 +86,13 @@ class _QLinear(RoundsEven):
         layout = "one a channel"
         return (
             LinkedConstant(role="weight", data=flat, alignment=1, layout="the last axis fastest"),
-            LinkedConstant(role="bias", data=total.astype(np.int32), alignment=4, layout=layout),
+            LinkedConstant(
+                role="bias", data=total.astype(np.int32), alignment=4, layout=layout, is_plain=True
+            ),
             LinkedConstant(role="multiplier", data=rounding.factors, alignment=4, layout=layout),
             LinkedConstant(
                 role="shift",
+                is_plain=True,
                 data=rounding.shifts,
                 alignment=1,
                 layout=layout,

@@ -53,6 +53,7 @@ class PairTable(PortableKernel):
         elements, channels = let.var.type.elements, arg_type(let, constant).elements
         table = LinkedConstant(
             role="table",
+            is_plain=True,
             data=self._table(let, constants),
             alignment=1,
             reads=elements / (TABLE_LEN * channels),

@@ -54,6 +54,7 @@ class ResultTable(PortableKernel):
         value, linked = value_argument(let, 0, "argument", constants)
         table = LinkedConstant(
             role="table",
+            is_plain=True,
             data=self.table(let),
             alignment=1,
             reads=let.var.type.elements / TABLE_LEN,

@@ -21,23 +21,27 @@ extern uint8_t sized_sram_pool[SIZED_SRAM_POOL_SIZE];
 
 /* Members are in offset order, so the compiler lays the pool out exactly as planned. */
 typedef struct {
-    int32_t conv0_bias[8];        /* 0x000 */
-    int32_t conv0_multiplier[8];  /* 0x020 */
-    int32_t conv1_bias[8];        /* 0x040 */
-    int32_t conv1_multiplier[8];  /* 0x060 */
-    int32_t dw2_bias[8];          /* 0x080 */
-    int32_t concat3_row_bytes[2]; /* 0x0a0 */
-    int32_t conv4_bias[16];       /* 0x0a8 */
-    int32_t conv4_multiplier[16]; /* 0x0e8  parts: dw2, conv6 */
-    int32_t conv6_bias[4];        /* 0x128 */
-    int8_t conv0_weight[192];     /* 0x138 */
-    int8_t conv1_weight[64];      /* 0x1f8 */
-    int8_t conv1_shift[8];        /* 0x238 */
-    int8_t dw2_weight[32];        /* 0x240 */
-    int8_t dw2_shift[8];          /* 0x260 */
-    int8_t conv4_weight[256];     /* 0x268 */
-    int8_t conv4_shift[16];       /* 0x368  parts: conv0, conv6 */
-    int8_t conv6_weight[64];      /* 0x378 */
+    /* clang-format off */
+    int32_t conv0_bias[8];                                                       /* 0x000 */
+    union { int32_t conv0_multiplier[8]; uint32_t conv0_multiplier_uint32[8]; }; /* 0x020 */
+    int32_t conv1_bias[8];                                                       /* 0x040 */
+    union { int32_t conv1_multiplier[8]; uint32_t conv1_multiplier_uint32[8]; }; /* 0x060 */
+    int32_t dw2_bias[8];                                                         /* 0x080 */
+    int32_t concat3_row_bytes[2];                                                /* 0x0a0 */
+    int32_t conv4_bias[16];                                                      /* 0x0a8 */
+    /* 0x0e8  parts: dw2, conv6 */
+    union { int32_t conv4_multiplier[16]; uint32_t conv4_multiplier_uint32[16]; };
+    int32_t conv6_bias[4];                                                /* 0x128 */
+    union { int8_t conv0_weight[192]; uint8_t conv0_weight_uint8[192]; }; /* 0x138 */
+    union { int8_t conv1_weight[64]; uint8_t conv1_weight_uint8[64]; };   /* 0x1f8 */
+    int8_t conv1_shift[8];                                                /* 0x238 */
+    union { int8_t dw2_weight[32]; uint8_t dw2_weight_uint8[32]; };       /* 0x240 */
+    int8_t dw2_shift[8];                                                  /* 0x260 */
+    union { int8_t conv4_weight[256]; uint8_t conv4_weight_uint8[256]; }; /* 0x268 */
+    /* 0x368  parts: conv0, conv6 */
+    int8_t conv4_shift[16];
+    union { int8_t conv6_weight[64]; uint8_t conv6_weight_uint8[64]; }; /* 0x378 */
+    /* clang-format on */
 } sized_flash_pool_layout;
 
 extern const sized_flash_pool_layout sized_flash_pool;
