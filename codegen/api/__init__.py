@@ -55,6 +55,12 @@ if TYPE_CHECKING:
     from codegen.engines import evaluate as engine_outputs
     from codegen.engines import find_engine
     from codegen.errors import CodegenError, ExitCode, Message, Messages, counted, listed
+    from codegen.ethos_u.functional_model import run as run_on_npu_model
+    from codegen.ethos_u.payload import FIXED_INPUTS as NPU_FIXED_INPUTS
+    from codegen.ethos_u.payload import MOST_BYTES as NPU_MOST_BYTES
+    from codegen.ethos_u.payload import OPERATOR as NPU_OPERATOR
+    from codegen.ethos_u.payload import split as npu_payload
+    from codegen.ethos_u.register_commands import kinds as npu_operations
     from codegen.extras import install_extra
     from codegen.importers.dispatch import load as load_model
     from codegen.importers.dispatch import model_bytes

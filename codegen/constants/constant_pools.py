@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from codegen.constants.linking import missing_bytes, size_bytes, unused, with_scopes
 from codegen.constants.merging import Piece
-from codegen.errors import Messages
+from codegen.errors import CodegenError, Message, Messages
 from codegen.ir import Board
 from codegen.ir.rules import ConstantRule
 from codegen.kernels.base.code_bytes import recorded, with_reads
@@ -100,6 +100,36 @@ def placed(
         replace(prim, constants=with_scopes(prim, rules)) if prim.constants else prim
         for prim in map(with_reads, prim_funcs)
     )
+
+
+def in_reach(prim_funcs: Sequence[PrimFunc], board: Board, pools: Sequence[Pool]) -> tuple[PrimFunc, ...]:
+    """`prim_funcs` with the constants of an NPU in the cheapest pool that it reaches, unless a rule says where.
+
+    Raises CodegenError E324 where it reaches none of them.
+    """
+    reached = () if board.npu is None else tuple(pool for pool in pools if pool.region in board.npu.reach)
+    return tuple(_in_reach(prim, board, reached) if prim.inlets else prim for prim in prim_funcs)
+
+
+def _in_reach(prim: PrimFunc, board: Board, reached: Sequence[Pool]) -> PrimFunc:
+    names = [pool.name for pool in reached]
+    asked = {constant.memory_scope for constant in prim.constants} - {None, *names}
+    if not names or asked:
+        text = f"the NPU reads its command stream and weights in {' or '.join(sorted(asked)) or 'no pool'}"
+        raise CodegenError(
+            Message(
+                code="E324",
+                where=prim.let.where,
+                text=f"{text}, and reaches none of the constant pools"
+                if not names
+                else f"{text}: out of its reach",
+                help=f"pools of {board.name} that it reaches: {', '.join(names) or 'none'}",
+            )
+        )
+    constants = (
+        replace(constant, memory_scope=constant.memory_scope or names[0]) for constant in prim.constants
+    )
+    return replace(prim, constants=tuple(constants))
 
 
 def report_unused(rules: Sequence[ConstantRule], prim_funcs: Sequence[PrimFunc], messages: Messages) -> None:

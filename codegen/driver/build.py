@@ -20,6 +20,7 @@ from codegen.driver.checks.calling import (
     stage_mode,
 )
 from codegen.driver.checks.fit import LinkedTooLarge, beside_code, telling
+from codegen.driver.checks.npu_part import check_npu
 from codegen.driver.inputs.declared_pools import option_board
 from codegen.driver.inputs.dims import dims_of
 from codegen.driver.inputs.files import changed_meanwhile
@@ -127,6 +128,7 @@ def plan_model(
         progress(f"import {name}")
         pools = [pool.name for pool in board_pools(options, board, emulated=emulated)]
         ready = prepared(path, options, pools, name=name, most_state_bytes=share.most_state_bytes)
+    check_npu(ready.module.main, board)
     choices = replace(search_choices(options, emulated=emulated), placed=ready.placed, reads=ready.reads)
     compress = compress_mode(options, alone=not among_others)
     choices = replace(choices, alone=share.alone, among_others=among_others, compress=compress)
@@ -344,6 +346,7 @@ def _all_prepared(
         progress("import", index, len(files))
         with of_model(name):
             ready[name] = prepared(path, options, pools, name=name, among_others=True)
+            check_npu(ready[name].module.main, board)
     if options.windows and all(model.sliding is None for model in ready.values()):
         raise no_such_input(options.windows[0], list(ready))
     check_missed({name: model.missed for name, model in ready.items()})

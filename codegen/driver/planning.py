@@ -67,7 +67,10 @@ def _roomy(board: Board) -> Board:
     data = board.region(board.data_region)
     room = Region(name=data.name, address=0, size_bytes=_ROOM, writable=True)
     code = board.region(board.code_region)
-    return replace(board, regions=(room, replace(code, address=0, size_bytes=_ROOM)), reserved_bytes=0)
+    npu = boards.load_board("host").npu
+    reached = None if npu is None else replace(npu, reach=(data.name, code.name))
+    regions = room, replace(code, address=0, size_bytes=_ROOM)
+    return replace(board, regions=regions, reserved_bytes=0, npu=reached)
 
 
 @telling()

@@ -14,6 +14,7 @@ from codegen.emit.c.core_guard import core_guard
 from codegen.emit.c.spelling import needs_math, reader_name
 from codegen.emit.firmware.bench import bench_view
 from codegen.emit.firmware.folder_files import LICENCE_FILE, build_files, firmware_files, firmware_headers
+from codegen.emit.firmware.npu_files import npu_files
 from codegen.emit.gathered.kernel_files import kernel_files
 from codegen.emit.gathered.runtime_files import CORE1_CALLBACKS, instruction_sets, marked
 from codegen.emit.model.entry import core1_functions, entry_view
@@ -69,6 +70,7 @@ def render(bundle: Bundle, level: str = "-O2", tools: str = "", firmware_kind: F
         **_owned_files(bundle, image, constants),
         "firmware/bench_models.c": fill("c/bench_models.c.j2", names=names),
         **_firmware(programs, firmware_kind),
+        **npu_files(programs),
     }
     firmware |= firmware_headers(firmware.values())
     script = next((path for path in sorted(firmware) if path.endswith(".ld")), None)

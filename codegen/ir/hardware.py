@@ -269,6 +269,20 @@ class Power:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class NpuPart:
+    """An NPU beside the core, for layers that Vela compiled."""
+
+    devices: tuple[str, ...]
+    """Configurations as Vela names them, `ethos-u55-128`; several where the part can be any of them."""
+    reach: tuple[str, ...]
+    """Regions that it reads and writes; read-only ones, where it finds streams and weights."""
+
+    def __post_init__(self) -> None:
+        if not self.devices or not self.reach:
+            raise ValueError("devices and reach must not be empty")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Board:
     """A board: one TOML file in `boards/`. Sizes in bytes; regions in order of preference."""
 
@@ -321,6 +335,7 @@ class Board:
     """Code in front of the vector table that the chip's boot ROM calls: file of the core's family."""
     holes: tuple[MemoryHole, ...] = ()
     second_core: SecondCore | None = None
+    npu: NpuPart | None = None
 
     def region(self, name: str) -> Region:
         """The region called `name` (upper case); raises KeyError if there is none."""

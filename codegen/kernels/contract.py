@@ -72,15 +72,28 @@ class Sharing:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Inlet:
+    """Argument `argument` may be born in the result's bytes, `offset_bytes` from their first: the step works
+    there, and leaves nothing of it. An argument that lies elsewhere is copied there."""
+
+    argument: int
+    offset_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class View:
     """The result is the bytes of argument `argument` from `offset_bytes` on: no code runs."""
 
     argument: int
     offset_bytes: int = 0
+    is_alone: bool = False
+    """Bytes of the argument beside these are free once nobody reads the argument by its own name."""
 
 
 DMA = "dma"
 """Word for every pool that DMA reaches (`Region.dma`); boards say which those are."""
+NPU = "npu"
+"""Word for every pool that the board's NPU reaches."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,7 +101,7 @@ class MemoryDemand:
     """Argument `argument`, workspace `workspace` or, where neither is set, the result has to lie in one of
     the pools `scopes`.
 
-    As kernels state it, `scopes` may hold `DMA`; once devices are planned it holds names of pools only.
+    As kernels state it, `scopes` may hold `DMA` or `NPU`; once devices are planned it holds names of pools only.
     Raises ValueError for a demand of both, or of no memory at all.
     """
 

@@ -7,7 +7,7 @@ from codegen.ir import ANYWHERE, Let, Var, VirtualDevice
 from codegen.ir.numbers import Varying
 from codegen.kernels.block import Block, RowKernel
 from codegen.kernels.call import CallArg, CStruct, Reverse, Split, UserSource, numbers_in
-from codegen.kernels.contract import LinkedConstant, MemoryDemand, Sharing, View, Workspace
+from codegen.kernels.contract import Inlet, LinkedConstant, MemoryDemand, Sharing, View, Workspace
 from codegen.kernels.loop import LoopBody
 
 
@@ -51,6 +51,10 @@ class PrimFunc:
     """The result replaces run-time argument `in_place`, as large as it, which nobody reads any more."""
     joined: tuple[int, ...] = ()
     """Run-time arguments born in the result's bytes, where they come side by side; `symbol` copies others."""
+    inlets: tuple[Inlet, ...] = ()
+    """Places in the result's bytes where the step consumes arguments, if it does: `joined` is of those."""
+    result_alignment: int = 1
+    """Alignment in bytes that is demanded of the result alone."""
     structs: tuple[CStruct, ...] = ()
     call_args: tuple[CallArg, ...] = ()
     macs: int = -1
@@ -113,7 +117,10 @@ class PrimFunc:
         args = self.let.call.args
         if self.view is not None or self.in_place is not None or self.sharing:
             raise ValueError(f"{self.name}: a step that joins its arguments ties its result in no other way")
-        if sum(0 if arg is None else arg.type.size_bytes for arg in args) != self.let.var.type.size_bytes:
+        if (
+            not self.inlets
+            and sum(0 if arg is None else arg.type.size_bytes for arg in args) != self.let.var.type.size_bytes
+        ):
             raise ValueError(f"{self.name}: the arguments side by side are not as large as the result")
         passed = self.let.call.times_passed()
         for index in self.joined:
@@ -168,6 +175,13 @@ class PrimFunc:
         """(argument, its offset in the result's bytes) of every joined argument, in order."""
         placed: list[tuple[Var, int]] = []
         offset = 0
+        if self.inlets:
+            places = [(self.let.call.args[inlet.argument], inlet) for inlet in self.inlets]
+            return tuple(
+                (arg, inlet.offset_bytes)
+                for arg, inlet in places
+                if isinstance(arg, Var) and inlet.argument in self.joined
+            )
         for index, arg in enumerate(self.let.call.args if self.joined else ()):
             if index in self.joined and isinstance(arg, Var):
                 placed.append((arg, offset))

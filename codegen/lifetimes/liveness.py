@@ -22,6 +22,7 @@ from codegen.lifetimes.ties import (
     foreign_joins,
     misfits,
     part_outputs,
+    spoiled,
     ties,
 )
 from codegen.problem.problem import Buffer, BufferKind, Conflict, Limits, MemoryPlan, Pool, Problem
@@ -154,6 +155,7 @@ class _AnchoredValues:
         self.ties = tied = ties(function, prim_funcs)
         faults = [*tied.faults, *misfits(tied, prim_funcs)]
         faults += foreign_joins(function, prim_funcs, tied, edge)
+        faults += spoiled(function, prim_funcs, edge)
         if faults:
             raise ValueError("; ".join(faults))
         self.vars, self.anchors, self.members = tied.variables, tied.anchors, tied.members()
@@ -162,7 +164,7 @@ class _AnchoredValues:
         self._parts: dict[str, str] = {}
         """View -> the value it is a part of."""
         for prim in prim_funcs:
-            source = prim.let.call.args[prim.view.argument] if prim.view else None
+            source = prim.let.call.args[prim.view.argument] if prim.view and not prim.view.is_alone else None
             if isinstance(source, Var):
                 self._parts[prim.let.var.name] = self._parts.get(source.name, source.name)
         self.pools = confined(tied, prim_funcs)

@@ -125,9 +125,9 @@ def access_counts(
         if not prim.is_call:
             continue
         for index, (arg, reads) in enumerate(zip(prim.let.call.args, prim.reads, strict=True)):
-            if isinstance(arg, Var) and index not in prim.joined:
+            if isinstance(arg, Var) and (prim.inlets or index not in prim.joined):
                 read[anchors[arg.name][0]] += reads * sizes[arg.name]
-        joined = sum(arg.type.size_bytes for arg, _ in prim.joins)
+        joined = 0 if prim.inlets else sum(arg.type.size_bytes for arg, _ in prim.joins)
         written[anchors[prim.let.var.name][0]] += sizes[prim.let.var.name] - joined
     for result in function.results:
         if isinstance(result, Var):

@@ -316,7 +316,7 @@ def _made_of(prim: PrimFunc, pieces: Mapping[str, _Pieces]) -> _Pieces:
         )
     written: list[_Piece] = []
     end = 0
-    for arg, start in prim.joins:
+    for arg, start in () if prim.inlets else prim.joins:
         written.append(_Piece(owner=prim.let.var.name, start=end, stop=start))
         seen = pieces.get(arg.name, ())
         written += [_Piece(owner=p.owner, start=start + p.start, stop=start + p.stop) for p in seen]
@@ -352,6 +352,8 @@ def _in_use(
 
 def _may_share(prim: PrimFunc, index: int, result: _ByteRange | None, argument: _ByteRange | None) -> bool:
     """True if the kernel may write its result here while it still reads argument `index` there."""
+    if prim.inlets and index in prim.joined:
+        return True  # `_tied` checked that it lies where the step consumes it
     if index == prim.in_place and result is not None and argument is not None:
         return (result.pool, result.start) == (argument.pool, argument.start)
     if result is None or argument is None or result.pool != argument.pool:

@@ -80,6 +80,7 @@ def demands(tied: Ties, prim_funcs: Sequence[PrimFunc]) -> dict[str, int]:
             touched = [arg.name for arg in prim.let.call.args if isinstance(arg, Var)]
             for name in (*touched, prim.let.var.name):
                 needed[name] = max(needed[name], prim.argument_alignment)
+        needed[prim.let.var.name] = max(needed[prim.let.var.name], prim.result_alignment)
     return needed
 
 
@@ -153,11 +154,26 @@ def foreign_joins(function: Function, prim_funcs: Sequence[PrimFunc], tied: Ties
     ]
 
 
+def spoiled(function: Function, prim_funcs: Sequence[PrimFunc], edge: Edge) -> list[str]:
+    """Arguments born where a step consumes them that somebody reads later, in sentences."""
+    consuming = [(step, prim) for step, prim in enumerate(prim_funcs) if prim.inlets and prim.joined]
+    if not consuming:
+        return []
+    replaceable = Replaceable(function, prim_funcs, edge)
+    return [
+        f"{prim.name}: argument {index} is read behind the step that consumes it"
+        for step, prim in consuming
+        for index in prim.joined
+        if not replaceable.may(step, argument=index)
+    ]
+
+
 def broken(function: Function, prim_funcs: Sequence[PrimFunc], edge: Edge) -> list[str]:
     """Why these values cannot share bytes as the PrimFuncs want it, in sentences; empty if they can."""
     tied = ties(function, prim_funcs)
     texts = [*tied.faults, *misfits(tied, prim_funcs)]
     texts += foreign_joins(function, prim_funcs, tied, edge)
+    texts += spoiled(function, prim_funcs, edge)
     if edge.is_callers:
         texts += [f"output {name} {problem}" for name, problem in part_outputs(function, tied)]
         edges = {tied.anchors[v.name][0] for v in (*function.params, *function.results) if isinstance(v, Var)}

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import get_args
 
 from codegen.constants.compressing import linked
-from codegen.constants.constant_pools import placed
+from codegen.constants.constant_pools import in_reach, placed
 from codegen.constants.copying import with_staging
 from codegen.errors import CodegenError, Message, Messages
 from codegen.ir import Board, Function, Module, Var
@@ -250,6 +250,7 @@ class _Ready:
             raise ValueError("demands were lost:\n" + "\n".join(lost))
         pools = choices.constant_pools(self._board, prim_funcs)
         prim_funcs = placed(prim_funcs, choices.constant_rules, pools, all_apply=not choices.among_others)
+        prim_funcs = in_reach(prim_funcs, self._board, pools)
         plan = replace(best.plan, reproducible=best.plan.reproducible and not choices.clock.cut)
         return Program(
             name=self._name,

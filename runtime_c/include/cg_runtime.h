@@ -37,7 +37,9 @@ typedef enum {
     CG_ERR_STATE_FORMAT = 15,  /* it does not begin like saved state */
     CG_ERR_STATE_LAYOUT = 16,  /* it is of another model, or of other state */
     CG_ERR_STATE_CONTENT = 17, /* its bytes are not those that were saved */
-    CG_ERR_BUSY = 18           /* another call is inside; see the option --busy-flag */
+    CG_ERR_BUSY = 18,          /* another call is inside; see the option --busy-flag */
+    CG_ERR_NPU_FAULT = 19,     /* the NPU did not run a command stream to its end */
+    CG_ERR_NPU_TIMEOUT = 20    /* the NPU did not end in time, or was not free */
 } cg_status;
 
 /* A status in words, for logs. Inline, so that nothing of it is linked where nobody calls it. */
@@ -82,6 +84,10 @@ static inline const char *cg_status_text(cg_status status)
         return "saved state is damaged";
     case CG_ERR_BUSY:
         return "another call has not ended: an interrupt or a task was here first";
+    case CG_ERR_NPU_FAULT:
+        return "the NPU did not run a command stream to its end";
+    case CG_ERR_NPU_TIMEOUT:
+        return "the NPU did not end in time, or was not free";
     default:
         return "no status of this runtime";
     }

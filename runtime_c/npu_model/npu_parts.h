@@ -140,6 +140,11 @@ typedef struct {
     uint32_t shift;      /* 0 to 63 */
 } npu_scale;
 
+/* npu_stream.c: `npu_run` in two parts, for callers with a place of their own for the model. */
+void npu_begin(npu_model *model, const npu_device *device, const npu_region *regions,
+               npu_work work);
+void npu_run_words(npu_model *model, const uint32_t *stream, size_t words);
+
 /* npu_memory.c */
 void npu_fail(npu_model *model, npu_status status, uint32_t region, uint64_t address);
 bool npu_failed(const npu_model *model);

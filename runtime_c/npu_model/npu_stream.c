@@ -142,7 +142,16 @@ static void run_word(npu_model *model, uint32_t word, uint32_t payload)
     }
 }
 
-static void run_stream(npu_model *model, const uint32_t *stream, size_t words)
+void npu_begin(npu_model *model, const npu_device *device, const npu_region *regions,
+               npu_work work)
+{
+    memset(model, 0, sizeof *model);
+    model->device = device;
+    model->regions = regions;
+    model->work = work;
+}
+
+void npu_run_words(npu_model *model, const uint32_t *stream, size_t words)
 {
     for (size_t i = 0; i < words && !npu_failed(model); i++) {
         const bool has_payload = (stream[i] & KIND_BITS) == HAS_PAYLOAD;
@@ -163,8 +172,9 @@ static void run_stream(npu_model *model, const uint32_t *stream, size_t words)
 npu_status npu_run(const npu_device *device, const uint32_t *stream, size_t words,
                    const npu_region regions[NPU_REGIONS], npu_work work, npu_fault *fault)
 {
-    npu_model model = {.device = device, .regions = regions, .work = work};
-    run_stream(&model, stream, words);
+    npu_model model;
+    npu_begin(&model, device, regions, work);
+    npu_run_words(&model, stream, words);
     if (fault != NULL) {
         *fault = model.fault;
     }

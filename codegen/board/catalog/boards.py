@@ -83,6 +83,12 @@ def _check_references(board: Board, names: list[str], where: str, messages: Mess
                 where=f"{where}: {field}",
                 help=f"regions: {', '.join(names)}",
             )
+    for index, region_name in enumerate(board.npu.reach if board.npu else ()):
+        if region_name not in names:
+            help_ = f"regions: {', '.join(names)}"
+            messages.add(
+                CODE, f"there is no region {region_name}", where=f"{where}: npu.reach[{index}]", help=help_
+            )
     for region in board.regions:
         if region.name == board.code_region and region.writable:
             messages.add(

@@ -8,7 +8,7 @@ from codegen.emit.c.spelling import POOL_TYPES, TakenNames, c_name, local_names,
 from codegen.emit.model.blocks import Around, function_name, needs_sizes
 from codegen.emit.model.header import HeaderView
 from codegen.emit.model.loops import functions_of
-from codegen.emit.model.step_calls import may_fail, named_values, silent_values, used_values
+from codegen.emit.model.step_calls import calls_reader, may_fail, named_values, silent_values, used_values
 from codegen.emit.model.structs import (
     LocalStruct,
     borrowed_structs,
@@ -68,8 +68,8 @@ class StepView:
     """Declarations in front of the call."""
     call: str
     """The call; empty where no code runs: then a comment is all that there is of the step."""
-    may_fail: bool
-    """It leaves a status, as the application's reader said."""
+    status: str
+    """Local that holds the status it leaves; empty where it leaves none."""
     core1: str
     """The C function that the call posts to core 1; empty where core 0 does the step itself."""
     name: str
@@ -150,7 +150,8 @@ class _Entry:
         }
         structs = [f"{prim.name}_{struct.suffix}" for prim in prims for struct in prim.structs]
         structs += [f"{name}_{struct.copied.suffix}" for (name, _), struct in local.items() if struct.copied]
-        entry_words = ["context", "status"] if program.edge.streamed else []
+        entry_words = ["context", "status"] if program.edge.streamed or any(map(may_fail, prims)) else []
+        entry_words += [f"status_{index}" for index, prim in enumerate(prims) if may_fail(prim)]
         entry_words += _CORE1_WORDS if uses_second_core([program]) else ()
         entry_words += [] if places.sizes is None else ["dims", *places.sizes.names]
         words = () if program.interface == Interface() else (*_OWN_WORDS, *_ALONE)
@@ -159,6 +160,12 @@ class _Entry:
             var.name: self.taken.take(*local_names(program.name, var.name, "_value"))
             for var in program.steps.function.variables()
         }
+        failing = [index for index, prim in enumerate(prims) if may_fail(prim)]
+        self._statuses = {
+            index: f"status_{index}" if number and not self.stepwise else "status"
+            for number, index in enumerate(failing)
+        }
+        self._status_of = {prims[index].name: name for index, name in self._statuses.items()}
         self.used = frozenset(used_values(program))
         self.silent = program.silent_steps
         self._views = silent_values(program)
@@ -270,7 +277,7 @@ class _Entry:
             comment=statement("c/steps/comment.c.j2", "comment", index, note, indent),
             lines=tuple(lines),
             call=call,
-            may_fail=may_fail(prim),
+            status=self._statuses.get(index, ""),
             core1=core1,
             name=f"step_{index}_{prim.name}",
             parameters=tuple(parameters),
@@ -288,7 +295,9 @@ class _Entry:
         if inner:
             call = statement(_CALL, "call_with", texts, called, arguments)
         elif may_fail(prim):
-            call = statement(_CALL, "call_that_may_fail", called, ["context", *arguments])
+            context = ["context"] if calls_reader(prim) else []
+            status = self._status_of[prim.name]
+            call = statement(_CALL, "call_that_may_fail", called, [*context, *arguments], status)
         else:
             call = statement(_CALL, "call", called, arguments)
             lines += texts
@@ -325,7 +334,7 @@ class _Entry:
             or (self.program.copied_states and prim is self.program.steps.prim_funcs[-1])
         ):
             parameters.insert(0, "pools")
-        return [*parameters, "context"] if may_fail(prim) else parameters
+        return [*parameters, "context"] if calls_reader(prim) else parameters
 
     def _by_groups(self, prim: PrimFunc, call: str, lines: list[str]) -> str:
         """`call`, or calls by groups of outputs where a constant is decoded in pieces."""

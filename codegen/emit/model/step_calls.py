@@ -9,6 +9,11 @@ from codegen.program.program import Program, core_of
 
 
 def may_fail(prim: PrimFunc) -> bool:
+    """True if a step leaves a status: it calls the application's reader, or the NPU."""
+    return calls_reader(prim) or bool(prim.inlets)
+
+
+def calls_reader(prim: PrimFunc) -> bool:
     """True if a step calls the application's reader."""
     return prim.block is not None and prim.block.streamed is not None
 

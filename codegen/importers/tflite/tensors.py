@@ -136,6 +136,20 @@ class Tensors:
             constant = self._constants[index] = self._once(index, self._checked_constant)
         return constant
 
+    def raw_bytes(self, index: int) -> np.ndarray:
+        """A private copy of the file's bytes of a tensor, whatever its type."""
+        return self._copy(self._bytes(self.tensor(index))).view(np.uint8)
+
+    def arena_offset(self, index: int) -> int:
+        """Offset of a tensor in the arena for which the file was planned, -1 where the file states none."""
+        offsets, count = self._model.arena_offsets, len(self._model.tensors)
+        if offsets is None:
+            text = "the file lacks the metadata OfflineMemoryAllocation: where values lie is not known"
+            raise Refused("E316", text)
+        if len(offsets) != count:
+            raise Refused("E316", f"OfflineMemoryAllocation has {len(offsets)} offsets for {count} tensors")
+        return offsets[index]
+
     def make(self, data: np.ndarray, quantization: Quantization | None = None) -> Constant:
         """A further constant that an operator needs."""
         number = sum(index < 0 for index in self._constants)

@@ -65,6 +65,7 @@ from codegen.ir.ops.base.rounding import (
 from codegen.ir.ops.gated import GATED
 from codegen.ir.ops.inserted import DEVICE_COPY, LOOP, SHIFT, LoopAttrs
 from codegen.ir.ops.nonlinear import Pointwise
+from codegen.ir.ops.npu_layers import OPERATORS as NPU
 from codegen.ir.ops.qlinear import OPERATORS as QLINEAR
 from codegen.ir.ops.qlinear import (
     ConvertAttrs,
@@ -102,7 +103,7 @@ USER = User()
 """Not one of them: what it computes is known to a function of the user's alone."""
 
 
-_UNLISTED = (USER, SHIFT, LSTM, *GATED, *SVDF_STEPS, DEVICE_COPY, LOOP, *QLINEAR, *audio.PARTS)
+_UNLISTED = (USER, SHIFT, LSTM, *GATED, *SVDF_STEPS, DEVICE_COPY, LOOP, *QLINEAR, *audio.PARTS, *NPU)
 
 
 def find_op(name: str) -> Op | None:

@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from codegen.errors import Messages, listed
 from codegen.ir import Board, ConstRef, DeviceConflict, Function, Var, VirtualDevice
-from codegen.kernels.contract import DMA, MemoryDemand
+from codegen.kernels.contract import DMA, NPU, MemoryDemand
 from codegen.kernels.primfunc import PrimFunc
 
 
@@ -27,6 +27,8 @@ class BoardOffer:
     """Target and device id of the core that calls run on, unless their results are another's."""
     second_core: VirtualDevice | None = None
     """Target and device id of the board's other core. Calls whose results have its device id run there."""
+    npu_pools: tuple[str, ...] = ()
+    """Writable pools that the board's NPU reaches."""
 
 
 def board_offer(board: Board, pools: Sequence[str]) -> BoardOffer:
@@ -41,6 +43,7 @@ def board_offer(board: Board, pools: Sequence[str]) -> BoardOffer:
         dma_constants=code.dma,
         core=VirtualDevice(target=board.target.cpu, device_id=0),
         second_core=VirtualDevice(target=board.target.cpu, device_id=1) if board.second_core else None,
+        npu_pools=tuple(name for name in pools if board.npu and by_name[name].name in board.npu.reach),
     )
 
 
@@ -100,7 +103,7 @@ def resolved(prim: PrimFunc, board: BoardOffer, messages: Messages) -> PrimFunc:
 
 def _pools(scopes: Sequence[str], board: BoardOffer) -> Iterator[str]:
     for scope in scopes:
-        yield from board.dma_pools if scope == DMA else (scope,)
+        yield from {DMA: board.dma_pools, NPU: board.npu_pools}.get(scope, (scope,))
 
 
 def _check_constant(prim: PrimFunc, demand: MemoryDemand, board: BoardOffer, messages: Messages) -> None:

@@ -34,7 +34,7 @@ def alternatives(function: Function, prim_funcs: Sequence[PrimFunc], edge: Edge)
         return not broken(function, prims, edge)
 
     for step, prim in enumerate(prim_funcs):
-        if prim.memory or core_of(prim):
+        if (prim.memory and not prim.inlets) or core_of(prim):
             continue
         view = slice_view(prim)
         if view is not None and holds(step, view):

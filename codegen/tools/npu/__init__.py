@@ -1,7 +1,7 @@
 """Files that Vela compiled for an Ethos-U: what their command streams do, run on a functional model.
 
 In: a .tflite file with operators `ethos-u`. Out: commands by kind, memory, and outputs that are compared with
-an engine's of the file before Vela. Start with `vela_file`, then `functional_model`.
+an engine's of the file before Vela. Start with `vela_file`.
 """
 
 from codegen.api.tool import ToolDeclaration, Verb

@@ -14,12 +14,12 @@ from codegen.api import (
     engine_outputs,
     find_engine,
     model_bytes,
+    npu_operations,
     table,
     to_json,
 )
 from codegen.tools.npu import TOOL
-from codegen.tools.npu.functional_model import operations, run_operator
-from codegen.tools.npu.vela_file import ArenaValue, VelaFile, read_vela_file
+from codegen.tools.npu.vela_file import ArenaValue, VelaFile, read_vela_file, run_operator
 
 _ENGINES = ("tflite-runtime", "ai-edge-litert", "tflite-micro")
 """Engines for .tflite files, the first that is installed."""
@@ -55,7 +55,7 @@ def _document(vela: VelaFile) -> dict[str, object]:
                 "index": operator.index,
                 "device": operator.device,
                 "words": len(operator.stream),
-                "operations": dict(operations(operator.stream)),
+                "operations": dict(npu_operations(operator.stream)),
                 "scratch_bytes": operator.scratch_bytes,
                 "fast_scratch_bytes": operator.fast_scratch_bytes,
                 "constant_bytes": len(operator.constants),
@@ -75,7 +75,7 @@ def _show(vela: VelaFile, equal: str | None) -> None:
             f"memory    scratch {operator.scratch_bytes:,} bytes, fast scratch "
             f"{operator.fast_scratch_bytes:,}, constants {len(operator.constants):,}"
         )
-        rows = [[kind, str(count)] for kind, count in sorted(operations(operator.stream).items())]
+        rows = [[kind, str(count)] for kind, count in sorted(npu_operations(operator.stream).items())]
         table("operations", ["kind", "commands"], rows)
     if vela.others:
         click.echo(f"core      {counted(len(vela.others), 'operator')} on the core: {', '.join(vela.others)}")

@@ -2,42 +2,36 @@
 
 Vela's convention: inputs of the operator are the stream with the driver's header, constants, scratch, fast
 scratch, then the network's values. Values lie in the scratch, at the offsets that the metadata entry
-`OfflineMemoryAllocation` states. Source: npu_serialisation.py and driver_actions.py of Vela.
+`OfflineMemoryAllocation` states. Source: npu_serialisation.py of Vela.
 """
 
 import math
-import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tflite.Model import Model
 from tflite.TensorType import TensorType as TypeCode
 
 from codegen.api import (
+    NPU_FIXED_INPUTS,
+    NPU_MOST_BYTES,
+    NPU_OPERATOR,
     CodegenError,
     FileModel,
     FileOperator,
     FileTensor,
     Message,
     model_bytes,
+    npu_payload,
     printable,
     read_tflite,
+    run_on_npu_model,
 )
 
-OPERATOR = "ethos-u"
-_METADATA = b"OfflineMemoryAllocation"
-_HEADER_WORDS = 3
-_MAGIC = int.from_bytes(b"COP1", "little")
-_CONFIG, _STREAM, _NOP = 1, 2, 5
-"""Driver actions: configuration (two words follow), stream (its words follow), padding."""
-_FIXED_INPUTS = 4
-_MOST_BYTES = 1 << 28
-"""Most bytes of scratch that are run: many times what the largest parts have."""
 _DTYPES: Mapping[int, type[np.generic]] = MappingProxyType(
     {TypeCode.INT8: np.int8, TypeCode.UINT8: np.uint8, TypeCode.INT16: np.int16, TypeCode.INT32: np.int32}
 )
@@ -118,9 +112,9 @@ def read_vela_file(path: Path) -> VelaFile:
     Raises CodegenError: E211, E300 or E302..E305 as for any model file; E315 if Vela did not write it; E316
     for a stream or offsets that contradict themselves.
     """
-    data, name = model_bytes(path), printable(path.name)
-    model = read_tflite(data, name)
-    operators = [operator for operator in model.operators if operator.custom_name == OPERATOR]
+    name = printable(path.name)
+    model = read_tflite(model_bytes(path), name)
+    operators = [operator for operator in model.operators if operator.custom_name == NPU_OPERATOR]
     if not operators:
         raise CodegenError(
             Message(
@@ -130,13 +124,13 @@ def read_vela_file(path: Path) -> VelaFile:
                 help="vela --accelerator-config ethos-u55-128 MODEL.tflite writes output/MODEL_vela.tflite",
             )
         )
-    offsets = _offsets(data, len(model.tensors), name)
+    offsets = _offsets(model, name)
     return VelaFile(
         operators=tuple(_operator(model, operator, offsets, name) for operator in operators),
         others=tuple(
             operator.custom_name or operator.name
             for operator in model.operators
-            if operator.custom_name != OPERATOR
+            if operator.custom_name != NPU_OPERATOR
         ),
         inputs=model.inputs,
         outputs=model.outputs,
@@ -149,59 +143,41 @@ def _refused(name: str, text: str) -> CodegenError:
     )
 
 
-def _offsets(data: bytes, tensors: int, name: str) -> NDArray[np.int32]:
+def _offsets(model: FileModel, name: str) -> tuple[int, ...]:
     """Offset of each tensor in the scratch; -1 for those that Vela did not place."""
-    try:
-        words = _metadata(data)
-    except (
-        struct.error,
-        TypeError,
-        ValueError,
-        IndexError,
-    ) as error:  # no importer reads it
-        raise _refused(name, f"the metadata {_METADATA.decode()} is damaged") from error
-    if words is None:
+    offsets, tensors = model.arena_offsets, len(model.tensors)
+    if offsets is None:
         raise _refused(
-            name, f"the file lacks the metadata {_METADATA.decode()}: where values lie is not known"
+            name, "the file lacks the metadata OfflineMemoryAllocation: where values lie is not known"
         )
-    offsets = words[_HEADER_WORDS:]
     if len(offsets) != tensors:
-        raise _refused(name, f"{_METADATA.decode()} has {len(offsets)} offsets for {tensors} tensors")
+        raise _refused(name, f"OfflineMemoryAllocation has {len(offsets)} offsets for {tensors} tensors")
     return offsets
 
 
-def _metadata(data: bytes) -> NDArray[np.int32] | None:
-    """Words of the metadata that places values, or None. Raises what flatbuffers do for damage."""
-    model = cast(Any, Model.GetRootAs(bytearray(data), 0))
-    for index in range(model.MetadataLength()):
-        entry = model.Metadata(index)
-        if entry.Name() == _METADATA and 0 <= entry.Buffer() < model.BuffersLength():
-            buffer = model.Buffers(entry.Buffer())
-            content = buffer.DataAsNumpy().tobytes() if buffer.DataLength() else b""
-            return np.frombuffer(content[: len(content) // 4 * 4], "<i4")
-    return None
-
-
-def _operator(model: FileModel, operator: FileOperator, offsets: NDArray[np.int32], name: str) -> NpuOperator:
+def _operator(model: FileModel, operator: FileOperator, offsets: Sequence[int], name: str) -> NpuOperator:
     where = f"{name}, op {operator.index} ethos-u"
     indices = (*operator.inputs, *operator.outputs)
-    if len(operator.inputs) < _FIXED_INPUTS or not all(0 <= i < len(model.tensors) for i in indices):
+    if len(operator.inputs) < NPU_FIXED_INPUTS or not all(0 <= i < len(model.tensors) for i in indices):
         raise _refused(where, "its inputs are not stream, constants, scratch, fast scratch and values")
-    stream, constants, scratch, fast = (model.tensors[index] for index in operator.inputs[:_FIXED_INPUTS])
-    device, words = _split(_data(model, stream).tobytes(), where)
+    stream, constants, scratch, fast = (model.tensors[index] for index in operator.inputs[:NPU_FIXED_INPUTS])
+    try:
+        payload = npu_payload(_data(model, stream).tobytes())
+    except ValueError as error:
+        raise _refused(where, str(error)) from error
     scratch_bytes = _extent(scratch)
-    if max(scratch_bytes, _extent(fast)) > _MOST_BYTES:
-        raise _refused(where, f"its scratch has {scratch_bytes} bytes, up to {_MOST_BYTES} are run")
+    if max(scratch_bytes, _extent(fast)) > NPU_MOST_BYTES:
+        raise _refused(where, f"its scratch has {scratch_bytes} bytes, up to {NPU_MOST_BYTES} are run")
     return NpuOperator(
         index=operator.index,
-        device=device,
-        stream=words,
+        device=payload.device,
+        stream=payload.stream,
         constants=_data(model, constants),
         scratch_bytes=scratch_bytes,
         fast_scratch_bytes=_extent(fast),
         inputs=tuple(
             _value(model.tensors[index], offsets, scratch_bytes, where)
-            for index in operator.inputs[_FIXED_INPUTS:]
+            for index in operator.inputs[NPU_FIXED_INPUTS:]
         ),
         outputs=tuple(
             _value(model.tensors[index], offsets, scratch_bytes, where) for index in operator.outputs
@@ -219,38 +195,7 @@ def _extent(tensor: FileTensor) -> int:
     return max(tensor.shape[0], 0) if tensor.shape else 0
 
 
-def _split(payload: bytes, where: str) -> tuple[str, NDArray[np.uint32]]:
-    """The device that the driver's header names, and the words behind it."""
-    words = np.frombuffer(payload[: len(payload) // 4 * 4], "<u4")
-    if len(words) == 0 or words[0] != _MAGIC:
-        raise _refused(where, "its command stream does not begin with COP1")
-    device, position = None, 1
-    while position < len(words):
-        action, count = int(words[position]) & 0xFF, int(words[position]) >> 16
-        if action == _CONFIG and position + 1 < len(words):
-            device = _device(int(words[position + 1]), where)
-        elif action == _STREAM and device is not None:
-            count |= (int(words[position]) >> 8 & 0xFF) << 16
-            stream = np.ascontiguousarray(words[position + 1 : position + 1 + count])
-            if len(stream) == count:
-                return device, stream
-            break
-        elif action != _NOP:
-            break
-        position += 3 if action == _CONFIG else 1
-    raise _refused(where, "the header of its command stream is cut short or has an unknown action")
-
-
-def _device(config: int, where: str) -> str:
-    """Name of a configuration: product in bits 28 to 31, binary logarithm of its multipliers in 0 to 3."""
-    product, macs = config >> 28, 1 << (config & 0xF)
-    names = {0: "ethos-u55", 1: "ethos-u65"}
-    if product not in names:
-        raise _refused(where, f"it is for product {product} of the family; the model knows U55 and U65")
-    return f"{names[product]}-{macs}"
-
-
-def _value(tensor: FileTensor, offsets: NDArray[np.int32], scratch_bytes: int, where: str) -> ArenaValue:
+def _value(tensor: FileTensor, offsets: Sequence[int], scratch_bytes: int, where: str) -> ArenaValue:
     dtype = _DTYPES.get(tensor.type_code)
     if dtype is None or any(extent < 0 for extent in tensor.shape):
         raise _refused(where, f"{tensor} is no int8, uint8, int16 or int32 of a known shape")
@@ -266,3 +211,20 @@ def _value(tensor: FileTensor, offsets: NDArray[np.int32], scratch_bytes: int, w
             where, f"{tensor} lies at {value.offset}, outside the scratch of {scratch_bytes} bytes"
         )
     return value
+
+
+def run_operator(operator: NpuOperator, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Outputs of one operator whose inputs have the shapes of `operator.inputs`.
+
+    Raises CodegenError E316 with the model's fault, and E501 without a C compiler.
+    """
+    scratch = np.full(operator.scratch_bytes, 0xAA, np.uint8)
+    fast = np.full(operator.fast_scratch_bytes, 0xAA, np.uint8)
+    for value, array in zip(operator.inputs, inputs, strict=True):
+        stored = np.ascontiguousarray(array, value.dtype).view(np.uint8).reshape(-1)
+        scratch[value.offset : value.offset + value.size_bytes] = stored
+    run_on_npu_model(operator.device, operator.stream, operator.constants.copy(), scratch, fast)
+    return [
+        scratch[value.offset : value.offset + value.size_bytes].view(value.dtype).reshape(value.shape).copy()
+        for value in operator.outputs
+    ]

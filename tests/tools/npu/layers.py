@@ -16,8 +16,7 @@ import click
 import numpy as np
 
 from codegen.api import CodegenError
-from codegen.tools.npu.functional_model import run_operator
-from codegen.tools.npu.vela_file import read_vela_file
+from codegen.tools.npu.vela_file import read_vela_file, run_operator
 from tests import opgen
 from tests.checkout import ROOT
 

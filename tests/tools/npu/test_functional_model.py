@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from codegen.tools.npu.functional_model import run_stream
+from codegen.ethos_u.functional_model import run_stream
 from tests.tools.npu import streams
 from tests.tools.npu.streams import UNIT
 

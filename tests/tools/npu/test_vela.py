@@ -8,8 +8,8 @@ import pytest
 
 from codegen.cli import main
 from codegen.errors import CodegenError
+from codegen.ethos_u.functional_model import _library  # pyright: ignore[reportPrivateUsage]
 from codegen.importers.tflite.writing.writer import Custom, ModelBuilder
-from codegen.tools.npu.functional_model import _library  # pyright: ignore[reportPrivateUsage]
 from codegen.tools.npu.vela_file import read_vela_file
 from tests.checkout import ROOT
 from tests.engines import TFLITE_RUNTIME, available

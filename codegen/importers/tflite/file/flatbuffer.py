@@ -158,6 +158,13 @@ _CODES = ("operator_codes", Children(layout=_OPERATOR_CODE, limit=limits.MAX_OPE
 OPERATOR_CODES = SchemaTable(name="Model", fields={1: _CODES})
 """Root table of a file of which nothing but the kinds of operators is read."""
 
+_METADATA = SchemaTable(name="Metadata", fields={0: ("name", Text()), 1: ("buffer", _INT)})
+
+METADATA_TABLE = SchemaTable(
+    name="Model", fields={6: ("metadata", Children(layout=_METADATA, limit=limits.MAX_ENTRY_POINTS))}
+)
+"""Root table of a file of which the list of metadata is read."""
+
 
 def model_table(subgraphs: int) -> SchemaTable:
     """Root table of a TFLite file of which so many subgraphs are read."""

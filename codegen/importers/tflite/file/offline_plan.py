@@ -15,10 +15,8 @@ from tflite.Model import Model
 from tflite.TensorType import TensorType as TypeCode
 
 from codegen.errors import CodegenError, Message, Messages
-from codegen.importers.tflite.file.reader import FileModel, FileTensor, read
+from codegen.importers.tflite.file.reader import METADATA, FileModel, FileTensor, read
 from codegen.problem.problem import Buffer, BufferKind, Limits, MemoryPlan, Pool, Problem, interval_conflicts
-
-METADATA = "OfflineMemoryAllocation"
 
 ARENA = "arena"
 """Name of the one pool."""

@@ -16,9 +16,10 @@ from tflite.BuiltinOperator import BuiltinOperator
 from tflite.Model import Model
 
 from codegen.errors import CodegenError, Message
+from codegen.ethos_u.payload import OPERATOR as NPU_OPERATOR
 from codegen.importers import limits
 from codegen.importers.printable_names import printable, uncontrolled
-from codegen.importers.tflite.file.flatbuffer import OPERATOR_CODES, model_table, verify
+from codegen.importers.tflite.file.flatbuffer import METADATA_TABLE, OPERATOR_CODES, model_table, verify
 from codegen.importers.tflite.file.option_tables import BY_CODE
 
 
@@ -93,11 +94,17 @@ class FileModel:
     buffers: Sequence[npt.NDArray[np.uint8]]
     entry_subgraphs: tuple[int, ...]
     """Subgraph of every signature (named entry point) of the file."""
+    arena_offsets: tuple[int, ...] | None = None
+    """Of a file with operators for an NPU: by tensor its offset in the arena, -1 where the file states none.
+    None: the file has no such table."""
 
 
+METADATA = "OfflineMemoryAllocation"
+"""Entry of the file's metadata that states offsets of tensors in an arena, behind a few words."""
+_METADATA_WORDS = 3
 _SCHEMA_VERSION = 3
 _CUSTOM = "CUSTOM"
-_TFLM = ("Signal", "CIRCULAR_BUFFER", "TFLite_Detection_PostProcess")
+_TFLM = ("Signal", "CIRCULAR_BUFFER", "TFLite_Detection_PostProcess", NPU_OPERATOR)
 """Beginnings of the names of custom operators that tflite-micro has."""
 _BUILTIN_CODE_SLOT = 4 + 2 * 3
 """Slot of a field list that keeps `OperatorCode.builtin_code`, field 3."""
@@ -165,19 +172,32 @@ class _SchemaReader:
             raise self._error("E303", f"there is no subgraph {subgraph}")
         graph = model.Subgraphs(subgraph)
         codes = [self.code(model.OperatorCodes(index)) for index in range(model.OperatorCodesLength())]
+        operators = tuple(
+            self._operator(graph.Operators(i), i, codes) for i in range(graph.OperatorsLength())
+        )
+        has_npu = any(operator.custom_name == NPU_OPERATOR for operator in operators)
         return FileModel(
             file_name=self._file_name,
             tensors=tuple(self._tensor(graph.Tensors(i), i) for i in range(graph.TensorsLength())),
-            operators=tuple(
-                self._operator(graph.Operators(i), i, codes) for i in range(graph.OperatorsLength())
-            ),
+            operators=operators,
             inputs=self._operand_list(graph.InputsLength(), graph.InputsAsNumpy),
             outputs=self._operand_list(graph.OutputsLength(), graph.OutputsAsNumpy),
             buffers=tuple(self._buffer(model.Buffers(i), i) for i in range(model.BuffersLength())),
             entry_subgraphs=tuple(
                 int(model.SignatureDefs(i).SubgraphIndex()) for i in range(model.SignatureDefsLength())
             ),
+            arena_offsets=self._arena_offsets(model) if has_npu else None,
         )
+
+    def _arena_offsets(self, model: Any) -> tuple[int, ...] | None:
+        verify(self._data, METADATA_TABLE, self._file_name)
+        for index in range(model.MetadataLength()):
+            entry = model.Metadata(index)
+            if entry.Name() == METADATA.encode() and entry.Buffer() < model.BuffersLength():
+                content = self._buffer(model.Buffers(entry.Buffer()), index).tobytes()
+                words = np.frombuffer(content[: len(content) // 4 * 4], "<i4")
+                return tuple(words[_METADATA_WORDS:].tolist())
+        return None
 
     def code(self, code: Any) -> tuple[str, str]:
         """TFLite's name of an operator code, and its custom name.

@@ -272,6 +272,21 @@ class Site:
         """Data of the constant input `position`."""
         return self._values.tensors.constant(self.operator.inputs[position]).data
 
+    def raw_bytes(self, position: int) -> np.ndarray:
+        """The file's bytes of the constant input `position`, whatever its type; none if it has no data."""
+        return self._values.tensors.raw_bytes(self.operator.inputs[position])
+
+    def extent(self, position: int) -> int:
+        """Elements of input `position`, a tensor of one dimension that may have no data."""
+        shape = self._values.tensors.tensor(self.operator.inputs[position]).shape
+        if len(shape) != 1 or shape[0] < 0:
+            raise Refused("E303", f"input {position} has shape {list(shape)}, it needs one dimension")
+        return shape[0]
+
+    def arena_offset(self, index: int) -> int:
+        """Offset of tensor `index` in the file's arena; Refused E316 where the file has no such table."""
+        return self._values.tensors.arena_offset(index)
+
     def made(self, data: np.ndarray, quantization: Quantization | None = None) -> ConstRef:
         """A constant that the file does not hold."""
         constant = self._values.tensors.make(data, quantization)

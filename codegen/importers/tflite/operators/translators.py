@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from types import MappingProxyType
 
+from codegen.ethos_u.payload import OPERATOR as ETHOS_U
 from codegen.importers.limits import MAX_OPTION_BYTES
 from codegen.importers.reporting import Refused
 from codegen.importers.tflite.operators import elementwise, rearranging, resizing, shaping, windows
-from codegen.importers.tflite.operators.custom import detection, signal
+from codegen.importers.tflite.operators.custom import detection, signal, vela
 from codegen.importers.tflite.operators.custom.streaming import STREAMING
 from codegen.importers.tflite.operators.recurrent import LSTM
 from codegen.importers.tflite.operators.site import FOLDED, Site, Translated
@@ -121,6 +122,7 @@ SPLITTERS: Mapping[str, Callable[[Site], tuple[Translated, ...]]] = MappingProxy
         "SPLIT_V": shaping.split_v,
         "SignalFftAutoScale": signal.scaled,
         detection.DETECTION: detection.post_process,
+        ETHOS_U: vela.npu_layers,
         "UNPACK": rearranging.unpack,
     }
 )
@@ -170,6 +172,7 @@ _IMPORTED_AS: Mapping[str, str] = MappingProxyType(
         "SQUEEZE": "RESHAPE",
         "SVDF": "DEPTHWISE_CONV_2D",
         detection.DETECTION: "DETECTION_POST_PROCESS",
+        ETHOS_U: "NPU",
         "TILE": "BROADCAST_TO",
         "TRANSPOSE_CONV": "CONV_2D",
         "UNPACK": "STRIDED_SLICE",

@@ -7,16 +7,15 @@ import ctypes
 import shutil
 import subprocess
 import tempfile
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.api import CodegenError, Message, data_folder
-from codegen.tools.npu.vela_file import NpuOperator
+from codegen import resources
+from codegen.errors import CodegenError, Message
 
 MOST_STEPS = 1 << 36
 """Multiply-accumulates and element accesses of one run: minutes of the host's time."""
@@ -37,13 +36,6 @@ FAULTS = (
     "more work than a run may take",
 )
 """By `npu_status` of npu_model.h."""
-OPERATIONS: Mapping[int, str] = {
-    0x002: "convolution",
-    0x003: "depthwise convolution",
-    0x005: "pooling",
-    0x006: "element-wise",
-    0x010: "copy",
-}
 
 
 class _Region(ctypes.Structure):
@@ -99,44 +91,22 @@ def run_stream(
     return f"{FAULTS[status]}: word {fault.word} of {words.size}{place}"
 
 
-def run_operator(operator: NpuOperator, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Outputs of one operator whose inputs have the shapes of `operator.inputs`.
+def run(
+    device: str,
+    stream: NDArray[np.uint32],
+    constants: NDArray[np.uint8],
+    scratch: NDArray[np.uint8],
+    fast_scratch: NDArray[np.uint8],
+) -> None:
+    """Run a command stream on its constants and, in place, on its scratch and fast scratch.
 
     Raises CodegenError E316 with the model's fault, and as `run_stream`.
     """
-    scratch = np.full(operator.scratch_bytes, 0xAA, np.uint8)
-    fast = np.full(operator.fast_scratch_bytes, 0xAA, np.uint8)
-    for value, array in zip(operator.inputs, inputs, strict=True):
-        stored = np.ascontiguousarray(array, value.dtype).view(np.uint8).reshape(-1)
-        scratch[value.offset : value.offset + value.size_bytes] = stored
-    constants = operator.constants.copy()
     absent = [None] * (_REGIONS - 3)
-    fault = run_stream(
-        operator.device,
-        operator.stream,
-        [constants, scratch, fast, *absent],
-        [False, True, True, *([False] * len(absent))],
-    )
+    may_write = [False, True, True, *([False] * len(absent))]
+    fault = run_stream(device, stream, [constants, scratch, fast_scratch, *absent], may_write)
     if fault is not None:
-        text = f"the command stream cannot be run: {fault}"
-        raise CodegenError(Message(code="E316", where=f"op {operator.index} ethos-u", text=text))
-    return [
-        scratch[value.offset : value.offset + value.size_bytes].view(value.dtype).reshape(value.shape).copy()
-        for value in operator.outputs
-    ]
-
-
-def operations(stream: NDArray[np.uint32]) -> Counter[str]:
-    """How many operations of each kind a stream starts."""
-    counts: Counter[str] = Counter()
-    position = 0
-    while position < len(stream):
-        word = int(stream[position])
-        has_payload = word & 0xC000 == 0x4000
-        if not has_payload and word & 0x3FF in OPERATIONS:
-            counts[OPERATIONS[word & 0x3FF]] += 1
-        position += 2 if has_payload else 1
-    return counts
+        raise CodegenError(Message(code="E316", text=f"the command stream cannot be run: {fault}"))
 
 
 @cache
@@ -145,7 +115,7 @@ def _library() -> ctypes.CDLL:
     if compiler is None:
         text = "the functional model needs a C compiler for this machine, and there is none"
         raise CodegenError(Message(code="E501", text=text, help="install it: apt-get install gcc"))
-    sources = sorted(str(path) for path in (data_folder("runtime_c") / "npu_model").glob("*.c"))
+    sources = sorted(str(path) for path in (resources.folder("runtime_c") / "npu_model").glob("*.c"))
     with tempfile.TemporaryDirectory(prefix="codegen-npu-") as folder:
         built = Path(folder) / "npu_model.so"
         done = subprocess.run(

@@ -1,0 +1,75 @@
+"""ethos-u: layers that Vela compiled, as a step whose result is the scratch, and the values in it.
+
+Vela's convention: inputs are the command stream, constants, scratch, fast scratch, then the layers' arguments.
+Where values lie in the scratch, the metadata entry `OfflineMemoryAllocation` states.
+"""
+
+from codegen.ethos_u import payload
+from codegen.ethos_u.payload import FIXED_INPUTS, MOST_BYTES
+from codegen.ethos_u.register_commands import FAST_SCRATCH, SCRATCH, extents, macs
+from codegen.importers.reporting import Refused
+from codegen.importers.tflite.operators.site import InnerStep, Site, Translated
+from codegen.ir import DType, TensorType
+from codegen.ir.ops.npu_layers import NpuAttrs, NpuValueAttrs
+
+AGAIN = "compile the file from before Vela again"
+
+
+def npu_layers(site: Site) -> tuple[Translated, ...]:
+    """The values that the layers give, each as bytes of one scratch."""
+    inputs = site.operator.inputs
+    if len(inputs) < FIXED_INPUTS or -1 in inputs:
+        text = "its inputs are not stream, constants, scratch, fast scratch and values"
+        raise Refused("E316", text, AGAIN)
+    stream, constants = (site.raw_bytes(position) for position in (0, 1))
+    try:
+        commands = payload.split(stream.tobytes())
+    except ValueError as error:
+        raise Refused("E316", str(error), AGAIN) from error
+    if (
+        any(site.is_unsigned(position) for position in range(FIXED_INPUTS, len(inputs)))
+        or site.gives_unsigned
+    ):
+        text = "its layers take or give uint8 values"
+        raise Refused("E301", text, "convert the network as int8, and compile it with Vela again")
+    args = tuple(site.arg(position) for position in range(FIXED_INPUTS, len(inputs)))
+    offsets = tuple(site.arena_offset(index) for index in inputs[FIXED_INPUTS:])
+    results = tuple(site.arena_offset(index) for index in site.operator.outputs)
+    ends = extents(commands.stream)
+    values = [
+        *zip(offsets, (arg.type for arg in args), strict=True),
+        *zip(results, site.results, strict=True),
+    ]
+    stated = site.extent(2)
+    if not stated:
+        raise Refused("E316", "its scratch has no bytes", AGAIN)
+    if ends.get(SCRATCH, 0) > stated or any(at < 0 or at + type_.size_bytes > stated for at, type_ in values):
+        raise Refused("E316", f"its values or commands leave the scratch of {stated} bytes", AGAIN)
+    has_fast = inputs[3] != inputs[2] and FAST_SCRATCH in ends
+    whole = InnerStep(
+        op="NPU",
+        args=(
+            site.made(stream),
+            site.made(constants) if len(constants) else None,
+            *args,
+        ),
+        attrs=NpuAttrs(
+            device=commands.device,
+            scratch_bytes=_planned(stated),
+            fast_bytes=_planned(ends[FAST_SCRATCH]) if has_fast else 0,
+            offsets=offsets,
+            macs=macs(commands.stream),
+        ),
+        type=TensorType(shape=(_planned(stated),), dtype=DType.UINT8),
+    )
+    return tuple(
+        Translated(op="NPU_VALUE", args=(whole,), attrs=NpuValueAttrs(offset=offset, shape=result.shape))
+        for offset, result in zip(results, site.results, strict=True)
+    )
+
+
+def _planned(size_bytes: int) -> int:
+    """Bytes of a scratch. Raises Refused E305 beyond what any part has."""
+    if size_bytes > MOST_BYTES:
+        raise Refused("E305", f"its scratch has {size_bytes} bytes, up to {MOST_BYTES} are planned")
+    return size_bytes
