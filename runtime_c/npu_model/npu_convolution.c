@@ -138,7 +138,7 @@ void npu_convolve(npu_model *model, bool depthwise)
     const uint32_t channels = model->short_registers[NPU_SET_OFM_DEPTH_M1] + 1U;
     const npu_kernel_shape shape = {window.height, window.width, depth, channels, depthwise};
     npu_spend(model, (uint64_t)window.height * window.width * depth * channels);
-    if (npu_failed(model) || !npu_read_weights(model, shape)) {
+    if (npu_failed(model) || !npu_read_weights(model, &shape)) {
         return;
     }
     for (uint32_t channel = 0; channel < channels && !npu_failed(model); channel++) {

@@ -174,7 +174,7 @@ typedef struct {
     bool depthwise;
 } npu_kernel_shape;
 
-bool npu_read_weights(npu_model *model, npu_kernel_shape shape);
+bool npu_read_weights(npu_model *model, const npu_kernel_shape *shape);
 
 /* npu_convolution.c, npu_pooling.c, npu_elementwise.c */
 typedef struct {

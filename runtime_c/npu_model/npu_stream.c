@@ -33,6 +33,20 @@ const npu_device *npu_device_named(const char *name)
     return NULL;
 }
 
+/* The two may overlap. The C library's frame for that is not known on every core. */
+static void move_bytes(uint8_t *to, const uint8_t *from, size_t length)
+{
+    if (to <= from) {
+        for (size_t i = 0; i < length; i++) {
+            to[i] = from[i];
+        }
+    } else {
+        for (size_t i = length; i > 0; i--) {
+            to[i - 1] = from[i - 1];
+        }
+    }
+}
+
 static void copy_memory(npu_model *model)
 {
     const uint16_t source = model->short_registers[NPU_SET_DMA0_SRC_REGION];
@@ -52,7 +66,7 @@ static void copy_memory(npu_model *model)
     if ((target & OWN_MEMORY) == 0) {
         uint8_t *written = npu_writable(model, target & REGION_BITS, to, length);
         if (written != NULL) {
-            memmove(written, bytes, length);
+            move_bytes(written, bytes, (size_t)length);
         }
         return;
     }
@@ -61,7 +75,7 @@ static void copy_memory(npu_model *model)
         npu_fail(model, NPU_OUTSIDE_REGION, target, to);
         return;
     }
-    memcpy(model->lut + offset, bytes, length);
+    memcpy(model->lut + offset, bytes, (size_t)length);
 }
 
 /* Whether a tensor runs backwards, as MIRROR_PAD's do: where its base lies then is not published.
@@ -142,8 +156,7 @@ static void run_word(npu_model *model, uint32_t word, uint32_t payload)
     }
 }
 
-void npu_begin(npu_model *model, const npu_device *device, const npu_region *regions,
-               npu_work work)
+void npu_begin(npu_model *model, const npu_device *device, const npu_region *regions, npu_work work)
 {
     memset(model, 0, sizeof *model);
     model->device = device;

@@ -270,11 +270,11 @@ typedef struct {
     uint32_t part_height, part_width;
 } core_order;
 
-static void place(npu_model *model, npu_kernel_shape shape, uint32_t result_channel, uint32_t y,
-                  uint32_t x, uint32_t input_channel, int16_t weight)
+static void place(npu_model *model, const npu_kernel_shape *shape, uint32_t result_channel,
+                  uint32_t y, uint32_t x, uint32_t input_channel, int16_t weight)
 {
-    const size_t row = ((size_t)result_channel * shape.height + y) * shape.width + x;
-    model->work.weights[row * shape.input_depth + input_channel] = weight;
+    const size_t row = ((size_t)result_channel * shape->height + y) * shape->width + x;
+    model->work.weights[row * shape->input_depth + input_channel] = weight;
 }
 
 typedef struct {
@@ -284,7 +284,7 @@ typedef struct {
 } kernel_part;
 
 /* All input channels of [from, to) for one group of result channels and one kernel element. */
-static void read_element(npu_model *model, decoder *stream, npu_kernel_shape shape,
+static void read_element(npu_model *model, decoder *stream, const npu_kernel_shape *shape,
                          const core_order *order, kernel_part part, uint32_t result_group,
                          uint32_t input_from, uint32_t input_to, uint32_t element)
 {
@@ -295,11 +295,11 @@ static void read_element(npu_model *model, decoder *stream, npu_kernel_shape sha
     const uint32_t step = device->ifm_ublock_depth;
     for (uint32_t input = input_from; input < input_to; input += step) {
         for (uint32_t i = 0; i < device->ofm_ublock_depth; i++) {
-            for (uint32_t j = 0; j < (shape.depthwise ? 1 : step); j++) {
+            for (uint32_t j = 0; j < (shape->depthwise ? 1 : step); j++) {
                 const uint32_t channel = part.result_from + result_group + i;
                 const uint32_t input_channel = part.input_from + input + j;
                 const int16_t weight = next_weight(stream);
-                if (!is_padding && channel < order->depth && input_channel < shape.input_depth) {
+                if (!is_padding && channel < order->depth && input_channel < shape->input_depth) {
                     place(model, shape, order->first + channel * order->cores, y, x, input_channel,
                           weight);
                 }
@@ -308,7 +308,7 @@ static void read_element(npu_model *model, decoder *stream, npu_kernel_shape sha
     }
 }
 
-static void read_part(npu_model *model, decoder *stream, npu_kernel_shape shape,
+static void read_part(npu_model *model, decoder *stream, const npu_kernel_shape *shape,
                       const core_order *order, kernel_part part)
 {
     const npu_device *device = model->device;
@@ -324,42 +324,42 @@ static void read_part(npu_model *model, decoder *stream, npu_kernel_shape shape,
     }
 }
 
-static void read_block(npu_model *model, decoder *stream, npu_kernel_shape shape,
+static void read_block(npu_model *model, decoder *stream, const npu_kernel_shape *shape,
                        const core_order *order, uint32_t result_from)
 {
-    const uint32_t inputs = shape.depthwise ? 1 : shape.input_depth;
+    const uint32_t inputs = shape->depthwise ? 1 : shape->input_depth;
     kernel_part part = {.result_from = result_from,
                         .result_count = smaller(order->block_depth, order->depth - result_from)};
     for (; part.input_from < inputs; part.input_from += order->input_block) {
-        part.input_count = shape.depthwise ? model->device->ifm_ublock_depth : order->input_block;
+        part.input_count = shape->depthwise ? model->device->ifm_ublock_depth : order->input_block;
         if (order->part_kernel_first) {
             part.input_count = smaller(order->input_block, inputs - part.input_from);
         }
-        for (part.y = 0; part.y < shape.height; part.y += order->part_height) {
-            part.height = smaller(order->part_height, shape.height - part.y);
-            for (part.x = 0; part.x < shape.width; part.x += order->part_width) {
-                part.width = smaller(order->part_width, shape.width - part.x);
+        for (part.y = 0; part.y < shape->height; part.y += order->part_height) {
+            part.height = smaller(order->part_height, shape->height - part.y);
+            for (part.x = 0; part.x < shape->width; part.x += order->part_width) {
+                part.width = smaller(order->part_width, shape->width - part.x);
                 read_part(model, stream, shape, order, part);
             }
         }
     }
 }
 
-static core_order order_of(const npu_model *model, npu_kernel_shape shape, uint32_t core)
+static core_order order_of(const npu_model *model, const npu_kernel_shape *shape, uint32_t core)
 {
     const uint16_t stride = model->short_registers[NPU_SET_KERNEL_STRIDE];
     const bool is_wide = (model->short_registers[NPU_SET_IFM_PRECISION] >> 2 & 3U) == 1;
     const uint32_t cores = model->device->cores;
     const uint32_t block = model->short_registers[NPU_SET_OFM_BLK_DEPTH_M1] + 1U;
-    const bool part_kernel_first = !shape.depthwise && (stride & 4U) != 0;
+    const bool part_kernel_first = !shape->depthwise && (stride & 4U) != 0;
     return (core_order){
         .first = core,
         .cores = cores,
-        .depth = (shape.result_depth + cores - 1 - core) / cores,
+        .depth = (shape->result_depth + cores - 1 - core) / cores,
         .block_depth = (block + cores - 1 - core) / cores,
         .part_kernel_first = part_kernel_first,
         .input_block = part_kernel_first || is_wide ? 16 : 32,
-        .element_step = shape.depthwise      ? 4
+        .element_step = shape->depthwise     ? 4
                         : !part_kernel_first ? 1
                         : is_wide            ? 2
                                              : 4,
@@ -368,7 +368,7 @@ static core_order order_of(const npu_model *model, npu_kernel_shape shape, uint3
     };
 }
 
-static bool read_core(npu_model *model, npu_kernel_shape shape, uint32_t core)
+static bool read_core(npu_model *model, const npu_kernel_shape *shape, uint32_t core)
 {
     const core_order order = order_of(model, shape, core);
     const uint32_t base = core == 0 ? NPU_SET_WEIGHT_BASE : NPU_SET_WEIGHT1_BASE;
@@ -394,11 +394,11 @@ static bool read_core(npu_model *model, npu_kernel_shape shape, uint32_t core)
 }
 
 /* Fills `work.weights` as [result channel][row][column][input channel]. */
-bool npu_read_weights(npu_model *model, npu_kernel_shape shape)
+bool npu_read_weights(npu_model *model, const npu_kernel_shape *shape)
 {
-    const uint64_t kernel = (uint64_t)shape.height * shape.width * shape.input_depth;
-    if (kernel > model->work.weight_capacity / shape.result_depth) {
-        npu_fail(model, NPU_TOO_MANY_WEIGHTS, 0, kernel * shape.result_depth);
+    const uint64_t kernel = (uint64_t)shape->height * shape->width * shape->input_depth;
+    if (kernel > model->work.weight_capacity / shape->result_depth) {
+        npu_fail(model, NPU_TOO_MANY_WEIGHTS, 0, kernel * shape->result_depth);
         return false;
     }
     for (uint32_t core = 0; core < model->device->cores; core++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * functional_model.c -- the NPU of test firmware: a model of it that the core computes. The core and
- * the model share a cache, so there is nothing to clean.
+ * functional_model.c -- the NPU of test firmware: a model of it that the core computes. The core
+ * and the model share a cache, so there is nothing to clean.
  */
 #include "cg_npu.h"
 #include "cg_npu_bench.h"
