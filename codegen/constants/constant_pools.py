@@ -103,7 +103,7 @@ def placed(
 
 
 def in_reach(prim_funcs: Sequence[PrimFunc], board: Board, pools: Sequence[Pool]) -> tuple[PrimFunc, ...]:
-    """`prim_funcs` with the constants of an NPU in the cheapest pool that it reaches, unless a rule says where.
+    """`prim_funcs`, the constants of an NPU in the first pool that it reaches unless a rule says where.
 
     Raises CodegenError E324 where it reaches none of them.
     """
@@ -113,22 +113,20 @@ def in_reach(prim_funcs: Sequence[PrimFunc], board: Board, pools: Sequence[Pool]
 
 def _in_reach(prim: PrimFunc, board: Board, reached: Sequence[Pool]) -> PrimFunc:
     names = [pool.name for pool in reached]
-    asked = {constant.memory_scope for constant in prim.constants} - {None, *names}
+    asked = sorted({constant.memory_scope or "" for constant in prim.constants} - {"", *names})
     if not names or asked:
-        text = f"the NPU reads its command stream and weights in {' or '.join(sorted(asked)) or 'no pool'}"
+        has = f"the NPU of {board.name} reaches {', '.join(names) or 'none of the constant pools'}"
         raise CodegenError(
             Message(
                 code="E324",
                 where=prim.let.where,
-                text=f"{text}, and reaches none of the constant pools"
-                if not names
-                else f"{text}: out of its reach",
-                help=f"pools of {board.name} that it reaches: {', '.join(names) or 'none'}",
+                text=f"{has}, not {' and '.join(asked)}" if asked else has,
+                help="its command stream and its weights must lie where it reads them",
             )
         )
-    constants = (
+    constants = [
         replace(constant, memory_scope=constant.memory_scope or names[0]) for constant in prim.constants
-    )
+    ]
     return replace(prim, constants=tuple(constants))
 
 

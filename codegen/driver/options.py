@@ -72,6 +72,17 @@ class Options(SearchOptions):
             blamed=("E254",),
         ),
     )
+    npu: str | None = field(
+        default=None,
+        metadata=flagged(
+            TARGET,
+            "Compile the layers that it takes for an Ethos-U with Vela, a configuration as Vela names it "
+            "(ethos-u55-128; extra `npu`).",
+            metavar="CONFIGURATION",
+            blamed=("E317",),
+        ),
+    )
+    """NPU for which a network's layers are compiled."""
     run_timeout_seconds: float = field(
         default=300.0,
         metadata=flagged(

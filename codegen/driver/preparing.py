@@ -94,7 +94,7 @@ def prepared(
     sizes = None if dims is None or not dims.are_ranges else sizes_of(path, options, dims)
     if sizes is None:
         file = file if dims is None else file.at(dims.largest)
-        imported = importers.load(path, options.kernels, file.extents, limits, options.fixes)
+        imported = _imported(file, options)
     else:
         sizes, imported = _at_largest(sizes)
     reductions: list[passes.Reduction] = []
@@ -141,6 +141,17 @@ def prepared(
         sizes=sizes,
         file=file,
     )
+
+
+def _imported(file: ModelFile, options: Options) -> Module:
+    """The file's network, its layers compiled for an NPU where one is named."""
+    if options.npu is None:
+        return importers.load(file.path, file.kernels, file.extents, file.limits, file.fixes)
+    if file.dims is not None:
+        text = "an NPU's layers are compiled for one size"
+        help_ = "leave out --dim, or --npu"
+        raise CodegenError(Message(code="E318", where="--npu", text=text, help=help_))
+    return importers.load_for_npu(file.path, options.npu, file.kernels, file.limits)
 
 
 _OF_SHAPES = {"E306"}

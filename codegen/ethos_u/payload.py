@@ -24,7 +24,7 @@ _PRODUCTS = {0: "ethos-u55", 1: "ethos-u65"}
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Payload:
-    """What an operator's first input says."""
+    """Content of an operator's first input."""
 
     device: str
     """Name of the configuration, such as `ethos-u55-128`."""

@@ -95,7 +95,7 @@ def macs(stream: NDArray[np.uint32]) -> int:
 
 
 def extents(stream: NDArray[np.uint32]) -> dict[int, int]:
-    """Region -> first byte behind everything that the stream accesses there."""
+    """First byte behind everything that the stream accesses there."""
     ends: dict[int, int] = {}
     for operation in operations(stream):
         for access in operation.accesses:

@@ -12,6 +12,9 @@ Message codes of all importers:
 | E305 | larger than what is ever imported |
 | E306 | an operator's operands break its rule, or a combination of them is not supported |
 | E313 | a package that reads the format is not installed |
+| E316 | layers that Vela compiled for an NPU contradict themselves |
+| E317 | Vela has no such configuration of an NPU |
+| E318 | Vela cannot compile the file |
 | E314 | a constant lies in a file beside the model that is missing, too short or outside of its folder |
 | E211 | the path cannot be read (wrong usage, not a wrong model) |
 """
@@ -21,7 +24,7 @@ from typing import TYPE_CHECKING
 from codegen.late_imports import late_imports
 
 if TYPE_CHECKING:
-    from codegen.importers.dispatch import load, load_with_tensors, model_bytes, signatures
+    from codegen.importers.dispatch import load, load_for_npu, load_with_tensors, model_bytes, signatures
     from codegen.importers.file_tensors import Imported, NamedTensor
     from codegen.importers.graph_inputs import Extents, InputSignature
     from codegen.importers.onnx import function_types, node_types
@@ -37,6 +40,7 @@ __all__ = [
     "function_types",
     "imported_ops",
     "load",
+    "load_for_npu",
     "load_with_tensors",
     "model_bytes",
     "node_types",

@@ -1,7 +1,9 @@
 """Reads a model file, tells its format and hands the bytes to that format's importer."""
 
+import hashlib
 import stat
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from codegen.errors import CodegenError, Message
@@ -53,6 +55,25 @@ def load_with_tensors(
 
     module = import_tflite(data, name, kernels, extents, limits)
     return Imported(module=module, tensors=tensors_by_origin(module))
+
+
+def load_for_npu(
+    path: Path, configuration: str, kernels: Sequence[UserKernel] = (), limits: ByteLimits = STATED
+) -> Module:
+    """`load` of what Vela makes of a .tflite file for an NPU of this configuration, with Vela's figures.
+
+    Raises CodegenError as `load` does, E313, E317 and E318 (see `vela_compiler`).
+    """
+    data, name = model_bytes(path, limits), printable(path.name)
+    if not is_tflite(data):
+        text = "--npu compiles .tflite files, this is another format"
+        raise CodegenError(Message(code="E318", where=name, text=text, help="convert the network to .tflite"))
+    from codegen.importers.tflite import compiled_for, import_tflite
+
+    compiled = compiled_for(data, name, configuration)
+    module = import_tflite(compiled.data, name, kernels, NO_EXTENTS, limits)
+    digest = {"sha256": hashlib.sha256(data).hexdigest()}
+    return replace(module, metadata={**module.metadata, **digest, **compiled.notes})
 
 
 def signatures(

@@ -101,7 +101,7 @@ class MemoryDemand:
     """Argument `argument`, workspace `workspace` or, where neither is set, the result has to lie in one of
     the pools `scopes`.
 
-    As kernels state it, `scopes` may hold `DMA` or `NPU`; once devices are planned it holds names of pools only.
+    As kernels state it, `scopes` may hold `DMA` or `NPU`; once devices are planned it holds names of pools.
     Raises ValueError for a demand of both, or of no memory at all.
     """
 

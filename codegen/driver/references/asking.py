@@ -21,6 +21,7 @@ from codegen.engines import (
 )
 from codegen.errors import CodegenError, Message, listed
 from codegen.ir import DType, TensorType
+from codegen.ir.ops.npu_layers import NpuAttrs
 from codegen.passes import turned_edges
 from codegen.program.program import Program
 from codegen.settings import FLOAT_TOLERANCE, ReferenceChoice
@@ -95,6 +96,11 @@ def _asked(
     if _gives_variables(program, cases):
         text = "the inputs give the model's variables values, which no engine takes"
         return EngineOutputs(reason=f"{text} (--sequence begins as after a reset)")
+    if "vela" not in program.metadata and any(
+        isinstance(let.call.attrs, NpuAttrs) for let in planned.reference.main.body
+    ):
+        text = "no engine runs what Vela compiled: a model of the NPU computes the reference"
+        return EngineOutputs(reason=text, advice="give the file from before Vela, with --npu")
     kind, data = program.metadata["format"], planned.file.data()
     ruling = Ruling(engines={}) if kind == "onnx" else engines.ruling_of(data)
     names = (ONNXRUNTIME,) if kind == "onnx" else ruling.preferred

@@ -21,6 +21,7 @@ from codegen.ir import Arg, Function, Var
 from codegen.ir.evaluate import evaluate
 from codegen.ir.ops import UserAttrs
 from codegen.ir.ops.layout import MovingOp
+from codegen.ir.ops.npu_layers import NpuAttrs
 
 Arrays = tuple[np.ndarray, ...]
 Comparisons = tuple[Comparison, ...]
@@ -77,7 +78,7 @@ def judge(
     by_engine = _compared(cases, outputs, asked.outputs, ours, tell)
     used = ReferenceUsed(kind="engine", engine=name)
     differing = [index for index, case in enumerate(by_engine) if not all(one.matches for one in case)]
-    if _has_user_kernels(planned) or not (differing or asked.choice.every_step):
+    if _has_opaque_steps(planned) or not (differing or asked.choice.every_step):
         return Judged(comparisons=by_engine, reference=used)
     by_ours = _compared(cases, outputs, [()] * len(cases), ours, tell)
     if not all(one.matches for case in by_ours for one in case):
@@ -140,8 +141,9 @@ def _filled(
     return [two if one is None else one for one, two in zip(arrays, others, strict=True)]
 
 
-def _has_user_kernels(planned: Planned) -> bool:
-    return any(isinstance(let.call.attrs, UserAttrs) for let in planned.reference.main.body)
+def _has_opaque_steps(planned: Planned) -> bool:
+    """True if the engine's steps are not those of the import: a user's kernels, layers that Vela compiled."""
+    return any(isinstance(let.call.attrs, UserAttrs | NpuAttrs) for let in planned.reference.main.body)
 
 
 def _explained(

@@ -11,7 +11,6 @@ _CUT = "end the model before it, and compute the rest in code of your own"
 
 _VENDORS: Mapping[str, str] = MappingProxyType(
     {
-        "ethos-u": "Vela (Arm's compiler for the Ethos-U)",
         "edgetpu-custom-op": "the compiler for Google's Edge TPU",
         "NeutronGraph": "NXP's converter for the Neutron",
         "DISPATCH_OP": "LiteRT's compiler for an NPU",

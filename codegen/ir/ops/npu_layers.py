@@ -1,4 +1,4 @@
-"""NPU: layers that Vela compiled for an Ethos-U, as one step whose result is the scratch; NPU_VALUE: a value in it.
+"""NPU: layers that Vela compiled for an Ethos-U, a step whose result is the scratch; NPU_VALUE: a part of it.
 
 The scratch holds the step's arguments and results at the offsets that the file states, and all between them.
 """
@@ -14,7 +14,7 @@ from codegen.ir.ops.base.operands import narrow, operand
 from codegen.ir.types import DType, TensorType
 
 STREAM, CONSTANTS = 0, 1
-"""Arguments in front of the values: the command stream with its header, and what it reads and never writes."""
+"""Arguments in front of the values: the command stream with its header, and what it only reads."""
 FIXED = 2
 
 

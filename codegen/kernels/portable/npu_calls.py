@@ -1,4 +1,4 @@
-"""The kernels of NPU and NPU_VALUE: a call that hands a command stream to the device, and values in its scratch."""
+"""The kernels of NPU and NPU_VALUE: a call that hands a command stream to the device, and a copy."""
 
 from dataclasses import replace
 

@@ -270,7 +270,6 @@ def test_an_operator_code_in_the_new_field_alone_is_read() -> None:
 
 
 VENDORS = {
-    "ethos-u": "Vela (Arm's compiler for the Ethos-U)",
     "edgetpu-custom-op": "the compiler for Google's Edge TPU",
     "NeutronGraph": "NXP's converter for the Neutron",
     "DISPATCH_OP": "LiteRT's compiler for an NPU",

@@ -95,8 +95,8 @@ class FileModel:
     entry_subgraphs: tuple[int, ...]
     """Subgraph of every signature (named entry point) of the file."""
     arena_offsets: tuple[int, ...] | None = None
-    """Of a file with operators for an NPU: by tensor its offset in the arena, -1 where the file states none.
-    None: the file has no such table."""
+    """Offset of each tensor in the arena, -1 where the file states none; None: there is no such table.
+    It is read of files with layers for an NPU."""
 
 
 METADATA = "OfflineMemoryAllocation"

@@ -1,7 +1,7 @@
 """ethos-u: layers that Vela compiled, as a step whose result is the scratch, and the values in it.
 
-Vela's convention: inputs are the command stream, constants, scratch, fast scratch, then the layers' arguments.
-Where values lie in the scratch, the metadata entry `OfflineMemoryAllocation` states.
+Vela's convention: inputs are the command stream, constants, scratch, fast scratch, then the layers'
+arguments. The metadata entry `OfflineMemoryAllocation` states where values lie in the scratch.
 """
 
 from codegen.ethos_u import payload
@@ -45,6 +45,8 @@ def npu_layers(site: Site) -> tuple[Translated, ...]:
         raise Refused("E316", "its scratch has no bytes", AGAIN)
     if ends.get(SCRATCH, 0) > stated or any(at < 0 or at + type_.size_bytes > stated for at, type_ in values):
         raise Refused("E316", f"its values or commands leave the scratch of {stated} bytes", AGAIN)
+    ends_of_values = [at + type_.size_bytes for at, type_ in values]
+    planned = _planned(max(ends.get(SCRATCH, 0), *ends_of_values))
     has_fast = inputs[3] != inputs[2] and FAST_SCRATCH in ends
     whole = InnerStep(
         op="NPU",
@@ -55,12 +57,12 @@ def npu_layers(site: Site) -> tuple[Translated, ...]:
         ),
         attrs=NpuAttrs(
             device=commands.device,
-            scratch_bytes=_planned(stated),
+            scratch_bytes=planned,
             fast_bytes=_planned(ends[FAST_SCRATCH]) if has_fast else 0,
             offsets=offsets,
             macs=macs(commands.stream),
         ),
-        type=TensorType(shape=(_planned(stated),), dtype=DType.UINT8),
+        type=TensorType(shape=(planned,), dtype=DType.UINT8),
     )
     return tuple(
         Translated(op="NPU_VALUE", args=(whole,), attrs=NpuValueAttrs(offset=offset, shape=result.shape))
@@ -69,7 +71,7 @@ def npu_layers(site: Site) -> tuple[Translated, ...]:
 
 
 def _planned(size_bytes: int) -> int:
-    """Bytes of a scratch. Raises Refused E305 beyond what any part has."""
+    """Bytes of a scratch, as far as anything reaches. Raises Refused E305 beyond what any part has."""
     if size_bytes > MOST_BYTES:
         raise Refused("E305", f"its scratch has {size_bytes} bytes, up to {MOST_BYTES} are planned")
     return size_bytes
