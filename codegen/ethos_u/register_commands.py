@@ -25,7 +25,7 @@ _CONVOLUTION, _DEPTHWISE, _ELEMENTWISE, _COPY = 0x002, 0x003, 0x006, 0x010
 _UNARY = (5, 6, 7)
 """Modes of element-wise operations with one input: leaky ReLU, absolute value, leading zeros."""
 _SCALAR = 0x80
-"""Of the second input: it is a number in a register."""
+"""Bit of the second input: it is a number in a register."""
 _OWN_MEMORY = 0x100
 _LONG = 0x4000
 _KIND = 0xC000

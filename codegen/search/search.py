@@ -245,12 +245,11 @@ class _Ready:
         """The program of an attempt before its constants are linked."""
         choices = self._choices
         prim_funcs = directed(best.prim_funcs, best.live.slices, best.plan)
-        lost = memories.lost(best.ordered.prim_funcs, prim_funcs)
-        if lost:
+        if lost := memories.lost(best.ordered.prim_funcs, prim_funcs):
             raise ValueError("demands were lost:\n" + "\n".join(lost))
         pools = choices.constant_pools(self._board, prim_funcs)
-        prim_funcs = placed(prim_funcs, choices.constant_rules, pools, all_apply=not choices.among_others)
-        prim_funcs = in_reach(prim_funcs, self._board, pools)
+        ruled = placed(prim_funcs, choices.constant_rules, pools, all_apply=not choices.among_others)
+        prim_funcs = in_reach(ruled, self._board, pools)
         plan = replace(best.plan, reproducible=best.plan.reproducible and not choices.clock.cut)
         return Program(
             name=self._name,
