@@ -52,6 +52,7 @@ SUITE_TASK = Task(layers=40)
 KERNELS = [kernel for kernel in every_kernel() if boards_of(kernel.name)]
 ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     "e2e/test_devices.py": ("DEVICE_COPY",),
+    "e2e/test_npu.py": ("NPU", "NPU_VALUE"),
     "e2e/test_stateful.py": ("SIGNAL_NOISE", "SIGNAL_OVERLAP_ADD", "SIGNAL_SUBTRACT"),
     "e2e/test_user_kernels.py": ("USER",),
     "fuzz/test_recurrent.py": ("GRU", "RNN", "SVDF_FEATURES", "SVDF_TIME", "UNIDIRECTIONAL_SEQUENCE_LSTM"),
