@@ -26,7 +26,7 @@ CONFIGURATIONS = (
     "ethos-u65-256",
     "ethos-u65-512",
 )
-"""As Vela names them; streams of others cannot be read here."""
+"""Names that Vela has for them; streams of others cannot be read here."""
 _SECONDS = 600
 _KIB = 1024
 _STEM = "network"
@@ -39,7 +39,7 @@ class Compiled:
 
     data: bytes
     version: str
-    """Of Vela."""
+    """Version of Vela."""
     cycles: int
     """Vela's estimate of an inference on the NPU, in cycles of the NPU."""
     arena_bytes: int
