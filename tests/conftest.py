@@ -71,9 +71,11 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Without `--long` leave out long sweeps, and of `covering` combinations all but a few; without
-    `--thorough` too what `make test-all` alone runs."""
+    `--thorough` too what `make test-all` alone runs, with all but some cases of `sampled` tests."""
+    _mark_sampled(items)
     if config.getoption("--long"):
         return
     marks = {"long"} if config.getoption("--thorough") else {"long", "thorough"}
@@ -89,5 +91,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [item for item in items if item not in left_out]
 
 
+def _mark_sampled(items: list[pytest.Item]) -> None:
+    """Make the cases of `sampled` tests `thorough`, but for some."""
+    cases: dict[str, list[pytest.Function]] = {}
+    for item in items:
+        marks = set(item.keywords)
+        if "sampled" in marks and not {"long", "thorough"} & marks and isinstance(item, pytest.Function):
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for several in cases.values():
+        mark = several[0].get_closest_marker("sampled")
+        if mark is not None and mark.args:
+            kept = sampling.spread(len(several), mark.args[0])
+        else:
+            kept = sampling.covering([_values(item) for item in several])
+        for number, item in enumerate(several):
+            if number not in kept:
+                item.add_marker("thorough")
+
+
 def _values(item: pytest.Function) -> set[tuple[str, str]]:
-    return {(name, repr(value)) for name, value in item.callspec.params.items()}
+    params = item.callspec.params if hasattr(item, "callspec") else {}
+    return {(name, repr(value)) for name, value in params.items()}

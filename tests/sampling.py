@@ -23,3 +23,10 @@ def covering(combinations: Sequence[set[tuple[str, str]]]) -> set[int]:
         chosen.add(best)
         missing -= combinations[best]
     return chosen
+
+
+def spread(total: int, count: int) -> set[int]:
+    """`count` of `total` numbers from 0 on, at even distances, with the first and the last where both fit."""
+    if count >= total:
+        return set(range(total))
+    return {number * (total - 1) // max(1, count - 1) for number in range(count)}

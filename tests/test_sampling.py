@@ -2,7 +2,7 @@
 
 import itertools
 
-from tests.sampling import covering
+from tests.sampling import covering, spread
 
 
 def test_every_value_of_every_parameter_has_its_turn() -> None:
@@ -16,3 +16,11 @@ def test_every_value_of_every_parameter_has_its_turn() -> None:
     assert set().union(*(combined[number] for number in chosen)) == set().union(*combined)
     assert len(chosen) == len(boards)
     assert covering([]) == set()
+
+
+def test_a_sample_is_spread_over_all_cases() -> None:
+    assert spread(10, 1) == {0}
+    assert spread(10, 2) == {0, 9}
+    assert spread(9, 3) == {0, 4, 8}
+    assert spread(3, 5) == {0, 1, 2}
+    assert all(len(spread(total, count)) == count for total in range(1, 40) for count in range(1, total + 1))

@@ -192,6 +192,7 @@ def test_a_file_that_was_changed_meanwhile_is_a_warning_of_the_report(
         "codegen.build",
     ],
 )
+@pytest.mark.sampled(2)
 def test_plan_is_the_function_whatever_was_imported_first(first: str) -> None:
     """`codegen.plan` is a sub-package too: imported first, it was that, and no function."""
     script = (

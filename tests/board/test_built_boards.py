@@ -1,4 +1,4 @@
-"""Every board's linker script and start-up code build: the shipped example on each, many boards a test.
+"""Every board's linker script and start-up code build: a small network on each, many boards a test.
 
 Boards of one core compile the same kernels: an object is compiled once and copied for the next board.
 """
@@ -15,6 +15,7 @@ from codegen.driver.inputs.files import example_model
 from codegen.driver.options import Options
 from codegen.ir import Board, Runner
 from codegen.toolchain.gcc import CompilePlace, Compiler, CompileUnit
+from tests.networks import model_path
 from tests.sampling import covering
 
 _BUILT_ONLY = [board for board in boards() if board.runner is Runner.NONE]
@@ -68,8 +69,8 @@ def shared_objects(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(Compiler, "compile", compile_new)
 
 
-def _build(board: str, folder: Path, **pool_limits: int) -> Built:
-    return build([example_model()], Options(board=board, pool_limits=pool_limits), folder)
+def _build(board: str, folder: Path, model: Path | None = None, **pool_limits: int) -> Built:
+    return build([model or example_model()], Options(board=board, pool_limits=pool_limits), folder)
 
 
 def _within(built: Built, board: Board) -> None:
@@ -95,7 +96,7 @@ def _within(built: Built, board: Board) -> None:
 )
 def test_every_board_that_is_built_only_links(linked: Sequence[Board], tmp_path: Path) -> None:
     for board in linked:
-        built = _build(board.name, tmp_path / board.name)
+        built = _build(board.name, tmp_path / board.name, model_path("dense_chain"))
         _within(built, board)
         code = board.region(board.code_region)
         symbols = built.image.symbols

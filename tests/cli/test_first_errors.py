@@ -67,6 +67,7 @@ def _called(words: list[str], folder: Path) -> tuple[int, set[str]]:
     ],
     ids=str,
 )
+@pytest.mark.sampled(6)
 def test_nothing_of_the_chain_is_imported(words: list[str], status: int, tmp_path: Path) -> None:
     (tmp_path / "there.tflite").write_bytes(b"")
     code, modules = _called(words, tmp_path)

@@ -85,6 +85,7 @@ def _status(folder: Path, *words: str, errors: bool = False) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("errors", [False, True])
+@pytest.mark.sampled(1)
 def test_outputs_that_differ_are_exit_7_whoever_reads(tmp_path: Path, errors: bool) -> None:
     """The exit code was 0, and 1 where the table of a summary broke the pipe."""
     np.savez(tmp_path / "y.npz", y0=np.full((1, 10), 99, np.int8))
@@ -124,6 +125,7 @@ def test_a_full_disk_behind_stdout_is_told_in_a_line(tmp_path: Path, words: tupl
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", "<&- >&- 2>&-"])
 @pytest.mark.parametrize(("words", "status"), [("boards", 0), ("plan none.tflite", 2)])
+@pytest.mark.sampled()
 def test_closed_descriptors_change_nothing(tmp_path: Path, closed: str, words: str, status: int) -> None:
     """Daemons start programs so: every command ended with a traceback, None having no `flush`."""
     done = subprocess.run(

@@ -69,6 +69,7 @@ def open_sizes(*shape: int | str) -> str:
 
 @pytest.mark.parametrize("shape", [(1, "sequence"), ("batch", "sequence")])
 @pytest.mark.parametrize("size", ["sequence=37..37", "sequence=37", "x.1=37", "T=37"])
+@pytest.mark.sampled(3)
 def test_one_size_is_no_range(
     shape: tuple[int | str, ...], size: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

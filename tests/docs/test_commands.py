@@ -58,6 +58,9 @@ NOT_RUN = {
 }
 """Pages and beginnings of blocks that are not run, and why."""
 
+LARGE = ("labs", "riscv", "sweeps")
+"""Pages that take half of the time of all; tests/tools and tests/e2e run the same verbs in `make test`."""
+
 FILES = {
     "digits.tflite": "examples/digits/digits.tflite",
     "model.tflite": "examples/digits/digits.tflite",
@@ -167,7 +170,11 @@ def _runs(page: Path) -> bool:
 @pytest.mark.parametrize(
     "page",
     [
-        pytest.param(page, marks=[pytest.mark.long] * (page.stem == "from-pytorch"))
+        pytest.param(
+            page,
+            marks=[pytest.mark.long] * (page.stem == "from-pytorch")
+            + [pytest.mark.thorough] * (page.stem in LARGE),
+        )
         for page in PAGES
         if _runs(page)
     ],

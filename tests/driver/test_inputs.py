@@ -179,6 +179,7 @@ def test_provenance_says_what_was_declared() -> None:
 
 @pytest.mark.qemu
 @pytest.mark.parametrize("board", ["netduinoplus2", "mps2-an386"])
+@pytest.mark.sampled(1)
 def test_a_model_runs_in_a_declared_pool(board: str, tmp_path: Path) -> None:
     """All of it: its linked address, its measured peak; nothing in the memory around it."""
     pool = _pool("spare", 0x20018000, 16_384)

@@ -163,6 +163,7 @@ def test_uint8_edges(layout: Literal["file", "nhwc"], is_flat: bool, tmp_path: P
 
 @pytest.mark.parametrize("io_types", ["file", "int8", "uint8"])
 @pytest.mark.parametrize("layout", ["file", "nhwc"])
+@pytest.mark.sampled()
 def test_every_edge_runs_and_is_as_onnxruntime_has_it(
     io_types: Literal["file", "int8", "uint8"], layout: Literal["file", "nhwc"], tmp_path: Path
 ) -> None:

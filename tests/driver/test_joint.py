@@ -148,6 +148,7 @@ def test_a_model_that_is_short_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("groups", "limit", "most"), [((), 100, 5), (GROUPS, 9_000, 10)])
+@pytest.mark.sampled(1)
 def test_no_model_is_planned_for_limits_that_are_known_to_be_missed(
     groups: Groups, limit: int, most: int
 ) -> None:

@@ -30,12 +30,12 @@ INTEGER_MODELS = (
     "two_images",
 )
 FLOAT_MODELS = ("autoencoder_float", "dense_chain_float", "mobilenet_v1_float", "resnet8_float")
-EDGED_MODELS = ("autoencoder_edged", "mobilenet_v2")
+EDGED_MODELS = ("mobilenet_v2", "autoencoder_edged")
 """Models whose float edges `--io-types int8` takes away."""
 ALL_MODELS = INTEGER_MODELS + FLOAT_MODELS
 OF_EACH_KIND = (
     *("ds_cnn", "ds_cnn_int16", "ds_cnn_int4", "ds_cnn_uint8", "resnet8", "separable_1d", "two_images"),
-    *("autoencoder_edged", "mobilenet_v1_float", "speech"),
+    *("autoencoder_edged", "resnet8_float", "speech"),
 )
 """Of each shape of network and element type one, for what `make test` does not do with all."""
 

@@ -71,12 +71,14 @@ def _shares(share: int) -> list[object]:
 
 
 @pytest.mark.parametrize("batch", _shares(5))
+@pytest.mark.sampled(2)
 def test_batch_on_host(batch: Sequence[OpCase], tmp_path: Path) -> None:
     run_batch(batch, "host", tmp_path)
 
 
 @pytest.mark.qemu
 @pytest.mark.parametrize("batch", _shares(15))
+@pytest.mark.sampled(1)
 def test_batch_on_qemu(batch: Sequence[OpCase], tmp_path: Path) -> None:
     run_batch(batch, "mps2-an386", tmp_path)
 

@@ -103,6 +103,7 @@ def _run(programs: Sequence[tuple[Module, Program]], folder: Path) -> None:
 @pytest.mark.parametrize(
     "batch", [pytest.param(batch, marks=pytest.mark.long if batch > 1 else ()) for batch in range(4)]
 )
+@pytest.mark.sampled(1)
 def test_random_groupings(batch: int, tmp_path: Path) -> None:
     made = [_program(seed, stream=False) for seed in range(batch * BATCH, (batch + 1) * BATCH)]
     programs = [each for each in made if each is not None]
@@ -138,6 +139,7 @@ def test_generated_blocks_are_formatted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
+@pytest.mark.sampled(3)
 def test_poisoned_run_of_blocks(seed: int, tmp_path: Path) -> None:
     made = _program(100 + seed, stream=False)
     assert made is not None
@@ -192,6 +194,7 @@ def _macs(planned: Planned) -> int:
 @pytest.mark.covering
 @pytest.mark.parametrize("optimize", ["balanced", "size"])
 @pytest.mark.parametrize("key", BOUNDS)
+@pytest.mark.sampled()
 def test_real_models_stay_within_their_bounds(key: str, optimize: Optimize, tmp_path: Path) -> None:
     options = Options(board="host", optimize=optimize, io_types="int8" if key == "mobilenet_v2" else "file")
     built = build_model(key, options, tmp_path / "build")
@@ -242,6 +245,7 @@ def test_vww_streamed_stays_within_its_bound(tmp_path: Path) -> None:
 
 @pytest.mark.qemu
 @pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.sampled(1)
 def test_blocks_on_qemu(stream: bool, tmp_path: Path) -> None:
     key = "person_detect"
     built = build_model(key, Options(board="mps2-an386", stream_input=stream), tmp_path / "build")
@@ -352,6 +356,7 @@ def _peak(path: Path, mode: ScheduleMode, folder: Path) -> tuple[int, bytes, boo
 
 @pytest.mark.qemu
 @pytest.mark.parametrize("make", [inception, nas, randwire])
+@pytest.mark.sampled(1)
 def test_the_best_order_saves_ram_on_the_target(make: Callable[[], bytes], tmp_path: Path) -> None:
     path = tmp_path / "net.tflite"
     path.write_bytes(make())

@@ -78,6 +78,7 @@ def code_bytes(built: Built, build: Path) -> int:
         (FLOAT, "mps2-an386", "speed", ""),
     ],
 )
+@pytest.mark.sampled(1)
 def test_cmake_makes_the_code_that_was_measured(
     key: str, board: str, optimize: Optimize, kind: str, tmp_path: Path
 ) -> None:

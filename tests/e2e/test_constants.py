@@ -35,6 +35,7 @@ RESNET = "resnet8"
 
 
 @pytest.mark.parametrize("key", ALL_MODELS)
+@pytest.mark.sampled(8)
 def test_padding_is_at_most_one_percent(key: str) -> None:
     program = plan_model(model_path(key), load_board("mps2-an386"), Options(board="mps2-an386")).program
     total = program.constants.size_bytes
@@ -119,6 +120,7 @@ def test_what_does_not_fit_the_constant_pools_is_told() -> None:
 @pytest.mark.parametrize("key", [KWS, RESNET])
 @pytest.mark.parametrize("optimize", ["speed", "balanced"])
 @pytest.mark.parametrize("stage", ["auto", "use"])
+@pytest.mark.sampled(1)
 def test_hot_weights_of_the_slow_flash_are_staged(
     key: str, optimize: Any, stage: Any, tmp_path: Path
 ) -> None:
@@ -210,7 +212,7 @@ def check_predicted(program: Program, measured: Measured, plain: Measured, steps
         pytest.param(AD01, V6M, "balanced", {"flash": 260_000}, marks=pytest.mark.long),
         # Beside kernels with fewer constants, which alone are enough for a little less.
         pytest.param(AD01, V6M, "speed", {"flash": 260_000}, marks=pytest.mark.thorough),
-        (AD01, V6M, "size", {"flash": 250_000}),
+        pytest.param(AD01, V6M, "size", {"flash": 250_000}, marks=pytest.mark.thorough),
         # Two constant pools, neither of which holds what is left.
         (AD01, "mps3-an547", "balanced", {"itcm": 100_000, "qspi": 120_000}),
         # Constants of blocks, and beside each other in a step.
@@ -275,6 +277,7 @@ def test_constants_that_leave_the_code_no_room_are_compressed(tmp_path: Path) ->
 
 @pytest.mark.qemu
 @pytest.mark.parametrize("stage", ["use", "auto"])
+@pytest.mark.sampled(1)
 def test_copies_go_around_what_is_decoded(stage: StageMode, tmp_path: Path) -> None:
     """Constants that are stored as they are may be staged as well, in other bytes."""
     limits = {"itcm": 10_000, "qspi": 67_500}
@@ -321,6 +324,7 @@ VWW = "mobilenet_v1"
         (KWS, "size", 28_672, 3_430_000),
     ],
 )
+@pytest.mark.sampled(1)
 def test_smaller_kernels_compute_the_same(
     key: str, optimize: Optimize, flash: int, most: int, tmp_path: Path
 ) -> None:

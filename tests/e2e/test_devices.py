@@ -53,6 +53,7 @@ def _place(scope: str | None, **what: Any) -> Place:
 
 @pytest.mark.qemu
 @pytest.mark.parametrize("optimize", ["balanced", "size"])
+@pytest.mark.sampled(1)
 def test_a_real_model_over_two_memories(optimize: Any, tmp_path: Path) -> None:
     """Large results in SRAM, what depthwise layers read in DTCM: a copy in front of each of the four."""
     key = "ds_cnn"

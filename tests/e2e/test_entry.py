@@ -99,6 +99,7 @@ def check(done: Built, given: list[Case]) -> None:
 @pytest.mark.parametrize("board", BOARDS)
 @pytest.mark.parametrize("interface", [OWNED, EXTERNAL], ids=["owned", "external"])
 @pytest.mark.parametrize("io", IoMode)
+@pytest.mark.sampled()
 def test_every_way_of_calling_gives_the_same(
     board: str, interface: Interface, io: IoMode, tmp_path: Path
 ) -> None:
@@ -107,6 +108,7 @@ def test_every_way_of_calling_gives_the_same(
 
 
 @pytest.mark.parametrize("board", [board for board in BOARDS if board != "mps2-an385"])
+@pytest.mark.sampled(2)
 def test_new_weights_for_old_code(board: str, tmp_path: Path) -> None:
     """The code of one model with the image of another of the same graph: the outputs are the other's."""
     old = planned(network(tmp_path / "old", 1), board, OWNED)
@@ -230,6 +232,7 @@ static cg_status run(void)
 
 
 @pytest.mark.parametrize("board", ["mps2-an386", "mps2-an385", "host"])
+@pytest.mark.sampled(1)
 def test_two_instances_of_a_real_model_take_turns(board: str, tmp_path: Path) -> None:
     """kws, step by step: the link's case in its pools, another golden case in pools of its own."""
     key = "ds_cnn"
@@ -274,6 +277,7 @@ def call(tmp_path_factory: pytest.TempPathFactory) -> Generator[Call]:
 
 
 @pytest.mark.parametrize("flags", [("--optimize", "size"), ("--pool", "psram=0")], ids=["optimize", "pool"])
+@pytest.mark.sampled(1)
 def test_another_build_of_the_same_model(
     flags: tuple[str, ...], call: Call, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -36,6 +36,7 @@ from tests.checkout import ROOT
 
 
 @pytest.mark.parametrize("board", ["mps2-an386", "microbit"])
+@pytest.mark.sampled(1)
 def test_counted_executions_are_the_instructions_measured(
     board: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -236,7 +237,8 @@ def _build(folder: Path, board: str, seed: str, user: str, **more: str) -> dict[
     }
 
 
-@pytest.mark.parametrize("board", ["host", pytest.param("netduinoplus2", marks=pytest.mark.qemu)])
+@pytest.mark.parametrize("board", [pytest.param("netduinoplus2", marks=pytest.mark.qemu), "host"])
+@pytest.mark.sampled(1)
 def test_two_builds_are_equal(board: str, tmp_path: Path) -> None:
     """What the first one takes from ccache was compiled once, somewhere; the second one compiles all."""
     first = _build(tmp_path / "a", board, "1", "alice")

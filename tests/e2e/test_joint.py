@@ -248,6 +248,7 @@ def test_concurrent_pools_are_as_small_as_can_be(apart: Product, shared: Product
 
 @pytest.mark.qemu
 @pytest.mark.parametrize("concurrent", [(), CONCURRENT])
+@pytest.mark.sampled(1)
 def test_four_models_in_one_boot(tmp_path: Path, concurrent: tuple[tuple[str, ...], ...]) -> None:
     """Outputs, peaks (each from its own base), guards, stack; then a random sequence without a reset."""
     built = _build("mps2-an386", tmp_path / "build", concurrent)

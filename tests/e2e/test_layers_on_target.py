@@ -45,6 +45,7 @@ def _check_shapes(board_name: str, folder: Path) -> None:
 
 @pytest.mark.qemu
 @pytest.mark.parametrize(("most", "board_name"), [(4, "mps2-an386"), (2, "mps2-an505")])
+@pytest.mark.sampled(1)
 def test_layers(most: int, board_name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runs.only_kernels(
         monkeypatch, *(("_dsp",) if most == 4 else ("_dsp_2", "_narrow_s8_dsp", "_s8_portable"))
@@ -118,6 +119,7 @@ ROOM_BYTES = 10_000
 
 @pytest.mark.qemu
 @pytest.mark.parametrize("most", [4, 2])
+@pytest.mark.sampled(1)
 def test_v6m_layers(most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runs.only_kernels(monkeypatch, *(("_v6m",) if most == 4 else ("_v6m_2", "fully_connected_s8_v6m")))
     made = runs.planned_layers(MANY, range(1000 * most, 1000 * most + LAYERS))
@@ -152,6 +154,7 @@ def test_depthwise_layers(tmp_path: Path) -> None:
 
 
 @pytest.mark.qemu
+@pytest.mark.thorough
 def test_v6m_rows_in_blocks(tmp_path: Path) -> None:
     made = runs.planned_chains(MANY, CHAINS)
     blocks = [prim for each in made for prim in each.program.steps.prim_funcs if prim.block]
@@ -168,6 +171,7 @@ def test_v6m_predictions_hold(tmp_path: Path) -> None:
 
 @pytest.mark.qemu
 @pytest.mark.parametrize("optimize", ["speed", "balanced"])
+@pytest.mark.sampled(1)
 def test_depthwise_predictions_hold(optimize: Optimize, tmp_path: Path) -> None:
     """`balanced` replaces images where strides permit: within 3 %, as C is a small part of the instructions.
 

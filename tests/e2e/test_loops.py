@@ -39,6 +39,7 @@ LOOPS = {
     ],
     ids=["host", "m4", "m0", "m55"],
 )
+@pytest.mark.sampled(2)
 def test_loops_give_what_arithmetic_gives(options: Options, names: Iterable[str], tmp_path: Path) -> None:
     """In one firmware, peaks as planned."""
     paths: list[Path] = []

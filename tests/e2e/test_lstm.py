@@ -146,6 +146,7 @@ def _parts(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 @pytest.mark.parametrize("board", ["host", pytest.param("mps2-an386", marks=pytest.mark.qemu)])
+@pytest.mark.sampled()
 def test_generated_layers_give_the_engines_result(board: str, parts: list[Parts], tmp_path: Path) -> None:
     """As C; with the DSP extension most by its own kernel, those with large scales by the other."""
     taken = [parts[number] for number in ON_TARGET[board]]

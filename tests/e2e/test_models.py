@@ -42,6 +42,7 @@ def test_model_on_board(key: str, board: str, tmp_path: Path, request: pytest.Fi
         *(pytest.param(key, "mps2-an386", marks=pytest.mark.qemu) for key in ("ds_cnn_qdq", "resnet8_qdq")),
     ],
 )
+@pytest.mark.sampled(5)
 def test_onnx_twin(key: str, board: str, tmp_path: Path) -> None:
     _check(key, Options(board=board), tmp_path, every_case=board == "host")
 
@@ -78,6 +79,7 @@ def test_lstm_stream_and_detector(key: str, board: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("board", MAIN_BOARDS)
 @pytest.mark.parametrize("key", EDGED_MODELS)
+@pytest.mark.sampled()
 def test_int8_edges(key: str, board: str, tmp_path: Path) -> None:
     _check(key, Options(board=board, io_types="int8"), tmp_path, every_case=True)
 
@@ -92,13 +94,21 @@ def test_int8_edges(key: str, board: str, tmp_path: Path) -> None:
 )
 def test_other_options_give_the_same_outputs(io: IoMode, optimize: Optimize, tmp_path: Path) -> None:
     options = Options(board="host", io=io, optimize=optimize, keep_inputs=io is IoMode.POOL)
-    for key in ("ds_cnn", "ds_cnn_float"):
+    for key in ("ds_cnn", "autoencoder_float"):
         _check(key, options, tmp_path / key, every_case=True)
 
 
-@pytest.mark.covering
 @pytest.mark.parametrize("optimize", ["size", "speed"])
-@pytest.mark.parametrize("key", ["resnet8", "mobilenet_v2", "mobilenet_v1_float"])
+@pytest.mark.parametrize(
+    "key",
+    [
+        "ds_cnn",
+        *(
+            pytest.param(key, marks=pytest.mark.thorough)
+            for key in ("resnet8", "mobilenet_v2", "mobilenet_v1_float")
+        ),
+    ],
+)
 def test_arm_code_is_free_of_warnings_at_every_level(key: str, optimize: Optimize, tmp_path: Path) -> None:
     """gcc runs with -Werror and the whole warning set; -O2 is what the other tests build with."""
     built = build_model(key, Options(board="mps2-an386", optimize=optimize), tmp_path / "build")

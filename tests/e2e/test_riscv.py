@@ -21,6 +21,7 @@ pytestmark = pytest.mark.qemu
         ("dense_chain", "hifive1"),
     ],
 )
+@pytest.mark.sampled(2)
 def test_outputs_peaks_and_stack(key: str, board: str, tmp_path: Path) -> None:
     built = build_model(key, Options(board=board), tmp_path / "build")
     cases = golden_cases(key)[:2]

@@ -58,6 +58,7 @@ def _checked(built: Built, cases: list[Case], conditions: RunConditions = PLAIN_
 
 @pytest.mark.qemu
 @pytest.mark.parametrize("board", [BOARD, RISCV])
+@pytest.mark.sampled(1)
 def test_depthwise_layers_of_a_real_model_on_core_1(board: str, tmp_path: Path) -> None:
     """Outputs of an independent engine, peaks as planned, every step's result; the stack that core 1 used."""
     built = _built(Options(optimize="speed", places=_on_core_1("DEPTHWISE_CONV_2D")), tmp_path, board)
@@ -76,6 +77,7 @@ def test_depthwise_layers_of_a_real_model_on_core_1(board: str, tmp_path: Path) 
 
 @pytest.mark.qemu
 @pytest.mark.parametrize("optimize", ["balanced", "size"])
+@pytest.mark.sampled(1)
 def test_alternating_layers_with_blocks_and_kernels_in_place(optimize: str, tmp_path: Path) -> None:
     """A step on core 1 ends no block: what is in front of it was not placed there."""
     places = tuple(Place(who="a place", device=CORE_1, op=op) for op in (2, 3, 6, 11))
@@ -97,6 +99,7 @@ def test_alternating_layers_with_blocks_and_kernels_in_place(optimize: str, tmp_
     ],
     ids=["steps", "owned", "owned-steps"],
 )
+@pytest.mark.sampled(1)
 def test_whatever_the_application_owns(interface: Interface, tmp_path: Path) -> None:
     """The first and the last call, so that core 1 reads inputs and writes outputs; both ways of I/O."""
     places = _on_core_1("CONV_2D", "SOFTMAX")
@@ -233,6 +236,7 @@ PLACES = {BOARD: PLACE.format(1), RISCV: PLACE.format(1).replace("cortex-m33", "
 
 @pytest.mark.qemu
 @pytest.mark.parametrize(("place", "core"), [("", 0), (PLACE.format(0), 0), (PLACE.format(1), 1)])
+@pytest.mark.sampled(1)
 def test_the_core_itself_says_which_it_is(place: str, core: int, tmp_path: Path) -> None:
     path, options = _options(tmp_path, KERNEL, place, _open_board(tmp_path))
     built = build([path], options, tmp_path / "out", emulated=True)

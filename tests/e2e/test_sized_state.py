@@ -92,6 +92,7 @@ def test_calls_of_several_sizes_share_the_state(tmp_path: Path) -> None:
     ],
     ids=["board", "steps"],
 )
+@pytest.mark.sampled(1)
 def test_at_every_turn_peaks_and_states_are_as_planned(
     board: str, interface: Interface, tmp_path: Path
 ) -> None:

@@ -101,6 +101,7 @@ needs_engine = pytest.mark.skipif(
 
 @needs_engine
 @pytest.mark.parametrize("draw", NETWORKS, ids=lambda draw: draw.__name__)
+@pytest.mark.sampled(3)
 def test_outputs_are_the_engines(draw: Callable[[], Network], tmp_path: Path) -> None:
     network = draw()
     check_engine(network.data, ran(network, "host", tmp_path))
@@ -115,6 +116,7 @@ def test_outputs_are_the_engines(draw: Callable[[], Network], tmp_path: Path) ->
         )
     ],
 )  # floats on a core with an FPU: QEMU needs four times as long without
+@pytest.mark.sampled(1)
 def test_on_boards_outputs_peaks_and_guards_hold(
     draw: Callable[[], Network], board: str, tmp_path: Path
 ) -> None:
@@ -146,6 +148,7 @@ WAYS: dict[str, dict[str, object]] = {
 
 
 @pytest.mark.parametrize("way", WAYS)
+@pytest.mark.sampled(3)
 def test_however_firmware_calls_it(way: str, tmp_path: Path) -> None:
     """`rows` has a block, whose function is told the sizes."""
     network = overlapping() if way in ("caller", "pools") else rows()
@@ -154,6 +157,7 @@ def test_however_firmware_calls_it(way: str, tmp_path: Path) -> None:
 
 @needs_engine
 @pytest.mark.parametrize("board", ["host", "mps2-an386"])
+@pytest.mark.sampled(1)
 def test_batches_go_row_by_row_image_by_image(board: str, tmp_path: Path) -> None:
     """Images and rows of each, two sizes: the block goes on by an image of as many rows as the call has."""
     path = tmp_path / "rows.tflite"
@@ -183,6 +187,7 @@ MORE_BATCHED = (
 @pytest.mark.parametrize(
     "name", [*BATCHED, *(pytest.param(name, marks=pytest.mark.long) for name in MORE_BATCHED)]
 )
+@pytest.mark.sampled(1)
 def test_models_with_an_open_batch(name: str, tmp_path: Path) -> None:
     path = model_path(name)
     found = ran_file(path, "host", ["N=1..8"], tmp_path, random=8)

@@ -45,7 +45,7 @@ from tests.passes.networks import inputs_of, random_network
 
 BASE = 4096
 """Where the image lies: far enough from the pool's start for every result below it."""
-IMAGES = 6
+IMAGES = 3
 FORWARDS = ("_dsp", "_dsp_2", "_v6m", "_v6m_2", "_v7m", "_v7m_2")
 """Kernels of these names go forwards alone."""
 V6M = str(ROOT / "benchmarks" / "boards" / "mps2-an385-v6m.toml")

@@ -129,6 +129,7 @@ def _with_sequence(text: str, interface: Interface, frames: np.ndarray, expected
     ("board", "count"), [("host", 60), ("mps2-an386", 8), ("mps3-an547", 8), ("microbit", 8)]
 )
 @pytest.mark.parametrize("interface", [STATIC, STEPS, OWNED], ids=["static", "steps", "owned"])
+@pytest.mark.sampled()
 def test_sequences_are_as_numpy_has_them(
     board: str, count: int, interface: Interface, tmp_path: Path
 ) -> None:
@@ -173,6 +174,7 @@ def test_sequences_are_as_numpy_has_them(
 @pytest.mark.qemu
 @pytest.mark.parametrize("board", ["mps2-an386", "host"])
 @pytest.mark.parametrize("optimize", ["speed", "balanced", "size"])
+@pytest.mark.sampled()
 def test_the_test_link_sets_and_reads_state(board: str, optimize: str, tmp_path: Path) -> None:
     """A single inference of `run` and `validate` takes state as any input and shows it as any output."""
     model = planned(streaming(tmp_path), board, STATIC, states=STATES, optimize=optimize)
@@ -241,6 +243,7 @@ def _check(model: Planned, folder: Path, given: list[Case]) -> None:
 
 @pytest.mark.parametrize("interface", [STATIC, OWNED], ids=["static", "owned"])
 @pytest.mark.parametrize("board", ["host", pytest.param("mps2-an386", marks=pytest.mark.qemu)])
+@pytest.mark.sampled()
 def test_a_sequence_is_as_numpy_has_it(board: str, interface: Interface, tmp_path: Path) -> None:
     """Single inferences alone were checked: a state that is not kept would not have been seen."""
     model = planned(streaming(tmp_path), board, interface, states=STATES)

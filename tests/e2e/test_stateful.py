@@ -21,8 +21,9 @@ from codegen.importers.tflite.writing.writer import Custom, ModelBuilder
 from codegen.ir.evaluate import evaluate
 from tests import engines
 from tests.opgen.families.signal import flexible
+from tests.sampling import examples
 
-MODELS = 25
+MODELS = examples(25)
 STEPS = 8
 
 

@@ -113,6 +113,7 @@ def _layers(
 
 
 @pytest.mark.parametrize("board", ["host", pytest.param("mps2-an386", marks=pytest.mark.qemu)])
+@pytest.mark.sampled()
 def test_generated_layers_give_the_engines_results(
     board: str, layers: list[tuple[Path, Path]], tmp_path: Path
 ) -> None:

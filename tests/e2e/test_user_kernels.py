@@ -124,6 +124,7 @@ def _bytes(program: Program, value: str) -> tuple[int, int]:
 
 @pytest.mark.parametrize("board", BOARDS)
 @pytest.mark.parametrize(("rule", "peak"), [("", 448), ("below = -1\n", 320), ("above = 300\n", 448)])
+@pytest.mark.sampled()
 def test_a_custom_operator(board: str, rule: str, peak: int, tmp_path: Path) -> None:
     """256, 128 and 64 bytes of argument, result, workspace; a distance puts the result in the argument."""
     path, options = _options(tmp_path, board, rule)

@@ -176,6 +176,7 @@ def _kernels(program: Program) -> list[str]:
 @pytest.mark.parametrize("make", MODELS)
 @pytest.mark.parametrize("io", list(IoMode))
 @pytest.mark.parametrize("optimize", ["speed", "balanced"])
+@pytest.mark.sampled()
 def test_outputs_are_tflites_on_the_host(
     make: Callable[[], bytes], io: IoMode, optimize: Optimize, tmp_path: Path
 ) -> None:
@@ -193,6 +194,7 @@ def test_outputs_are_tflites_on_the_host(
 
 @pytest.mark.qemu
 @pytest.mark.parametrize("make", MODELS)
+@pytest.mark.sampled(2)
 def test_measured_on_the_target(make: Callable[[], bytes], tmp_path: Path) -> None:
     built, cases = _built(make, tmp_path, Options(board="mps2-an386"))
     _check(built, cases)
@@ -214,6 +216,7 @@ def test_peaks_by_hand(make: Callable[[], bytes], tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("make", MODELS)
+@pytest.mark.sampled(2)
 def test_no_step_touches_what_is_not_its_own(make: Callable[[], bytes], tmp_path: Path) -> None:
     built, cases = _built(make, tmp_path, Options(board="host"))
     program = built.models[0].program

@@ -88,7 +88,7 @@ def streamed(runner: Runner, samples: NDArray[np.int16]) -> tuple[NDArray[np.int
 @pytest.mark.parametrize("window", ["input_1=1", None])
 def test_a_stream_of_sound(window: str | None, tmp_path: Path) -> None:
     """With `--window` a step takes one row of features; without it the whole window. Both decide alike."""
-    steps = 70 if window else 34
+    steps = 42 if window else 12
     options = Options(board=BOARD, firmware="mlperf-tiny", windows=parsed_windows([window] if window else []))
     built = build([MODEL], options, tmp_path / "build", emulated=True)
     module, samples = load(MODEL), sound(steps)

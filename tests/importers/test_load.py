@@ -105,6 +105,7 @@ def test_control_characters_of_a_file_name_are_not_printed(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if "uint8" not in name])
+@pytest.mark.sampled(8)
 def test_names_are_unlike_and_lead_back_to_the_file(name: str) -> None:
     """uint8 networks have further steps: what turns their inputs to int8 and back."""
     main = load(model_path(name)).main

@@ -241,6 +241,7 @@ def described(data: bytes, pieces: tuple[int, ...]) -> bytes:
 
 
 @pytest.mark.parametrize("level", ["-O1", "-O3"])
+@pytest.mark.sampled(1)
 def test_it_decodes_what_was_packed_and_reads_nothing_else(level: str, tmp_path: Path) -> None:
     found = cases(seed=4)
     written = b"".join(described(data, pieces) for data, pieces in found)

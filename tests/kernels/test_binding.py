@@ -26,6 +26,7 @@ from tests.kernels.access import events
 from tests.kernels.builders import CASES, depthwise_same_size, random_layer
 from tests.kernels.calling import ANY_TARGET, Library, bind, check_result
 from tests.kernels.layers import Layer, Operand, layer
+from tests.sampling import examples
 from tests.search.chains import random_chain, segments
 
 
@@ -283,7 +284,7 @@ def test_a_block_loads_what_its_layers_load() -> None:
     assert exact > compared // 2
 
 
-LAYERS_EACH = 60
+LAYERS_EACH = examples(60)
 """Random layers of each kernel."""
 
 

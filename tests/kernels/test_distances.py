@@ -64,6 +64,7 @@ def clamped(distance: int | None, mover: int, other: int) -> int | None:
 
 
 @pytest.mark.parametrize(("op", "dtype"), SHARING)
+@pytest.mark.sampled()
 def test_distances_are_those_of_the_access_model(op: str, dtype: DType) -> None:
     checked = 0
     for seed in range(LAYERS):
@@ -143,6 +144,7 @@ def test_reverse_alone_equals_the_reference(library: Library, op: str, dtype: DT
 @pytest.mark.parametrize("dtype", [DType.INT8, DType.INT16])
 @pytest.mark.parametrize("side", WAYS)
 @pytest.mark.parametrize("op", EXACT[:-1])
+@pytest.mark.sampled()
 def test_the_distance_is_safe_and_one_element_nearer_is_not(
     fastest: Library, op: str, side: str, dtype: DType
 ) -> None:

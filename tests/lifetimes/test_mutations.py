@@ -108,6 +108,7 @@ def test_every_harmful_change_of_random_programs_is_rejected(change: Change, sha
 
 
 @pytest.mark.parametrize("change", [*PLACEMENTS, *PROBLEMS], ids=lambda change: change.__name__)
+@pytest.mark.sampled(2)
 def test_every_harmful_change_of_real_models_is_rejected(change: Change) -> None:
     found = (mutant for case in real_cases() for mutant in change(case))
     assert _verdicts(found, exact=change in PLACEMENTS) >= 60

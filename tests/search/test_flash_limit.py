@@ -67,6 +67,7 @@ def test_a_limit_of_flash_takes_smaller_kernels(optimize: str) -> None:
 
 
 @pytest.mark.parametrize("flash", [27_784, LIMIT, 29_500, 30_500])
+@pytest.mark.sampled(2)
 def test_no_choice_of_kernels_is_cheaper(flash: int) -> None:
     """Against every choice of the kernels of all steps, one by one. For a much lower peak `speed` takes those
     that are nearly as fast."""
@@ -107,6 +108,7 @@ def _distinct(prims: list[PrimFunc]) -> list[PrimFunc]:
         pytest.param(VWW, 30_000, "balanced", marks=pytest.mark.long),
     ],
 )
+@pytest.mark.sampled(1)
 def test_the_smallest_limit_that_is_told_does(key: str, far_below: int, optimize: str) -> None:
     with pytest.raises(CodegenError) as caught:
         planned(far_below, key=key, optimize=optimize)
@@ -139,6 +141,7 @@ def test_every_limit_above_it_does(flash: int, optimize: str) -> None:
         (SPEECH, "microbit", "size"),
     ],
 )
+@pytest.mark.sampled()
 def test_each_limit_is_kept_or_the_same_smallest_one_is_told(key: str, board: str, optimize: str) -> None:
     """On Cortex-M3 it was E311 where a step was to replace its argument; with `size` one byte less than what
     was named did."""
@@ -161,6 +164,7 @@ def test_each_limit_is_kept_or_the_same_smallest_one_is_told(key: str, board: st
         (KWS, "mps2-an521", 27_252),
     ],
 )
+@pytest.mark.sampled(1)
 def test_prices_and_caps_of_blocks_and_of_results_in_place(key: str, board: str, flash: int) -> None:
     """Compressed constants of a block were looked for among those of its kernels: ValueError. Where kernels
     with few constants replace their argument, no other was permitted: E311."""

@@ -40,6 +40,7 @@ def plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("name", ["ds_cnn", "resnet8"])
+@pytest.mark.sampled(1)
 def test_networks_access_only_aligned_values(name: str, plugin: Path, tmp_path: Path) -> None:
     """For speed: most kernels of the core, resnet8 with Winograd. All of the firmware is watched."""
     built = build_model(name, Options(board=BOARD, optimize="speed"), tmp_path / "build")

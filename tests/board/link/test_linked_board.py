@@ -28,6 +28,8 @@ NAMES = [
     *{board.qemu_machine: board.name for board in reversed(boards()) if board.runner is Runner.QEMU}.values()
 ]
 """Of each machine one board."""
+RARER = ("lm3s6965evb", "mps2-an386", "mps2-an521", "stm32vldiscovery")
+"""Others have the same core."""
 NOT_THERE = 0x6800_0000
 HURRIED = Patience(answer_seconds=0.5, tries=40, run_seconds=30.0)
 LEAST_FREE_LINK_STACK_BYTES = 32
@@ -50,7 +52,10 @@ class Bench:
         return raised.value
 
 
-@pytest.fixture(scope="module", params=NAMES)
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(name, marks=[pytest.mark.thorough] * (name in RARER)) for name in NAMES],
+)
 def bench(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Generator[Bench]:
     """One boot serves all tests of a board: faults included, which the link must survive."""
     board = load_board(request.param)

@@ -230,6 +230,7 @@ EMULATED = [board.name for board in boards() if board.runner is Runner.QEMU]
 
 @pytest.mark.qemu
 @pytest.mark.parametrize("name", EMULATED)
+@pytest.mark.sampled(5)
 def test_firmware_sleeps_while_nobody_asks(name: str, tmp_path: Path) -> None:
     """Firmware that waited for a request spun, and QEMU took half of the suite's second core from the process
     that it waited for; then QEMU was stopped by signals, and a request cost five times what it does now. Runs
@@ -352,6 +353,7 @@ def test_a_refused_packet_and_a_stub_that_leaves_are_errors() -> None:
 
 @pytest.mark.qemu
 @pytest.mark.parametrize("name", ["mps2-an386", "mps2-an505", "netduinoplus2", "microbit", "lm3s6965evb"])
+@pytest.mark.sampled(2)
 def test_bytes_past_the_link_are_those_through_it(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

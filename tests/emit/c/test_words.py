@@ -54,6 +54,7 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> tuple[Sources, Path]:
     "language",
     ["c -std=c11", "c -std=gnu11", "c -std=c2x", "c++ -std=c++20", "c++ -std=gnu++20", "c++ -std=c++23"],
 )
+@pytest.mark.sampled(3)
 def test_names_that_are_words_make_a_header_for_c_and_cpp(
     rendered: tuple[Sources, Path], language: str
 ) -> None:

@@ -38,6 +38,7 @@ def _run(tmp_path: Path, *words: str) -> int:
 
 
 @pytest.mark.parametrize("exchange", [(), ("--no-exchange",)], ids=["exchange", "two-renames"])
+@pytest.mark.sampled(1)
 def test_killed_right_after_the_user_saved(tmp_path: Path, exchange: tuple[str, ...]) -> None:
     """Killed before each call of a build, the folder is whole, and the next build has all that was saved."""
     assert _run(tmp_path, "save-and-kill", *exchange) > 50

@@ -199,6 +199,7 @@ def _code(sources: Sources, folder: Path, compiler: tuple[str, ...], name: str, 
 @pytest.mark.parametrize(
     "compiler", [("gcc",), ("arm-none-eabi-gcc", *samples.M4_FLAGS)], ids=["host", "arm"]
 )
+@pytest.mark.sampled()
 def test_unused_hooks_leave_no_code(
     tmp_path: Path, compiler: tuple[str, ...], steps: bool, io: IoMode, level: str
 ) -> None:

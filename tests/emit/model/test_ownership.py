@@ -182,6 +182,7 @@ static int try("""
 
 @pytest.mark.parametrize("owner", PoolOwner)
 @pytest.mark.parametrize("io", IoMode)
+@pytest.mark.sampled()
 def test_images_that_will_not_do_are_refused_each_with_its_code(
     tmp_path: Path, owner: PoolOwner, io: IoMode
 ) -> None:

@@ -85,6 +85,7 @@ def output(program: Program, folder: Path, *options: str) -> str:
 @pytest.mark.covering
 @pytest.mark.parametrize("hooks", [(), ("-DCG_STAGE_HOOKS",)], ids=["core", "hooks"])
 @pytest.mark.parametrize("stage", ["use", "auto"])
+@pytest.mark.sampled(1)
 def test_results_are_those_without_copies(stage: str, hooks: tuple[str, ...], tmp_path: Path) -> None:
     program = planned(stage=stage)
     assert program.constants.staged

@@ -85,6 +85,7 @@ def _computed() -> NodeTest:
 
 @pytest.mark.qemu
 @pytest.mark.parametrize("board", ["host", "mps2-an386"])
+@pytest.mark.sampled(1)
 def test_what_is_drawn_is_what_onnxruntime_computes(
     board: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

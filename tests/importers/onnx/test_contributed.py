@@ -138,6 +138,7 @@ def test_every_type_is_drawn() -> None:
 
 
 @pytest.mark.parametrize("name", DRAWN)
+@pytest.mark.sampled(5)
 def test_random_nodes_are_those_of_onnxruntime(name: str, tmp_path: Path) -> None:
     """Files that onnxruntime had optimised were refused by these names."""
     assert differences(name, DRAWN[name], range(_COUNT), tmp_path) == []
@@ -157,6 +158,7 @@ def test_an_unknown_type_of_another_domain_has_no_opset_of_onnx(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("name", ATTENTION)
+@pytest.mark.sampled(2)
 def test_random_attention_is_that_of_onnxruntime(name: str, tmp_path: Path) -> None:
     """Transformers that onnxruntime had optimised were refused by these names."""
     assert differences(name, ATTENTION[name], range(_COUNT), tmp_path) == []

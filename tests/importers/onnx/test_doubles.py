@@ -152,6 +152,7 @@ def _beyond() -> Any:
 
 
 @pytest.mark.parametrize("board", ["host", pytest.param("mps2-an386", marks=pytest.mark.qemu)])
+@pytest.mark.sampled(1)
 def test_results_are_those_of_onnxruntime(tmp_path: Path, board: str) -> None:
     with np.errstate(all="ignore"):
         tests = [_pairs(), _moves(), _from_doubles(), _to_doubles(), _beyond()]

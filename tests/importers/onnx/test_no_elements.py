@@ -89,6 +89,7 @@ def test_a_network_with_some_is_what_onnxruntime_computes() -> None:
 
 @pytest.mark.qemu
 @pytest.mark.parametrize("board", ["host", "mps2-an386"])
+@pytest.mark.sampled(1)
 def test_it_runs(board: str, tmp_path: Path) -> None:
     path, given = tmp_path / "m.onnx", _inputs()
     path.write_bytes(_mixed().SerializeToString())

@@ -48,6 +48,7 @@ def _of_nodes(*nodes: Any) -> Any:
         ],
     ],
 )
+@pytest.mark.sampled(3)
 def test_sequences_are_what_onnxruntime_has(tmp_path: Path, nodes: list[Any]) -> None:
     before = [node("Relu", "x", "a"), node("Neg", "x", "b")]
     made = model(*before, *nodes, x=(4, 3), constants={**PLACES, **SIZES, "end2": np.array(2)})

@@ -51,6 +51,7 @@ def test_both_compute_the_same(tmp_path: Path, network: Network, dtype: str) -> 
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int8"])
+@pytest.mark.sampled()
 def test_both_plan_the_same_bytes(tmp_path: Path, network: Network, dtype: str) -> None:
     """Integer networks took up to a third more, where ONNX's sums were in no block; on Helium they ran
     portable kernels."""
@@ -61,6 +62,7 @@ def test_both_plan_the_same_bytes(tmp_path: Path, network: Network, dtype: str) 
         assert abs(first - second) <= MOST * first, f"{board}: {first} and {second} bytes"
 
 
+@pytest.mark.sampled(3)
 def test_an_export_plans_and_computes_as_its_twins(tmp_path: Path, network: Network) -> None:
     """Float edges in NCHW were four times the image, and its turn a second copy; `--io-types int8` kept the
     turn. Streamed, such a file was refused."""

@@ -211,6 +211,7 @@ def test_reads_before_writes_are_refused() -> None:
 
 
 @pytest.mark.parametrize("key", NAMES)
+@pytest.mark.sampled(10)
 def test_the_changed_file_is_still_the_same_model(key: str, tmp_path: Path) -> None:
     """Our own importer, which checks every offset, reads both alike."""
     data = model_path(key).read_bytes()

@@ -12,7 +12,7 @@ from tests.kernels.mve.layers import Drawing, Model, Window, run_all
 
 pytestmark = pytest.mark.qemu
 BOARD = "mps2-an386"
-SUMS = 20
+SUMS = 12
 
 
 def sums(count: int, *stream: int) -> Iterator[Model]:
@@ -55,6 +55,6 @@ def residuals(count: int, *stream: int) -> Iterator[Model]:
 
 
 def test_rows_of_blocks(tmp_path: Path) -> None:
-    outcomes = run_all(residuals(12, 22), tmp_path, optimize="balanced", on=BOARD)
+    outcomes = run_all(residuals(6, 22), tmp_path, optimize="balanced", on=BOARD)
     used = [symbol for outcome in outcomes for symbol in outcome.symbols]
     assert used.count("cg_add_s8_dsp_run") >= 2, used

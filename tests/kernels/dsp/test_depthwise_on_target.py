@@ -16,7 +16,7 @@ from codegen.search.kernels.costs import FLASH_WORTH
 from tests.kernels.dsp.depthwise_models import DepthwiseModel, Numbers, Shape, run_all
 
 pytestmark = pytest.mark.qemu
-LAYERS = 20
+LAYERS = 12
 ROWS = 16
 
 

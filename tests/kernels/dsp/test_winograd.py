@@ -157,6 +157,7 @@ def test_weights_that_stay_int8_take_no_more_flash_than_the_direct_kernels() -> 
 
 
 @pytest.mark.parametrize("kernel", KERNELS[:2], ids=lambda kernel: kernel.name)
+@pytest.mark.sampled(1)
 def test_the_stream_holds_the_transformed_weights(kernel: WinogradConv) -> None:
     """Every U is the exact one times what the kernels have it by."""
     tile = kernel.tile

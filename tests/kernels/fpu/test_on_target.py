@@ -133,6 +133,7 @@ def planned_layers(board_name: str, layers: Sequence[Layer]) -> list[Planned]:
 
 @pytest.mark.qemu
 @pytest.mark.parametrize("board_name", ["netduinoplus2", "mps3-an547"])
+@pytest.mark.sampled(1)
 def test_random_layers(board_name: str, tmp_path: Path) -> None:
     first = 1000 * len(board_name)
     drawn = [float_layer(seed) for seed in range(first, first + LAYERS)]
@@ -149,6 +150,7 @@ def test_random_layers(board_name: str, tmp_path: Path) -> None:
 
 @pytest.mark.qemu
 @pytest.mark.parametrize("board_name", ["mps2-an386", "mps3-an547"])
+@pytest.mark.sampled(1)
 def test_rows_in_blocks(board_name: str, tmp_path: Path) -> None:
     """Floats went row by row nowhere: blocks were for int8. Random networks, each in as long a block as can
     be, some of them in stripes; row kernels read rows from rings that begin again within a window."""
@@ -169,6 +171,7 @@ def test_rows_in_blocks(board_name: str, tmp_path: Path) -> None:
 
 @pytest.mark.qemu
 @pytest.mark.parametrize("board_name", ["mps2-an386", "mps3-an547"])
+@pytest.mark.sampled(1)
 def test_predictions_hold(board_name: str, tmp_path: Path) -> None:
     """Of layers that count, within 5 % of what is measured."""
     rng = np.random.default_rng(6)

@@ -80,6 +80,7 @@ DEPTHWISE = (
 
 
 @pytest.mark.parametrize("optimize", ["speed", "balanced"])
+@pytest.mark.sampled(1)
 def test_predictions_of_depthwise_layers_hold(tmp_path: Path, optimize: Optimize) -> None:
     """As whole tensors, and in place."""
     models = [DepthwiseModel(shape=shape) for shape in DEPTHWISE if optimize == "speed" or shape.stride == 1]

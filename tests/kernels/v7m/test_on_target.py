@@ -35,6 +35,7 @@ CHAINS = 16
 
 @pytest.mark.qemu
 @pytest.mark.parametrize("most", [4, 2])
+@pytest.mark.sampled(1)
 def test_layers(most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runs.only_kernels(
         monkeypatch, *(("_v7m",) if most == 4 else ("_v7m_2", "fully_connected_s8_v7m", "_s8_portable"))
@@ -109,6 +110,7 @@ DEPTHWISE = (
 
 @pytest.mark.qemu
 @pytest.mark.parametrize("optimize", ["speed", "balanced"])
+@pytest.mark.sampled(1)
 def test_predictions_of_depthwise_layers_hold(tmp_path: Path, optimize: str) -> None:
     """As whole tensors, and in place."""
     models = [DepthwiseModel(shape=shape) for shape in DEPTHWISE if optimize == "speed" or shape.stride == 1]

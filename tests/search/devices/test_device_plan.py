@@ -300,6 +300,7 @@ def _with_devices(module: Module, rng: np.random.Generator) -> Module:
 @pytest.mark.parametrize(
     "seed", [pytest.param(seed, marks=pytest.mark.long if seed > 2 else ()) for seed in range(6)]
 )
+@pytest.mark.sampled()
 def test_devices_stay_whatever_the_search_does(seed: int, way: dict[str, Any]) -> None:
     rng = np.random.default_rng(seed)
     module = random_chain(seed, int(rng.integers(4, 9)), joins=True)

@@ -91,6 +91,7 @@ def test_size_takes_no_fast_form_that_adds_to_flash(board: str, key: str) -> Non
     assert not {name for name in names if "winograd" in name or "columns" in name}
 
 
+@pytest.mark.thorough
 def test_a_form_that_size_spares_counts_where_a_limit_is_missed() -> None:
     """Columns need less room than copied windows: no budget that another level keeps is refused."""
     pools = board_pools(SearchOptions(), load_board("mps3-an547"), emulated=True)

@@ -26,7 +26,6 @@ from codegen.search.kernels import in_place
 from codegen.search.memory.candidates import NEAR_PERCENT
 from codegen.search.memory.goal import EXTRA_PERCENT
 from codegen.settings import Optimize
-from tests import sampling
 from tests.networks import model_path
 from tests.plan.mobile import Block, mobile
 from tests.search.chains import random_chain
@@ -77,6 +76,7 @@ def test_size_pays_no_more_than_its_share() -> None:
 
 @pytest.mark.parametrize("seed", range(24))
 @pytest.mark.parametrize("optimize", ["balanced", "size"])
+@pytest.mark.sampled(16)
 def test_blocks_are_taken_only_for_what_whole_values_do_not_reach(seed: int, optimize: Optimize) -> None:
     """Blocks are tried first: a plan without any wins ties all the same."""
     module = random_chain(seed, 3 + seed % 5)
@@ -166,9 +166,9 @@ def test_what_does_not_fit_is_told_to_the_byte() -> None:
     )
 
 
-@pytest.mark.covering
 @pytest.mark.parametrize("optimize", ["speed", "balanced", "size"])
 @pytest.mark.parametrize("key", [SMALL, KWS, "autoencoder"])
+@pytest.mark.sampled(1)
 def test_the_smallest_budget_is_accepted_and_none_below(key: str, optimize: str) -> None:
     budget = _missed(key, HOST, pool_limits={"sram": 500}, optimize=optimize).shortages[0].budget_bytes
     assert budget is not None
@@ -204,9 +204,9 @@ def test_a_budget_of_one_of_two_pools_is_accepted_too() -> None:
         assert program.memory.peak_bytes(pool.name) <= pool.limit_bytes
 
 
-@pytest.mark.covering
 @pytest.mark.parametrize("board", ["lm3s6965evb", "microbit", "mps2-an500"])
 @pytest.mark.parametrize("key", [KWS, "speech"])
+@pytest.mark.sampled(1)
 def test_the_smallest_budget_is_no_larger_than_that_of_portable_kernels(key: str, board: str) -> None:
     """8,512 bytes were said to be the least for kws on Cortex-M3, and 8,064 were accepted when tried: kernels
     with workspaces were given up only where a limit was missed, not while the least was looked for."""
@@ -243,14 +243,15 @@ def test_a_streamed_input_that_does_not_fit_is_an_error_with_a_budget() -> None:
 
 def test_no_limit_is_offered_that_the_board_cannot_grant() -> None:
     """microbit has 14,080 bytes for a model; `--pool sram=27749` was offered, which changed nothing."""
-    (message,) = _missed("mobilenet_v1", boards.load_board("microbit")).messages
+    error = _missed(KWS, boards.load_board("stm32vldiscovery"))
+    (message,), (short,) = error.messages, error.shortages
     assert message.help == (
         "try a board with that many bytes, a smaller model, "
         "--io caller (the application's bytes hold inputs and outputs)"
     )
     assert message.text.splitlines()[-2:] == [
-        "  the smallest budget for which a plan was found is 27749 bytes",
-        "  this board has 14080",
+        f"  the smallest budget for which a plan was found is {short.budget_bytes} bytes",
+        f"  this board has {short.pool.limit_bytes}",
     ]
 
 
@@ -258,6 +259,7 @@ def _quiet_smallest(stage: str, done: int = 0, total: int | None = None) -> None
     assert stage and (total is None or 0 <= done <= total)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("keep_inputs", [pytest.param(False, marks=pytest.mark.long), True])
 def test_the_smallest_budget_is_the_end_of_the_curve_whatever_was_asked_for(keep_inputs: bool) -> None:
     """Of resnet8 `--optimize size` named 13,824 bytes, balanced 13,371; with `--keep-inputs` E401 named
@@ -268,12 +270,9 @@ def test_the_smallest_budget_is_the_end_of_the_curve_whatever_was_asked_for(keep
     found = curve(module, board, choices, name="model", progress=_quiet_smallest)
     least = min(peak_bytes(point) for point in found)
     assert least <= 4_576
-    # Each level with a limit far below or just below, the other one where `keep_inputs` is the other. The
-    # random networks below go on with other levels than `balanced`.
+    # Each level with a limit far below or just below, the other one where `keep_inputs` is the other.
     levels: tuple[Optimize, ...] = ("speed", "balanced", "size")
     for number, optimize in enumerate(levels):
-        if optimize != "balanced" and not sampling.is_thorough:
-            continue
         limit = 500 if number % 2 == keep_inputs else least - 1
         limits = {"psram": 0, "sram": limit}
         error = _missed(SMALL, board, optimize=optimize, keep_inputs=keep_inputs, pool_limits=limits)
@@ -283,6 +282,7 @@ def test_the_smallest_budget_is_the_end_of_the_curve_whatever_was_asked_for(keep
 
 
 @pytest.mark.parametrize("seed", range(8))
+@pytest.mark.sampled(3)
 def test_the_curve_of_a_random_network_ends_where_e401_says(seed: int) -> None:
     module = random_chain(seed, 3 + seed % 6, joins=seed % 2 == 1)
     for board in (HOST, boards.load_board("mps2-an386")):

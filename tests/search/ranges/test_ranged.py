@@ -56,6 +56,7 @@ def planned_file(path: Path, board: str, *dims: str) -> Program:
 
 @pytest.mark.parametrize("board", ["host", "mps2-an386"])
 @pytest.mark.parametrize("draw", NETWORKS, ids=lambda draw: draw.__name__)
+@pytest.mark.sampled(5)
 def test_peaks_over_the_range(draw: Callable[[], Network], board: str, tmp_path: Path) -> None:
     """At the upper end no byte more than the build for it alone; over the range near the bound."""
     network = draw()
@@ -77,6 +78,7 @@ def test_peaks_over_the_range(draw: Callable[[], Network], board: str, tmp_path:
 
 
 @pytest.mark.parametrize("draw", [audio, residual, overlapping], ids=lambda draw: draw.__name__)
+@pytest.mark.sampled(1)
 def test_the_mean_over_the_range_is_near_the_optimum_of_each_size(
     draw: Callable[[], Network], tmp_path: Path
 ) -> None:
@@ -173,6 +175,7 @@ def test_a_block_goes_through_a_batch_image_by_image(tmp_path: Path) -> None:
         (overlapping, ["x0.0=1..4", "x0.1=40..40"], 1500),
     ],
 )
+@pytest.mark.sampled(1)
 def test_no_order_of_a_range_leaves_its_pools(
     draw: Callable[[], Network], dims: list[str], limit: int, tmp_path: Path
 ) -> None:

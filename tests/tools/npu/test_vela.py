@@ -46,6 +46,7 @@ def _compiled(model: Path, folder: Path, device: str) -> Path:
         ("separable_1d", "ethos-u55-64"),
     ],
 )
+@pytest.mark.sampled(2)
 def test_networks_are_equal_to_tflite(
     network: str, device: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -86,6 +86,7 @@ endforeach()
 @needs_tools
 @pytest.mark.qemu
 @pytest.mark.parametrize("way", ["subproject", "find_package", "plain folder"])
+@pytest.mark.sampled(1)
 def test_mains_in_c_and_cpp_link_it(
     way: str, two: Path, lines: list[str], bare: Bare, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

@@ -53,6 +53,7 @@ def run(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, s
 
 
 @pytest.mark.parametrize("shape", [twins.plain, twins.mobile, twins.residual, twins.branches])
+@pytest.mark.sampled(2)
 def test_networks_equal_onnxruntime(tmp_path: Path, shape: Callable[[str], tuple[bytes, bytes]]) -> None:
     """Every element of the output of float networks that are quantised here, in every bit."""
     (tmp_path / "m.onnx").write_bytes(shape("float32")[1])

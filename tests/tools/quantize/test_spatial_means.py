@@ -58,6 +58,7 @@ _SPATIAL = {
 
 
 @pytest.mark.parametrize("name", _SPATIAL)
+@pytest.mark.sampled(3)
 def test_no_layer_stays_in_float(name: str, tmp_path: Path) -> None:
     """A classifier of PyTorch took 2,368 bytes, as its mean stayed in float32: 1,192 with an average pool."""
     found = _quantized(_SPATIAL[name], tmp_path)
