@@ -181,7 +181,7 @@ def test_a_chain_twice_as_long_takes_twice_the_work(kind: str, tmp_path: Path) -
         return calls(lambda: plan_only(path, Options(planner="greedy_by_size")))
 
     work(2)  # what is read and compiled once
-    short, middle, long = (work(length) for length in (20, 40, 80))
+    short, middle, long = (work(length) for length in (10, 20, 40))
     # What does not depend on the length (board, kernels) is in all three.
     assert long - middle < 2.3 * (middle - short)
 
@@ -199,6 +199,6 @@ def test_the_map_and_the_c_of_a_chain_twice_as_long_take_twice_the_work(tmp_path
         return calls(lambda: program_map(planned.program)), calls(lambda: render(bundle, "-O2"))
 
     work(2)  # templates are compiled once
-    short, middle, long = (work(length) for length in (40, 80, 160))
+    short, middle, long = (work(length) for length in (20, 40, 80))
     for few, more, most in zip(short, middle, long, strict=True):
         assert most - more < 2.3 * (more - few)

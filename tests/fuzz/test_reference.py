@@ -26,6 +26,7 @@ CONV_ENGINE = engine_for(drawn(CONV.op, DType.INT8, CONV.seed))
 
 
 @pytest.mark.parametrize(("op", "dtype"), CASES, ids=[f"{op}-{dtype.value}" for op, dtype in CASES])
+@pytest.mark.sampled(76)
 def test_files_hold_the_layer(op: str, dtype: DType, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     """Imported again they give NumPy's result, with paddings that the format has no word for."""
     path = tmp_path / "layer.tflite"

@@ -1,6 +1,7 @@
 """Sweeps: what there is to do, that nothing is done twice or lost, and what people see."""
 
 import csv
+import importlib
 import json
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Executor, Future
@@ -8,11 +9,9 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-import distributed
 import pytest
-from pyarrow.parquet import read_table  # pyright: ignore[reportUnknownVariableType]
 
 from codegen import resources
 from codegen.cli.main import main
@@ -49,7 +48,7 @@ def known() -> tuple[Result, ...]:
 def cluster_in_this_process() -> Generator[str]:
     """Address of the scheduler of one."""
     settings: dict[str, Any] = {"processes": False, "threads_per_worker": 2, "dashboard_address": None}
-    made: Any = distributed.LocalCluster(1, **settings)
+    made: Any = importlib.import_module("distributed").LocalCluster(1, **settings)
     with made as cluster:
         yield str(cluster.scheduler_address)
 
@@ -238,7 +237,8 @@ def test_tables(tmp_path: Path) -> None:
         rows = list(csv.DictReader(file))
     assert [each["best"] for each in rows] == ["True", "False"]
     assert rows[1]["message"] == "a\nb" and rows[1]["ram_bytes"] == ""
-    columns: list[dict[str, object]] = cast("Any", read_table(parquet)).to_pylist()
+    arrow: Any = importlib.import_module("pyarrow.parquet")
+    columns: list[dict[str, object]] = arrow.read_table(parquet).to_pylist()
     assert [
         {name: "" if value is None else str(value) for name, value in each.items()} for each in columns
     ] == rows
@@ -291,7 +291,7 @@ def test_a_scheduler_that_is_not_there(monkeypatch: pytest.MonkeyPatch, tmp_path
     def refused(*_: object, **__: object) -> None:
         raise OSError("nobody there")
 
-    monkeypatch.setattr(distributed, "Client", refused)
+    monkeypatch.setattr("distributed.Client", refused)
     with pytest.raises(CodegenError, match=r"E287.*no Dask scheduler answers at tcp://x:1: nobody there"):
         sweep(asked(), tmp_path, scheduler="tcp://x:1")
     monkeypatch.setitem(__import__("sys").modules, "distributed", None)
