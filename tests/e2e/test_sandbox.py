@@ -36,8 +36,8 @@ DEFAULT_MODELS = (
 )
 IN_SUITE = {("ds_cnn", "mps3-an547")}
 _RARER = {True: pytest.mark.thorough, False: pytest.mark.long}
-RESIDUAL = {"mps2-an505": "residual_pair", "mps3-an547": "resnet8"}
-"""Networks by board whose residuals are buffers: they live through steps that must not touch them."""
+RESNET = "resnet8"
+"""It has residual blocks: buffers that live through steps that must not touch them."""
 
 
 def _pairs() -> list[object]:
@@ -80,7 +80,7 @@ class Wrong:
 
 def _program(board: str) -> Program:
     options = Options(board=board, sandbox=True)
-    return plan_model(model_path(RESIDUAL[board]), sandbox_board(boards.load_board(board)), options).program
+    return plan_model(model_path(RESNET), sandbox_board(boards.load_board(board)), options).program
 
 
 def _largest(program: Program) -> Buffer:
@@ -153,12 +153,11 @@ class Bench:
     """A target whose firmware holds the model several times: right, and wrong in several ways."""
 
     target: LinkedTarget
-    key: str
     models: Mapping[str, Wrong]
 
     def run(self, kind: str) -> RunResult:
         index = list(self.models).index(kind)
-        wanted = request(self.models[kind].code, golden_cases(self.key)[:1], model=index, sandboxed=True)
+        wanted = request(self.models[kind].code, golden_cases(RESNET)[:1], model=index, sandboxed=True)
         return self.target.run(wanted)
 
     def error(self, kind: str) -> Message:
@@ -197,7 +196,7 @@ def bench(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     emit.write(mixed, folder)
     image = toolchain.build(mixed, folder, program.board)
     with target_session(image, program.board) as target:
-        yield Bench(target=target, key=RESIDUAL[request.param], models=models)
+        yield Bench(target=target, models=models)
 
 
 @pytest.mark.qemu
@@ -229,7 +228,7 @@ def test_buffers_must_start_where_a_region_can(bench: Bench) -> None:
 
 
 def _runs_right(bench: Bench) -> None:
-    expected = golden_cases(bench.key)[0].known_outputs
+    expected = golden_cases(RESNET)[0].known_outputs
     assert expected is not None
     got = bench.run("right").cases[0]
     assert got.outputs == tuple(array.tobytes() for array in expected)

@@ -16,7 +16,7 @@ from codegen.search.kernels.costs import FLASH_WORTH
 from tests.kernels.dsp.depthwise_models import DepthwiseModel, Numbers, Shape, run_all
 
 pytestmark = pytest.mark.qemu
-LAYERS = 12
+LAYERS = 20
 ROWS = 16
 
 
