@@ -7,7 +7,7 @@ from codegen.ir import DType
 from codegen.ir.numbers import Number, Varying
 from codegen.kernels.call import CallArg, ResultArg, ValueArg, WorkspaceArg, numbers_in
 from codegen.kernels.contract import Workspace
-from codegen.kernels.rows import Axis
+from codegen.kernels.rows import Axis, Band, Grid
 
 Span = tuple[int, int]
 """Columns [start, stop)."""
@@ -92,13 +92,15 @@ class BlockStage:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Block:
     """Several layers computed together, row by row (`cg_next_stage`), once for each stripe of columns of each
-    image."""
+    band of each image."""
 
     stages: tuple[BlockStage, ...]
     lines: tuple[Lines, ...]
     """Lines of every stage, then of every argument."""
     stripes: tuple[tuple[tuple[Number, Number], ...], ...]
     """Columns [start, stop) by stripe and stage."""
+    bands: tuple[Band, ...] = ()
+    """Bands of rows, each of which all stripes go through before the next one; none for all rows at once."""
     images: Number = 1
     """Images of arguments and result, one behind the other; lines serve one after the other."""
     streamed: str | None = None
@@ -112,6 +114,11 @@ class Block:
         leading = (arg for stage in self.stages for arg in stage.leading)
         spaces = dict.fromkeys(arg for arg in leading if isinstance(arg, WorkspaceArg))
         return (*images, *spaces)
+
+    @property
+    def grid(self) -> Grid:
+        """The patches that it is cut into."""
+        return Grid(stripes=len(self.stripes), band_rows=self.bands[0].stop if self.bands else None)
 
     @property
     def symbols(self) -> tuple[str, ...]:

@@ -3,7 +3,6 @@ one image after the other."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from codegen.ir import ConstRef, Let, Var
 from codegen.ir.ops.base.operands import narrow
@@ -11,6 +10,7 @@ from codegen.ir.ops.inserted import FusedAttrs
 from codegen.kernels.base.window import nhwc
 from codegen.kernels.block import Block, BlockStage, Lines
 from codegen.kernels.block_layers import layer_argument, layer_constant, layer_struct
+from codegen.kernels.block_layout import BlockLayout, macs, pixels_of, work
 from codegen.kernels.call import (
     RESULT,
     CallArg,
@@ -21,8 +21,9 @@ from codegen.kernels.call import (
 from codegen.kernels.contract import Sharing, Workspace
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.rows import (
+    WHOLE,
     Axis,
-    BlockRun,
+    Grid,
     RowImage,
     Stage,
     accesses,
@@ -40,34 +41,6 @@ MOST_ROWS_RUN = 100_000
 
 ROW_WORKSPACE = "rows.workspace"
 """Name of the workspace of a block's row kernels. It is no identifier, so no value is called so."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class BlockLayout:
-    """A block as it runs for each of its images: its stages, the schedule, the columns of each stripe, line
-    buffers in bytes."""
-
-    stages: tuple[Stage, ...]
-    run: BlockRun
-    stripes: tuple[tuple[tuple[int, int], ...], ...]
-    images: int
-
-    @property
-    def widths(self) -> tuple[int, ...]:
-        """Columns that the lines of each stage hold."""
-        return tuple(max(span[1] - span[0] for span in spans) for spans in zip(*self.stripes, strict=True))
-
-    @property
-    def line_bytes(self) -> tuple[int, ...]:
-        """Bytes of the lines of every stage but the last, which writes the result."""
-        return tuple(
-            max(1, width * stage.pixel_bytes * kept)
-            for width, stage, kept in zip(self.widths, self.stages, self.run.kept, strict=True)
-        )[:-1]
-
-    def pixels(self, stage: int) -> int:
-        """Pixels of an image that a stage computes, those of overlapping stripes each time."""
-        return self.run.counts[stage] * sum(spans[stage][1] - spans[stage][0] for spans in self.stripes)
 
 
 def can_fuse(prim: PrimFunc) -> bool:
@@ -91,33 +64,33 @@ def workspace(prims: Sequence[PrimFunc]) -> Workspace | None:
     )
 
 
-def layout(prims: Sequence[PrimFunc], stripes: int = 1, streamed: str | None = None) -> BlockLayout:
-    """Layout of these steps as a block, the result in `stripes` stripes of columns (fewer if it is narrow).
+def layout(prims: Sequence[PrimFunc], grid: Grid = WHOLE, streamed: str | None = None) -> BlockLayout:
+    """Layout of these steps as a block, the result cut by `grid` (into fewer stripes if it is narrow).
 
     A join asks first for the argument whose choice keeps the fewest bytes, of the first joins at least:
     `MOST_ROWS_RUN` ends it. The last step's value is the result.
     With `streamed`, rows of that argument are delivered by a stage of their own, in front of all others.
     """
     images = nhwc(prims[-1].let.var.type.shape)[0]
-    if streamed is not None and (stripes != 1 or images != 1):
-        raise ValueError("rows that are delivered once cannot serve several stripes or images")
+    if streamed is not None and (images != 1 or (grid.stripes != 1 and grid.band_rows is None)):
+        raise ValueError("rows that come once serve one image, and stripes only band by band")
     stages = stages_of(prims, streamed)
-    best = laid_out(stages, stripes, images)
+    best = laid_out(stages, grid, images)
     left = MOST_ROWS_RUN
     for index, stage in enumerate(stages):
         if len(stage.sources) == 2 and left > 0:
             left -= sum(best.run.counts)
             swapped = (*stages[:index], dataclasses.replace(stage, sources=stage.sources[::-1]))
-            other = laid_out((*swapped, *stages[index + 1 :]), stripes, images)
+            other = laid_out((*swapped, *stages[index + 1 :]), grid, images)
             if sum(other.line_bytes) < sum(best.line_bytes):
                 best, stages = other, other.stages
     return best
 
 
-def laid_out(stages: tuple[Stage, ...], stripes: int, images: int) -> BlockLayout:
-    """Layout of stages that run in `stripes` stripes of `images` images, sources asked in their order."""
+def laid_out(stages: tuple[Stage, ...], grid: Grid, images: int) -> BlockLayout:
+    """Layout of stages that run in these patches of `images` images, sources asked in their order."""
     width = stages[-1].columns.count
-    step = -(-width // stripes)
+    step = -(-width // grid.stripes)
     stripe_spans: list[tuple[tuple[int, int], ...]] = []
     for start in range(0, width, step):
         spans = demanded(stages, start, min(start + step, width), columns=True)
@@ -126,7 +99,8 @@ def laid_out(stages: tuple[Stage, ...], stripes: int, images: int) -> BlockLayou
             (0, s.columns.count) if s.is_delivered else span for s, span in zip(stages, spans, strict=True)
         ]
         stripe_spans.append(tuple(whole))
-    return BlockLayout(stages=stages, run=simulate(stages), stripes=tuple(stripe_spans), images=images)
+    run = simulate(stages, grid.band_rows)
+    return BlockLayout(stages=stages, run=run, stripes=tuple(stripe_spans), images=images)
 
 
 def outside(prims: Sequence[PrimFunc]) -> tuple[Var, ...]:
@@ -199,15 +173,6 @@ def sharing(prims: Sequence[PrimFunc], planned: BlockLayout) -> tuple[Sharing, .
     return tuple(rules)
 
 
-def macs(prims: Sequence[PrimFunc], planned: BlockLayout) -> int:
-    """Multiply-accumulates of one run: recomputed columns count again, what nobody reads does not count."""
-    total = 0
-    for index, prim in enumerate(prims, start=len(planned.stages) - len(prims)):
-        _, height, width, _ = nhwc(prim.let.var.type.shape)
-        total += prim.macs * planned.pixels(index) // (height * width)
-    return total
-
-
 def _reads(prims: Sequence[PrimFunc], planned: BlockLayout, streamed: str | None) -> dict[str, float]:
     """Bytes of each value that the steps of a block read in one run, recomputed columns each time."""
     bytes_read: dict[str, float] = {}
@@ -218,21 +183,6 @@ def _reads(prims: Sequence[PrimFunc], planned: BlockLayout, streamed: str | None
             if isinstance(arg, Var):
                 bytes_read[arg.name] = bytes_read.get(arg.name, 0.0) + share * reads * arg.type.size_bytes
     return bytes_read
-
-
-def work(prims: Sequence[PrimFunc], costs: Sequence[int], planned: BlockLayout) -> int:
-    """Instructions or cycles of a block, from those of its steps alone (`costs`): in proportion to the pixels
-    computed, or to what the row kernel says of them."""
-    total = 0
-    steps = zip(prims, costs, strict=True)
-    for index, (prim, cost) in enumerate(steps, start=len(planned.stages) - len(prims)):
-        done, of = planned.pixels(index), _pixels(prim)
-        price = prim.rows.price if prim.rows else None
-        if price is not None and prim.instructions:
-            spans = [stripe[index] for stripe in planned.stripes]
-            done, of = planned.images * price(planned.run.counts[index], spans), prim.instructions
-        total += cost * done // of
-    return total
 
 
 def _predicted(prims: Sequence[PrimFunc], costs: Sequence[int | None], planned: BlockLayout) -> int | None:
@@ -263,7 +213,7 @@ def bind_fused(
         stages = (delivery, *stages)
     reads = _reads(prims, planned, streamed)
     constants = [
-        layer_constant(prim, constant, prim is prims[-1], planned.pixels(stage) / _pixels(prim))
+        layer_constant(prim, constant, prim is prims[-1], planned.pixels(stage) / pixels_of(prim))
         for stage, prim in enumerate(prims, start=len(values) - len(prims))
         for constant in prim.constants
     ]
@@ -275,7 +225,12 @@ def bind_fused(
     shared = workspace(prims)
     spaces = () if shared is None else (shared,)
     block = Block(
-        stages=stages, lines=lines, stripes=planned.stripes, images=planned.images, streamed=streamed
+        stages=stages,
+        lines=lines,
+        stripes=planned.stripes,
+        bands=planned.run.bands if len(planned.run.bands) > 1 else (),
+        images=planned.images,
+        streamed=streamed,
     )
     return PrimFunc(
         name=let.var.name,
@@ -361,13 +316,8 @@ def _block_stage(
         stride=stage.rows.stride,
         reach=stage.rows.reach + (stage.turn_rows - 1) * stage.rows.stride,
         last_row=stage.rows.extent - 1,
-        rows=count,
+        rows=min(count, stage.rows.count),
     )
-
-
-def _pixels(prim: PrimFunc) -> int:
-    _, height, width, _ = nhwc(prim.let.var.type.shape)
-    return height * width
 
 
 def fused_arguments(prims: Sequence[PrimFunc], constants: Sequence[ConstRef]) -> tuple[Var | ConstRef, ...]:

@@ -1,15 +1,16 @@
 """Blocks run row by row: in which order rows are computed, how many of each are kept, what may overlap.
 
 A block is a chain or graph of stages. The runtime's `cg_next_stage` decides which stage computes its next
-row; `schedule` here makes the same decisions, so everything below is exact for the code that runs. Source of
-the idea: line buffers of image pipelines; overlap as in `overlap.py` (arXiv 2010.01668).
+row; `schedule` here makes the same decisions, so everything below is exact for the code that runs. In patches
+that happens for each band of rows anew, from the first row that the band reads. Source of the idea: line
+buffers of image pipelines; overlap as in `overlap.py` (arXiv 2010.01668).
 """
 
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from itertools import chain
+from itertools import chain, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -138,12 +139,29 @@ class Stage:
         return tuple(np.minimum(lasts, self.rows.extent - 1).tolist())
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Grid:
+    """Patches into which a block's result is cut: one after the other is computed, its halo again each time.
+
+    A stripe of columns alone is as high as the result: its rows follow each other and have no halo.
+    """
+
+    stripes: int = 1
+    band_rows: int | None = None
+    """Rows of a patch, the last ones aside; None: all."""
+
+
+WHOLE = Grid()
+
+
 def demanded(stages: Sequence[Stage], start: int, stop: int, *, columns: bool) -> list[tuple[int, int]]:
-    """Columns (or rows) of each stage that columns [start, stop) of the last stage need."""
+    """Columns (or rows, in whole turns) of each stage that columns [start, stop) of the last stage need."""
     spans: list[tuple[int, int]] = [(0, 0)] * len(stages)
     spans[-1] = (start, stop)
     for index in range(len(stages) - 1, -1, -1):
         stage = stages[index]
+        if not columns and spans[index][0] < spans[index][1]:
+            spans[index] = stage.turn(spans[index][0]).start, stage.turn(spans[index][1] - 1).stop
         span = stage.columns.cover(*spans[index]) if columns else stage.rows.span(*spans[index])
         for source in stage.sources:
             if source >= 0:
@@ -158,16 +176,20 @@ def joined(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
     return one if other[0] == other[1] else (min(one[0], other[0]), max(one[1], other[1]))
 
 
-def schedule(stages: Sequence[Stage]) -> Iterator[tuple[int, int]]:
-    """(stage, row) in the order in which a block computes rows.
+def schedule(
+    stages: Sequence[Stage], starts: Sequence[int] | None = None, stop: int | None = None
+) -> Iterator[tuple[int, int]]:
+    """(stage, row) in the order in which a block computes rows, up to row `stop` of the last stage. `starts`:
+    of each stage the first one.
 
     C walks from the last stage down to one that can run, for every row. Here the way down is kept: a row only
     ever serves the stage that asked for it, and what that one asked for before is still there.
     """
-    done = [0] * len(stages)
+    done = [0] * len(stages) if starts is None else list(starts)
     last = len(stages) - 1
+    end = stages[last].rows.count if stop is None else stop
     needs = [[(source, stage.asks) for source in stage.sources if source >= 0] for stage in stages]
-    while done[last] < stages[last].rows.count:
+    while done[last] < end:
         waiting = [last]
         while waiting:
             stage = waiting[-1]
@@ -184,13 +206,14 @@ def schedule(stages: Sequence[Stage]) -> Iterator[tuple[int, int]]:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class BlockRun:
-    """A block's schedule, and per stage: how many rows it computes, how many must be kept at a time."""
+class Band:
+    """Rows [first, stop) of a block's result, which are there before any row behind them."""
 
+    starts: tuple[int, ...]
+    """Per stage the first row that it computes for them."""
+    stop: int
     steps: bytes
     """`order` as 32-bit integers: thousands of runs are remembered."""
-    counts: tuple[int, ...]
-    kept: tuple[int, ...]
 
     @property
     def order(self) -> Iterator[tuple[int, int]]:
@@ -199,37 +222,77 @@ class BlockRun:
         return zip(numbers[::2], numbers[1::2], strict=True)
 
 
-def simulate(stages: Sequence[Stage]) -> BlockRun:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BlockRun:
+    """A block's schedule, and per stage: how many rows it computes, how many must be kept at a time."""
+
+    bands: tuple[Band, ...]
+    counts: tuple[int, ...]
+    kept: tuple[int, ...]
+
+    @property
+    def order(self) -> Iterator[tuple[int, int]]:
+        """(stage, row) in a stripe, first to last."""
+        return chain.from_iterable(band.order for band in self.bands)
+
+
+def simulate(stages: Sequence[Stage], band_rows: int | None = None) -> BlockRun:
     """Run the schedule and find the least ring heights with which no row is lost before its last read."""
     # Columns and channels do not matter to it: one run serves every number of stripes.
     rows = [replace(stage, columns=stage.rows, pixel_bytes=1, is_elementwise=False) for stage in stages]
-    return _simulate(tuple(rows))
+    return _simulate(tuple(rows), band_rows)
 
 
 @lru_cache(maxsize=4096)
-def _simulate(stages: tuple[Stage, ...]) -> BlockRun:
-    order = tuple(schedule(stages))
-    counts = [0] * len(stages)
-    for stage, _ in order:
+def _simulate(stages: tuple[Stage, ...], band_rows: int | None) -> BlockRun:
+    last = stages[-1]
+    height = last.rows.count if band_rows is None else -(-band_rows // last.turn_rows) * last.turn_rows
+    bands: list[Band] = []
+    counts, kept = [0] * len(stages), [len(stage.turn(0)) for stage in stages]
+    for first in range(0, last.rows.count, height):
+        stop = min(first + height, last.rows.count)
+        spans = [(0, 0)] * len(stages)
+        if band_rows is not None:
+            spans = demanded(stages, first, stop, columns=False)
+        starts = tuple(start for start, _ in spans)
+        order = tuple(schedule(stages, starts, stop))
+        _count(stages, order, starts, counts, kept)
+        for index, stage in enumerate(stages):
+            if stage.is_delivered and band_rows is not None:  # Its rows come once for all patches.
+                counts[index] = spans[index][1]
+                kept[index] = max(kept[index], spans[index][1] - spans[index][0])
+        steps = array("i", chain.from_iterable(order)).tobytes()
+        bands.append(Band(starts=starts, stop=stop, steps=steps))
+    return BlockRun(bands=tuple(bands), counts=tuple(counts), kept=tuple(kept))
+
+
+def _count(
+    stages: Sequence[Stage],
+    order: Sequence[tuple[int, int]],
+    starts: Sequence[int],
+    counts: list[int],
+    kept: list[int],
+) -> None:
+    """Add the rows of a band to `counts`; raise `kept` to what they need. The rows of a turn are apart, even
+    those that nobody reads."""
+    stops = list(starts)
+    for stage, row in order:
+        stops[stage] = row + 1
         counts[stage] += 1
     readers: list[list[int]] = [[] for _ in stages]
     for index, stage in enumerate(stages):
         for source in stage.sources:
             if source >= 0:
                 readers[source].append(index)
-    done = [0] * len(stages)
-    # The rows of a turn are apart, even those that nobody reads.
-    kept = [len(stage.turn(0)) for stage in stages]
+    done = list(starts)
     asked = [[(reader, stages[reader].rows.lows) for reader in row] for row in readers]
     for stage, row in order:
         for reader, lows in asked[stage]:
-            if done[reader] < counts[reader]:
+            if done[reader] < stops[reader]:
                 height = row - lows[done[reader]] + 1
                 if height > kept[stage]:
                     kept[stage] = height
         done[stage] += 1
-    steps = array("i", chain.from_iterable(order)).tobytes()
-    return BlockRun(steps=steps, counts=tuple(counts), kept=tuple(kept))
 
 
 NOTHING = np.iinfo(np.int64).max
@@ -288,17 +351,18 @@ def accesses(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Events as `safe_distance` takes them, for argument `argument` (-1, -2, ...) of extents `image`.
 
-    `stripes`: per stripe the columns of each stage (`demanded`).
+    `stripes`: per stripe the columns of each stage (`demanded`); a band goes through all of them.
     """
     last = len(stages) - 1
     result = RowImage(columns=stages[last].columns.count, pixel_bytes=stages[last].pixel_bytes)
     events: list[NDArray[np.int64]] = [np.zeros((0, 2), np.int64)]
     readers = {index for index, stage in enumerate(stages) if argument in stage.sources}
-    order = [(index, row) for index, row in run.order if index == last or index in readers]
-    for spans in stripes:
+    for band, spans in product(run.bands, stripes):
         columns = {index: stages[index].columns.span(*spans[index]) for index in readers}
         firsts = np.array(stages[last].columns.firsts[slice(*spans[last])], np.int64)
-        for index, row in order:
+        for index, row in band.order:
+            if index != last and index not in readers:
+                continue
             stage = stages[index]
             reads = index in readers and stage.rows.firsts[row] < stage.rows.extent
             if index == last and reads:

@@ -32,7 +32,7 @@ class SearchOptions:
             SEARCH,
             "speed: fewest instructions. balanced: the least RAM of fast kernels, without extra "
             "multiply-accumulates. size: the least RAM and flash, for more of them and of instructions. To "
-            "keep a --pool limit each takes what fits.",
+            "keep a --pool limit each takes what fits, patches too.",
             decides=False,
         ),
     )

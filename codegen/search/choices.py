@@ -118,6 +118,8 @@ class Choices(SearchOptions):
     """No other model runs in the same pools, so that copies made at start-up last."""
     memory: MemoryModel | None = None
     """The flash that kernels are chosen for, by cycles; None: by instructions."""
+    patches: bool = True
+    """Blocks may be cut into bands of rows, too."""
     emulated: bool = True
     """Leave out regions that the board's emulator lacks."""
     placed: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))

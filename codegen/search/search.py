@@ -19,6 +19,7 @@ from codegen.program.constants import ConstantLayout
 from codegen.program.interface import IoMode, Signature, StatePair
 from codegen.program.program import OrderCertificate, Program, Steps
 from codegen.progress import Progress
+from codegen.search.blocks.block_costs import BlockCosts
 from codegen.search.blocks.row_blocks import Segment, row_choices, row_steps
 from codegen.search.choices import Choices, LastingInputs
 from codegen.search.devices.device_plan import plan_devices
@@ -174,11 +175,11 @@ class _Ready:
         self._states = _states(function, choices, name)
         choices = _lasting(function, choices, self._states)
         self._board, self._choices, self._name, self._module = board, choices, name, module
-        self._binder = binder
+        self._binder, self._costs = binder, BlockCosts()
         binder = sparing(function, binder, choices.optimize)
         chosen = select(function, binder, choices.optimize, spare_bytes=spare_bytes)
         self.code_bytes = used_code_bytes(chosen)
-        self.planning = self._planning(chosen, choices, row_steps, binder)
+        self.planning = self._planning(chosen, replace(choices, patches=False), row_steps, binder)
         check_stream(self.planning, self.planning.variant.function, choices)
 
     def frontier(self) -> Frontier:
@@ -217,13 +218,8 @@ class _Ready:
             _owners(function, choices),
         )
         prim_funcs = permitted(prim_funcs, choices.sharing)
-        ordered = schedule(
-            function,
-            prim_funcs,
-            mode=choices.schedule,
-            edge=choices.edge(),
-            clock=choices.clock,
-        )
+        edge, clock = choices.edge(), choices.clock
+        ordered = schedule(function, prim_funcs, mode=choices.schedule, edge=edge, clock=clock)
         function, prim_funcs = ordered.function, ordered.prim_funcs
         steps = rows(prim_funcs, binder, FLASH_WORTH[choices.optimize])
         return Planning(
@@ -234,6 +230,7 @@ class _Ready:
             pools=pools,
             planner=planners.find(choices.planner),
             choices=choices,
+            costs=self._costs,
         )
 
     def program(self, best: Attempt, *, within_peaks: bool = False) -> Program:

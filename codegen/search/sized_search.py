@@ -23,8 +23,9 @@ from codegen.search.search import check, search
 
 
 def _among_calls(choices: Choices) -> Choices:
-    """A call of other sizes is another one in the model's pools: copies at start-up would not outlast it."""
-    return replace(choices, alone=False)
+    """A call of other sizes is another one in the model's pools: copies at start-up would not outlast it. The
+    first rows of bands are no formulas."""
+    return replace(choices, alone=False, patches=False)
 
 
 def search_sizes(

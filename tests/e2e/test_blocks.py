@@ -28,6 +28,7 @@ from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import DType, Module, Var
 from codegen.ir.evaluate import evaluate, evaluate_let
 from codegen.joint import together
+from codegen.kernels.rows import Grid
 from codegen.problem.problem import peak_bytes
 from codegen.program.image import RunResult
 from codegen.program.interface import IoMode
@@ -60,8 +61,26 @@ def _grouping(module: Module, rng: np.random.Generator) -> list[Segment]:
         if all(stop <= other.start or other.stop <= start for other in chosen):
             columns = module.main.body[stop - 1].var.type.shape[2]
             stripes = min(columns, int(rng.choice([1, 1, 2, 3])))
-            chosen.append(Segment(start=start, stop=stop, stripes=stripes))
+            bands = int(rng.integers(4))
+            grid = Grid(stripes=stripes, band_rows=bands or None)
+            chosen.append(Segment(start=start, stop=stop, grid=grid))
     return sorted(chosen, key=lambda segment: segment.start)
+
+
+def _streamed_patches(module: Module, rng: np.random.Generator) -> list[Segment] | None:
+    """A block in patches that reads the image as its rows come; None if no steps can."""
+    data = {id_: constant.data for id_, constant in module.constants.items()}
+    binder = Binder(data, HOST.target)
+    readers = module.main.uses()["image"]
+    steps = row_steps(select(module.main, binder), binder)
+    able = [
+        pair for pair in segments(module.main, steps) if pair[0] <= min(readers) and max(readers) < pair[1]
+    ]
+    if not able:
+        return None
+    start, stop = able[int(rng.integers(len(able)))]
+    grid = Grid(stripes=int(rng.integers(1, 4)), band_rows=int(rng.integers(1, 4)))
+    return [Segment(start=start, stop=stop, grid=grid, streamed="image")]
 
 
 def _program(seed: int, *, stream: bool) -> tuple[Module, Program] | None:
@@ -69,7 +88,9 @@ def _program(seed: int, *, stream: bool) -> tuple[Module, Program] | None:
     module = random_chain(seed, 2 + seed % 9, dtype=DType.FLOAT32 if seed % 4 == 3 else DType.INT8)
     io = IoMode.CALLER if seed % 3 == 0 else IoMode.POOL
     choices = Choices(planner="greedy_by_size", io=io, stream_input=stream)
-    blocks = None if stream else _grouping(module, rng)
+    blocks = _grouping(module, rng)
+    if stream:
+        blocks = _streamed_patches(module, rng) if seed % 2 else None
     try:
         return module, search(module, HOST, choices, name=f"chain{seed}", blocks=blocks)
     except CodegenError as error:
@@ -110,6 +131,7 @@ def test_random_groupings(batch: int, tmp_path: Path) -> None:
     blocks = [prim.block for _, program in programs for prim in program.steps.prim_funcs if prim.block]
     assert len(blocks) > BATCH // 2
     assert any(len(block.stripes) > 1 for block in blocks)
+    assert any(block.bands for block in blocks)
     _run(programs, tmp_path)
 
 
@@ -118,6 +140,8 @@ def test_streamed_inputs(tmp_path: Path) -> None:
     programs = [each for each in made if each is not None]
     assert len(programs) > BATCH // 2
     assert all(program.edge.streamed == "image" for _, program in programs)
+    blocks = [prim.block for _, program in programs for prim in program.steps.prim_funcs if prim.block]
+    assert any(block.streamed and block.bands and len(block.stripes) > 1 for block in blocks)
     _run(programs, tmp_path)
 
 

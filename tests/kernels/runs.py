@@ -20,6 +20,7 @@ from codegen.ir import DType, Let, Module
 from codegen.joint import together
 from codegen.kernels import kernels_of_step
 from codegen.kernels.base.registry import Kernel
+from codegen.kernels.rows import Grid
 from codegen.search import Choices, Segment, search
 from codegen.search.blocks.row_blocks import row_steps
 from codegen.search.kernels.binding import Binder
@@ -146,7 +147,7 @@ def planned_chain(
     if stop - start <= least:
         return None
     stripes = min(1 + seed % 3, module.main.body[stop - 1].var.type.shape[2])
-    block = Segment(start=start, stop=stop, stripes=stripes)
+    block = Segment(start=start, stop=stop, grid=Grid(stripes=stripes))
     return planned_alone(module, board_name, f"chain{seed}", [block], choices)
 
 

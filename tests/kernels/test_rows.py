@@ -4,6 +4,7 @@ Slices as views and joined concatenations: which bytes they claim, and what is l
 
 import sys
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -11,12 +12,13 @@ from numpy.random import default_rng
 
 from codegen.ir import DType, TensorType, Var
 from codegen.ir.ops import ConcatAttrs, StridedSliceAttrs
-from codegen.kernels import fused, kernels_of_step
+from codegen.kernels import fused
 from codegen.kernels.base.views import joinable, joined, slice_view
+from codegen.kernels.block_layout import BlockLayout, macs, work
 from codegen.kernels.call import ArrayArg, NullArg, ValueArg
-from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.rows import (
     Axis,
+    Grid,
     RowImage,
     Stage,
     accesses,
@@ -27,31 +29,12 @@ from codegen.kernels.rows import (
     simulate,
 )
 from codegen.search.blocks.line_floor import LineFloor
+from codegen.search.kernels.costs import assumed_instructions
 from tests.kernels.access import nearest
-from tests.kernels.calling import ANY_TARGET, Library, bind
+from tests.kernels.calling import Library, bind
 from tests.kernels.layers import Layer, Operand, fill, layer
-from tests.search.chains import random_chain
-
-
-def _prims(seed: int) -> tuple[PrimFunc, ...]:
-    """The first steps of a random network, as many as blocks can run."""
-    module = random_chain(seed, 2 + seed % 6, dtype=DType.FLOAT32 if seed % 4 == 3 else DType.INT8)
-    data = {id_: constant.data for id_, constant in module.constants.items()}
-    found: list[PrimFunc] = []
-    for let in module.main.body:
-        kernel = next(k for k in kernels_of_step(let) if k.refusal(let, ANY_TARGET) is None)
-        bound = kernel.bind(let, data, let.var.name)
-        if not fused.can_fuse(bound):
-            break
-        found.append(bound)
-    return tuple(found) or _prims(seed + 1000)
-
-
-def _taps(stage: Stage, result: int, *, rows: bool) -> list[int]:
-    """Positions that a result row or column reads, straight from the definition of a window."""
-    axis = stage.rows if rows else stage.columns
-    places = (result * axis.stride - axis.pad + tap * axis.dilation for tap in range(axis.window))
-    return [place for place in places if 0 <= place < axis.extent]
+from tests.kernels.networks_by_rows import row_prims as _prims
+from tests.kernels.networks_by_rows import window_taps as _taps
 
 
 def _leads_on(stages: tuple[Stage, ...]) -> bool:
@@ -116,7 +99,7 @@ def test_rings_hold_every_row_that_is_read_and_no_row_more(seed: int) -> None:
 @pytest.mark.parametrize("stripes", [1, 2, 3])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_stripes_compute_all_columns_that_are_read(seed: int, stripes: int) -> None:
-    planned = fused.layout(_prims(seed), stripes)
+    planned = fused.layout(_prims(seed), Grid(stripes=stripes))
     last = len(planned.stages) - 1
     covered = [column for spans in planned.stripes for column in range(*spans[last])]
     assert covered == list(range(planned.stages[last].columns.count))
@@ -131,7 +114,7 @@ def test_stripes_compute_all_columns_that_are_read(seed: int, stripes: int) -> N
 def test_stripes_hold_what_windows_cover(seed: int) -> None:
     """Lines once held no column that only lies between taps: of taps at -1 and 1 only column 1. Three kernels
     copy all that a window covers; they read column 0 in front of the lines, which may begin a pool."""
-    planned = fused.layout(_prims(seed), 1 + seed % 3)
+    planned = fused.layout(_prims(seed), Grid(stripes=1 + seed % 3))
     for spans in planned.stripes:
         for stage, (start, stop) in zip(planned.stages, spans, strict=True):
             axis = stage.columns
@@ -149,7 +132,7 @@ def test_a_column_between_taps_is_held() -> None:
 
 
 def _brute_force(
-    planned: fused.BlockLayout, argument: int, image: RowImage, images: int = 1, argument_bytes: int = 0
+    planned: BlockLayout, argument: int, image: RowImage, images: int = 1, argument_bytes: int = 0
 ) -> int | None:
     """Byte by byte: the largest of (byte written + 1 - lowest byte still to be read). A pixel's reads may
     follow its writes, an elementwise stage reads each element before it writes it. Of several images, one
@@ -157,8 +140,8 @@ def _brute_force(
     stages, last = planned.stages, len(planned.stages) - 1
     result = RowImage(columns=stages[last].columns.count, pixel_bytes=stages[last].pixel_bytes)
     steps: list[tuple[int | None, int | None]] = []
-    for spans in planned.stripes:
-        for index, row in planned.run.order:
+    for band, spans in product(planned.run.bands, planned.stripes):
+        for index, row in band.order:
             reads = argument in stages[index].sources
             for column in range(*spans[index]):
                 taps = [
@@ -185,11 +168,14 @@ def _brute_force(
     return nearest(list(every))
 
 
-@pytest.mark.parametrize("stripes", [1, 2])
+_GRIDS = (Grid(), Grid(stripes=2), Grid(stripes=2, band_rows=1), Grid(stripes=3, band_rows=2))
+
+
+@pytest.mark.parametrize("grid", _GRIDS)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_distance_is_safe_and_tight(seed: int, stripes: int) -> None:
+def test_distance_is_safe_and_tight(seed: int, grid: Grid) -> None:
     prims = _prims(seed)
-    planned = fused.layout(prims, stripes)
+    planned = fused.layout(prims, grid)
     if not _leads_on(planned.stages):
         pytest.skip("a step leads nowhere: the search makes no such block")
     for index, var in enumerate(fused.outside(prims)):
@@ -205,7 +191,7 @@ def test_distance_of_several_images_is_safe_and_tight(seed: int, images: int) ->
     """A result that is larger than its argument comes nearer to it with every image, a smaller one is nearest
     at the first, or when the second begins."""
     prims = _prims(seed)
-    planned = fused.layout(prims, 1 + seed % 3)
+    planned = fused.layout(prims, Grid(stripes=1 + seed % 3))
     if not _leads_on(planned.stages):
         pytest.skip("a step leads nowhere: the search makes no such block")
     result_bytes = prims[-1].let.var.type.size_bytes
@@ -247,18 +233,21 @@ def test_distance_of_nothing_read_is_free() -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_lines_and_their_overlap_are_no_better_than_the_floor(seed: int) -> None:
-    """Also in stripes, and of rows that wait for the other side of a join."""
-    prims, counts = _prims(seed), (1, 2, 3, 4, 8)
-    floor = LineFloor(stripe_counts=counts)
+def test_lines_work_and_overlap_are_no_better_than_the_floor(seed: int) -> None:
+    """Also in patches, and of rows that wait for the other side of a join."""
+    prims, grids = _prims(seed), (*_GRIDS, Grid(stripes=4), Grid(stripes=8, band_rows=1))
+    floor = LineFloor(grids=grids)
     for prim in reversed(prims):
         floor.grow(prim)
     result_bytes = prims[-1].let.var.type.size_bytes
-    for index, stripes in enumerate(counts):
-        planned = fused.layout(prims, stripes)
+    for index, grid in enumerate(grids):
+        planned = fused.layout(prims, grid)
         if not _leads_on(planned.stages):
             pytest.skip("a step leads nowhere: the search makes no such block")
         assert floor.bytes[index] <= sum(planned.line_bytes)
+        assert floor.macs[index] <= macs(prims, planned)
+        costs = [assumed_instructions(prim) for prim in prims]
+        assert floor.instructions[index] <= work(prims, costs, planned)
         rules = {rule.argument: rule.below for rule in fused.sharing(prims, planned)}
         for number, var in enumerate(fused.outside(prims)):
             below = rules.get(number, result_bytes)
@@ -272,11 +261,11 @@ def test_most_floors_of_lines_are_what_a_simulation_finds() -> None:
     blocks for the least need of its variants; with this 135."""
     met: list[bool] = []
     for seed in SEEDS:
-        prims, counts = _prims(seed), (1, 2, 4)
-        floor = LineFloor(stripe_counts=counts)
+        prims, grids = _prims(seed), (*_GRIDS[:2], Grid(stripes=4))
+        floor = LineFloor(grids=grids)
         for prim in reversed(prims):
             floor.grow(prim)
-        layouts = [fused.layout(prims, stripes) for stripes in counts]
+        layouts = [fused.layout(prims, grid) for grid in grids]
         if _leads_on(layouts[0].stages):
             met += [sum(each.line_bytes) == least for each, least in zip(layouts, floor.bytes, strict=True)]
     assert sum(met) >= 0.95 * len(met) > 0

@@ -8,7 +8,17 @@ from numpy.random import default_rng
 
 from codegen.kernels import fused
 from codegen.kernels.block import RowKernel
-from codegen.kernels.rows import Axis, RowImage, Stage, accesses, demanded, safe_distance, schedule, simulate
+from codegen.kernels.rows import (
+    Axis,
+    Grid,
+    RowImage,
+    Stage,
+    accesses,
+    demanded,
+    safe_distance,
+    schedule,
+    simulate,
+)
 from tests.kernels.access import nearest
 
 SEEDS = range(120)
@@ -117,7 +127,7 @@ def test_distance_is_safe_and_tight(seed: int, stripes: int) -> None:
     """Of a turn all windows may be read again until all of its rows are written."""
     stages = _stages(seed)
     last = len(stages) - 1
-    planned = fused.laid_out(stages, stripes, 1)
+    planned = fused.laid_out(stages, Grid(stripes=stripes), 1)
     image = RowImage(columns=stages[0].columns.extent, pixel_bytes=3)
     result = RowImage(columns=stages[-1].columns.count, pixel_bytes=stages[-1].pixel_bytes)
     steps: list[tuple[int | None, int | None]] = []

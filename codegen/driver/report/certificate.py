@@ -58,6 +58,7 @@ def block_reports(program: Program) -> list[dict[str, object]]:
             "ops": [stage.op for stage in prim.block.stages if stage.op],
             "kernels": [stage.binding for stage in prim.block.stages if stage.op],
             "stripes": len(prim.block.stripes),
+            "bands": max(len(prim.block.bands), 1),
             "images": _images(prim),
             "macs": prim.macs,
             "extra_macs": prim.macs - inner_macs(prim),
@@ -157,10 +158,11 @@ def ways_text(program: Program) -> str:
     for prim in program.steps.prim_funcs:
         if prim.block is not None:
             numbers = [let.source.op_index for let in inner_lets(prim) if let.source is not None]
-            stripes, images = len(prim.block.stripes), _images(prim)
+            stripes, bands, images = len(prim.block.stripes), len(prim.block.bands), _images(prim)
             told = f"ops {min(numbers)}-{max(numbers)} row by row" if numbers else f"{prim.name} row by row"
             told += f" for each of {images} images" if images > 1 else ""
-            parts.append(told + (f" in {stripes} stripes" if stripes > 1 else ""))
+            told += f" in {stripes} stripes" if stripes > 1 and not bands else ""
+            parts.append(told + (f" in {stripes} x {bands} patches" if bands else ""))
     repeated = len(again(program))
     if repeated:
         parts.append(f"{repeated} steps twice" if repeated > 1 else "one step twice")

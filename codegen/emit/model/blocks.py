@@ -59,6 +59,10 @@ _NAMES = (
     "image",
     "stripe",
     "span",
+    "bands",
+    "band",
+    "delivered",
+    "first",
     "done",
     "stage",
     "y",
@@ -128,6 +132,16 @@ class ImagesView:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class BandsView:
+    """The loop over bands of a block, and where the rows of one end."""
+
+    starts: tuple[tuple[int, ...], ...]
+    """Per band the first row of each stage and the end of the last one's; none for all rows at once."""
+    indent: str
+    end: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class BlockView:
     """Fields of block.c.j2."""
 
@@ -143,10 +157,10 @@ class BlockView:
     """True if stages read a number of rows that is known at run time only."""
     stripes: StripesView
     images: ImagesView
+    bands: BandsView
     is_streamed: bool
     """It returns a cg_status."""
     last: int
-    height: str
 
 
 def function_name(model: str, prim: PrimFunc) -> str:
@@ -178,7 +192,8 @@ class _Block:
         self._names = [taken.take(*local_names(around.model, line.name, "_lines")) for line in block.lines]
         self._rows = [taken.take(f"{name}_rows") for name in self._names]
         self._striped = len(block.stripes) > 1
-        self._outer = " " * (4 if block.images == 1 else 8)
+        self._band = " " * (4 if block.images == 1 else 8)
+        self._outer = self._band + " " * (4 if block.bands else 0)
         self._indent = self._outer + " " * (4 if self._striped else 0)
 
     def view(self) -> BlockView:
@@ -205,9 +220,13 @@ class _Block:
                 inner=self._indent,
             ),
             images=ImagesView(count=images, steps=steps),
+            bands=BandsView(
+                starts=tuple((*band.starts, band.stop) for band in block.bands),
+                indent=self._band,
+                end=f"bands[band][{len(block.stages)}]" if block.bands else height,
+            ),
             is_streamed=block.streamed is not None,
             last=len(block.stages) - 1,
-            height=height,
         )
 
     def _number(self, value: Number) -> str:

@@ -13,16 +13,18 @@ from dataclasses import dataclass, field
 
 from codegen.ir import Var
 from codegen.kernels import fused
+from codegen.kernels.block_layout import macs, work
 from codegen.kernels.contract import Sharing
 from codegen.kernels.primfunc import PrimFunc
+from codegen.kernels.rows import WHOLE, Grid
 from codegen.search.blocks.line_floor import LineFloor
 from codegen.search.blocks.row_blocks import BlockRuns
 from codegen.search.kernels.costs import assumed_instructions
 from codegen.search.steps.schedule import Lifetimes
 
 _Step = tuple[str, ...]
-"""A step's name, and its arguments'."""
-_Key = tuple[tuple[_Step, ...], int, str | None]
+"""A step's name, its row kernel, the names of its arguments."""
+_Key = tuple[tuple[_Step, ...], Grid, str | None]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,8 +42,8 @@ class BlockCost:
 
 
 class BlockCosts:
-    """Costs, and floors of lines. Remembers by the names of steps and values: in a function and its variants
-    a name stands for one thing, bound to one row kernel."""
+    """Costs, and floors of lines. Remembers by the names of steps, row kernels and values: in a function and
+    its variants a name stands for one thing, whatever kernels are chosen."""
 
     def __init__(self) -> None:
         self._costs: dict[_Key, BlockCost] = {}
@@ -51,39 +53,64 @@ class BlockCosts:
         """A block without any step, to grow at its front."""
         return _Growing(self._floors.setdefault(streamed, {}), streamed)
 
-    def cost(self, inner: Sequence[PrimFunc], stripes: int, streamed: str | None) -> BlockCost:
-        """What the block of these steps costs in so many stripes, by simulating it."""
-        key = _key(inner, stripes, streamed)
+    def cost(self, inner: Sequence[PrimFunc], grid: Grid, streamed: str | None) -> BlockCost:
+        """What the block of these steps costs in these patches, by simulating it."""
+        key = _key(inner, grid, streamed)
         if key not in self._costs:
-            planned = fused.layout(inner, stripes, streamed)
+            planned = fused.layout(inner, grid, streamed)
             shared = fused.workspace(inner)
             self._costs[key] = BlockCost(
                 own_bytes=sum(planned.line_bytes) + (shared.size_bytes if shared else 0),
                 sharing=fused.sharing(inner, planned),
-                extra_macs=max(0, fused.macs(inner, planned) - sum(prim.macs for prim in inner)),
-                instructions=fused.work(inner, [assumed_instructions(prim) for prim in inner], planned),
+                extra_macs=max(0, macs(inner, planned) - sum(prim.macs for prim in inner)),
+                instructions=work(inner, [assumed_instructions(prim) for prim in inner], planned),
             )
         return self._costs[key]
 
 
-def _key(inner: Sequence[PrimFunc], stripes: int, streamed: str | None) -> _Key:
-    return tuple(_named(prim) for prim in inner), stripes, streamed
+def _key(inner: Sequence[PrimFunc], grid: Grid, streamed: str | None) -> _Key:
+    return tuple(_named(prim) for prim in inner), grid, streamed
 
 
 def _named(prim: PrimFunc) -> _Step:
-    return prim.name, *(arg.name for arg in prim.let.call.args if isinstance(arg, Var))
+    assert prim.rows is not None
+    return (
+        prim.name,
+        prim.kernel,
+        prim.rows.symbol,
+        *(arg.name for arg in prim.let.call.args if isinstance(arg, Var)),
+    )
 
 
 STRIPES = (1, 2, 3, 4, 6, 8)
-"""Numbers of stripes that are tried; more than one where recomputation is allowed."""
+"""Numbers of stripes as high as the result that are tried; more than one where recomputation is allowed."""
+_PATCHES = (
+    Grid(stripes=4, band_rows=4),
+    Grid(stripes=4, band_rows=2),
+    Grid(stripes=8, band_rows=2),
+    Grid(stripes=8, band_rows=1),
+    Grid(stripes=16, band_rows=1),
+)
+"""Patches that are tried where rows are delivered."""
+_INNER_PATCHES = (Grid(stripes=8, band_rows=1),)
+"""Patches of other blocks, in which bands only let the result lie over more of an argument."""
+_STRIPED = tuple(Grid(stripes=stripes) for stripes in STRIPES)
+GRIDS = (*_STRIPED, *_PATCHES)
+"""Grids that are tried."""
+DELIVERED_GRIDS = frozenset({WHOLE, *_PATCHES})
+"""Those of blocks to which rows are delivered."""
+INNER_GRIDS = frozenset({*_STRIPED, *_INNER_PATCHES})
+"""Those of all other blocks."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Grown:
-    """What the steps of a block alone decide, by number of stripes as `LineFloor` has it."""
+    """Floors that the steps of a block alone decide, by grid."""
 
     arguments: tuple[Var, ...]
     lines_bytes: tuple[int, ...]
+    instructions: tuple[int, ...]
+    macs: tuple[int, ...]
     overlap_bytes: Mapping[str, tuple[int, ...]]
     """By argument."""
     longer: dict[_Step, "_Grown"] = field(default_factory=lambda: dict[_Step, _Grown]())
@@ -95,7 +122,7 @@ class _Growing:
 
     def __init__(self, known: dict[_Step, _Grown], streamed: str | None) -> None:
         self._known = known
-        self._lines = LineFloor(streamed, STRIPES)
+        self._lines = LineFloor(streamed, GRIDS)
         self._behind: list[PrimFunc] = []
         """Steps that the lines have not seen yet."""
 
@@ -117,23 +144,23 @@ class _Growing:
         return _Grown(
             arguments=arguments,
             lines_bytes=self._lines.bytes,
+            instructions=self._lines.instructions,
+            macs=self._lines.macs,
             overlap_bytes={argument.name: self._lines.overlap_bytes(argument) for argument in arguments},
         )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Floor:
-    """A block of steps [start, stop) that may be: in each of `STRIPES` bytes of its lines, and of all."""
+    """A block of steps [start, stop) that may be: by grid of `GRIDS` what it needs and costs at least."""
 
     start: int
     lines_bytes: tuple[int, ...]
     needs_bytes: tuple[int, ...]
+    instructions: tuple[int, ...]
+    extra_macs: tuple[int, ...]
     longer_bytes: int
     """What a longer block that ends with the same step needs besides lines, which are no fewer."""
-
-    def need_bytes(self, stripes: int) -> int:
-        """What the block needs at least in so many stripes."""
-        return self.needs_bytes[STRIPES.index(stripes)]
 
 
 class BlockFloors:
@@ -153,14 +180,12 @@ class BlockFloors:
         self._found: dict[int, list[Floor]] = {}
         self._more: dict[int, Iterator[Floor]] = {}
 
-    def within(
-        self, stop: int, most_bytes: int, stripe_counts: Sequence[int]
-    ) -> Iterator[tuple[Floor, list[int]]]:
-        """Blocks that end in front of step `stop`, and in which of these numbers of stripes they may need no
+    def within(self, stop: int, most_bytes: int, places: Sequence[int]) -> Iterator[tuple[Floor, list[int]]]:
+        """Blocks that end in front of step `stop`, and in which of these places of `GRIDS` they may need no
         more than the limit; the longest first."""
         if stop not in self._more:
             self._found[stop], self._more[stop] = [], self._grown(stop)
-        found, places = self._found[stop], [STRIPES.index(count) for count in stripe_counts]
+        found = self._found[stop]
         while (
             not found or found[-1].longer_bytes + min(found[-1].lines_bytes[i] for i in places) <= most_bytes
         ):
@@ -169,9 +194,10 @@ class BlockFloors:
                 break
             found.append(longer)
         for floor in reversed(found):
-            counts = [STRIPES[i] for i in places if floor.needs_bytes[i] <= most_bytes]
-            if counts and self._serves(floor.start, stop):
-                yield floor, counts
+            needs = floor.needs_bytes
+            within = [place for place in places if needs[place] <= most_bytes]
+            if within and self._serves(floor.start, stop):
+                yield floor, within
 
     def shortest_delivered(self) -> tuple[int, int] | None:
         """Start and stop of the shortest block in which all readers of the streamed input run."""
@@ -195,24 +221,28 @@ class BlockFloors:
         crossing = self._lives.crossing(stop)
         last = self._steps[stop - 1]
         result_bytes = 0 if last is None else self._lives.size_bytes(last.let.var)
-        shared_bytes = 0
+        shared_bytes = macs_alone = 0
         for start in self._runs.starts(stop):
             prim = self._steps[start]
             assert prim is not None and prim.rows is not None
             grown = block.grow(prim)
+            macs_alone += prim.macs
             if prim.rows.workspace is not None:
                 shared_bytes = max(shared_bytes, prim.rows.workspace.size_bytes)
             dying = self._lives.dying(grown.arguments, start, stop)
             crossing -= self._lives.born_bytes(start, stop)
             alone = crossing + sum(dying.values()) + result_bytes + shared_bytes
             # The result may lie over one of what is not needed any more.
-            shared = [most for name, most in grown.overlap_bytes.items() if self._lives.roots[name] in dying]
+            names = [name for name in grown.overlap_bytes if self._lives.roots[name] in dying]
+            by_grid = zip(*(grown.overlap_bytes[name] for name in names), strict=True)
+            common = [max(overlaps) for overlaps in by_grid] or [0] * len(GRIDS)
             yield Floor(
                 start=start,
                 lines_bytes=grown.lines_bytes,
                 needs_bytes=tuple(
-                    alone + bytes_ - max((most[index] for most in shared), default=0)
-                    for index, bytes_ in enumerate(grown.lines_bytes)
+                    alone + lines - most for lines, most in zip(grown.lines_bytes, common, strict=True)
                 ),
+                instructions=grown.instructions,
+                extra_macs=tuple(max(0, with_halo - macs_alone) for with_halo in grown.macs),
                 longer_bytes=result_bytes + shared_bytes,
             )

@@ -63,14 +63,18 @@ class Covers:
         row[place : place + 1] = [self._priced(new)] if new.need_bytes <= self._most_bytes else []
         self._known = min(self._known, old.stop - 1)
 
-    def lower(self, most_bytes: int) -> None:
-        """Forget units that need more: a cover is known in which none does."""
-        if most_bytes >= self._most_bytes:
-            return
-        # What is best up to any step of a cover within the limit was so without these units too.
+    def limit(self, most_bytes: int) -> None:
+        """Forget units that need more than that."""
         self._most_bytes = most_bytes
-        for stop, row in enumerate(self._rows):
-            self._rows[stop] = [each for each in row if each[2].need_bytes <= most_bytes]
+        self._keep(lambda unit: unit.need_bytes <= most_bytes)
+
+    def leave_out_guesses(self) -> None:
+        """Forget units that nobody has simulated."""
+        self._keep(lambda unit: unit.is_exact)
+
+    def _keep(self, is_kept: Callable[[Unit], bool]) -> None:
+        self._rows = [[priced for priced in row if is_kept(priced[2])] for row in self._rows]
+        self._known = 0
 
     def best(self) -> list[Unit]:
         """The cover that costs least; empty if there is none."""

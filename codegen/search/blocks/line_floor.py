@@ -1,7 +1,7 @@
-"""The lines of a block that grows at its front, without a simulation: a floor of their bytes.
+"""Lines and work of a block that grows at its front, without a simulation: floors in each of several grids.
 
-The floor is found step by step from the block's end: what a step has to see at once depends on the steps
-behind it alone.
+The floors are found step by step from the block's end: the rows and columns of a patch that a step computes
+depend on the steps behind it alone.
 """
 
 from collections.abc import Sequence
@@ -12,31 +12,34 @@ from numpy.typing import NDArray
 
 from codegen.ir import Var
 from codegen.kernels.base.window import nhwc
-from codegen.kernels.fused import delivery, stage_of
+from codegen.kernels.block_layout import pixels_of, stage_work
+from codegen.kernels.fused import MOST_ROWS, delivery, stage_of
 from codegen.kernels.primfunc import PrimFunc
-from codegen.kernels.rows import Axis, Stage, joined
+from codegen.kernels.rows import WHOLE, Axis, Grid, Stage, joined
+from codegen.search.kernels.costs import assumed_instructions
 
 _Span = tuple[int, int]
 _Integers = NDArray[np.int64]
 _Spans = tuple[_Integers, _Integers]
-"""First and end of the columns in each stripe; empty where both are equal."""
+"""First and end of the columns in each stripe, or of the rows in each band; empty where both are equal."""
 
 
 _NONE: _Integers = np.zeros(0, np.int64)
 
 
 class _Wanted:
-    """What the steps so far read of one value: rows, columns by stripe, rows that one of them sees at once.
+    """Parts of a value that the steps so far read: rows at all and by band, columns by stripe, rows that one
+    step sees at once.
 
     `done`: by join, how many rows are there before it computes each of its rows. `lows`: of joins that read
     the value themselves, the first row that they still need then. The rows between wait for the other side.
     """
 
-    __slots__ = ("columns", "done", "kept", "lows", "rows")
+    __slots__ = ("bands", "columns", "done", "kept", "lows", "rows")
 
-    def __init__(self, columns: _Spans) -> None:
+    def __init__(self, columns: _Spans, bands: _Spans) -> None:
         self.rows: _Span = (0, 0)
-        self.columns = columns
+        self.columns, self.bands = columns, bands
         self.kept = 1
         self.done: dict[str, _Integers] = {}
         self.lows: dict[str, _Integers] = {}
@@ -54,21 +57,22 @@ class _Wanted:
 
 
 class LineFloor:
-    """The lines of a block that grows at its front, in each of several numbers of stripes."""
+    """The lines and the work of a block that grows at its front, by grid."""
 
-    def __init__(self, streamed: str | None = None, stripe_counts: Sequence[int] = (1,)) -> None:
+    def __init__(self, streamed: str | None = None, grids: Sequence[Grid] = (WHOLE,)) -> None:
         """`streamed`: the argument that is delivered row by row, whose lines count where a step reads it."""
         self._streamed = streamed
-        self._counts = tuple(stripe_counts)
-        self._firsts = np.cumsum([0, *self._counts[:-1]])
-        """Of the stripes of each number of them, where the first one is among all."""
+        self._counts = sorted({grid.stripes for grid in grids})
+        self._heights = sorted({grid.band_rows or MOST_ROWS for grid in grids})
+        self._by_stripes = np.array([self._counts.index(grid.stripes) for grid in grids])
+        self._by_height = np.array([self._heights.index(grid.band_rows or MOST_ROWS) for grid in grids])
+        self._is_banded = np.array([grid.band_rows is not None for grid in grids])
         self._arguments: dict[str, tuple[Var, _Wanted]] = {}
         self._open: dict[str, set[str]] = {}
         """Joins, and what of their arguments no step so far computes."""
-        self._inner_bytes = np.zeros(len(self._counts), np.int64)
+        self._inner_bytes = self._instructions = self._macs = np.zeros(len(grids), np.int64)
         self._is_empty = True
-        self._last_stripes: list[tuple[int, int]] = []
-        """By number of stripes: of the last one its place among all, and the column where it begins."""
+        self._stripes = self._bands = _Pieces(0, ())
 
     @property
     def arguments(self) -> tuple[Var, ...]:
@@ -77,36 +81,53 @@ class LineFloor:
 
     @property
     def bytes(self) -> tuple[int, ...]:
-        """By number of stripes a floor of the bytes of lines: of rows that a reader of a stage sees at once,
-        or that wait for the other side of a join."""
+        """By grid a floor of the bytes of lines: of rows that a reader of a stage sees at once, or that wait
+        for the other side of a join. Of rows that are delivered all that a band reads."""
         delivered = self._arguments.get(self._streamed) if self._streamed is not None else None
         lines = self._inner_bytes
         if delivered is not None:
-            lines = lines + self._line_bytes(delivery(delivered[0]), delivered[1])
+            stage, wanted = delivery(delivered[0]), delivered[1]
+            rows = np.where(self._is_banded, self._bands.most(wanted.bands)[self._by_height], 0)
+            row_bytes = stage.columns.count * stage.pixel_bytes
+            lines = lines + np.maximum(wanted.least_rows, rows) * row_bytes
         return tuple(lines.tolist())
 
-    def overlap_bytes(self, argument: Var) -> tuple[int, ...]:
-        """By number of stripes: the most bytes that the result may have in common with an argument.
+    @property
+    def instructions(self) -> tuple[int, ...]:
+        """By grid a floor of the instructions, as `work` counts them; of kernels that have a price of
+        their own without what is computed again."""
+        return tuple(self._instructions.tolist())
 
-        Before the last stripe, of the last image, all rows of the result are written, and of the argument the
-        first row that is read at all is still to be read, in the columns of that stripe.
+    @property
+    def macs(self) -> tuple[int, ...]:
+        """By grid a floor of the multiply-accumulates."""
+        return tuple(self._macs.tolist())
+
+    def overlap_bytes(self, argument: Var) -> tuple[int, ...]:
+        """By grid: the most bytes that the result may have in common with an argument.
+
+        Before the last stripe of a band, of the last image, the rows of that band are written but for that
+        stripe. Of the argument the first row that the band reads is still to be read, in the columns of the
+        stripe. The last band and the one before it tell most.
         """
         _, read = self._arguments[argument.name]
         images, height, width, channels = nhwc(argument.type.shape)
         pixel_bytes, result = channels * argument.type.dtype.size_bytes, self._result
         row_bytes = result.columns.count * result.pixel_bytes
-        result_bytes = images * result.rows.count * row_bytes
-        first_row = (images - 1) * height + read.rows[0]
-        most, found = min(argument.type.size_bytes, result_bytes), list[int]()
-        starts, stops = read.columns
-        for last, start in self._last_stripes:
-            common = most
-            if start > 0 and starts[last] < stops[last]:
-                written = result_bytes - row_bytes + start * result.pixel_bytes
-                unread = (first_row * width + int(stops[last]) - 1) * pixel_bytes
-                common = min(most, max(result_bytes - (written - unread), 0))
-            found.append(common)
-        return tuple(found)
+        image_bytes = result.rows.count * row_bytes
+        most = min(argument.type.size_bytes, images * image_bytes)
+        last, first_rows = self._stripes.lasts, read.bands[0]
+        starts, is_read = self._stripes.spans[0][last], read.columns[0][last] < read.columns[1][last]
+        ends = read.columns[1][last] - 1
+        common = np.full((len(self._heights), len(self._counts)), most)
+        for band in (self._bands.firsts, self._bands.lasts):
+            stops = (self._bands.spans[1][band] - 1) * row_bytes + (images - 1) * image_bytes
+            rows = (images - 1) * height + first_rows[band]
+            written = stops[:, None] + starts * result.pixel_bytes
+            unread = (rows[:, None] * width + ends) * pixel_bytes
+            known = np.maximum(images * image_bytes - (written - unread), 0)
+            common = np.where((starts > 0) & is_read, np.minimum(common, known), common)
+        return tuple(common[self._by_height, self._by_stripes].tolist())
 
     def grow(self, prim: PrimFunc) -> None:
         """Put `prim`, which has a row kernel, in front of the steps so far, which read its result."""
@@ -115,18 +136,20 @@ class LineFloor:
         wanted = self._wanted(prim, stage)
         stop = wanted.rows[1]
         columns, span = _covered(stage.columns, wanted.columns), _rows_read(stage.rows, *wanted.rows)
+        bands = _banded(stage.rows, wanted.bands)
         is_join = len(sources) > 1
         if is_join:
             self._open[prim.name] = set(sources)
         seen = _rows_seen(stage.rows) if is_join or wanted.done else _NONE
         for name, var in sources.items():
             known = self._arguments.get(name)
-            read = _Wanted(columns) if known is None else known[1]
+            read = _Wanted(columns, bands) if known is None else known[1]
             self._arguments[name] = var, read
             read.rows = joined(read.rows, span[0])
             read.kept = max(read.kept, span[1])
             if known is not None:
                 read.columns = _together(read.columns, columns)
+                read.bands = _together(read.bands, bands)
             for join, done in wanted.done.items():
                 read.read(join, seen[done])
             if is_join:
@@ -136,43 +159,60 @@ class LineFloor:
     def _wanted(self, prim: PrimFunc, stage: Stage) -> _Wanted:
         """What is read of the result of `prim`, whose lines now count; all of it if nothing stands behind."""
         if self._is_empty:
-            wanted = _Wanted(self._stripes(stage.columns.count))
             self._is_empty, self._result = False, stage
-            starts = [column.tolist() for column in np.split(wanted.columns[0], self._firsts[1:])]
-            lasts = [each.index(max(each)) for each in starts]
-            firsts = self._firsts.tolist()
-            self._last_stripes = [
-                (first + last, each[last]) for first, last, each in zip(firsts, lasts, starts, strict=True)
-            ]
+            width, turn = stage.columns.count, stage.turn_rows
+            self._stripes = _Pieces(width, [-(-width // count) for count in self._counts])
+            self._bands = _Pieces(stage.rows.count, [-(-rows // turn) * turn for rows in self._heights])
+            wanted = _Wanted(self._stripes.spans, self._bands.spans)
             wanted.rows = (0, stage.rows.count)
-            return wanted
-        name = prim.let.var.name
-        _, wanted = self._arguments.pop(name)
-        self._inner_bytes = self._inner_bytes + self._line_bytes(stage, wanted)
-        for join in wanted.lows:
-            self._open[join].discard(name)
-            if not self._open[join]:
-                for other in (wanted, *(each for _, each in self._arguments.values())):
-                    other.done.pop(join, None)
+        else:
+            name = prim.let.var.name
+            _, wanted = self._arguments.pop(name)
+            wanted.bands = _in_turns(stage, wanted.bands)
+            widths = self._stripes.most(wanted.columns)[self._by_stripes]
+            self._inner_bytes = self._inner_bytes + widths * (wanted.least_rows * stage.pixel_bytes)
+            for join in wanted.lows:
+                self._open[join].discard(name)
+                if not self._open[join]:
+                    for other in (wanted, *(each for _, each in self._arguments.values())):
+                        other.done.pop(join, None)
+        self._add_work(prim, wanted)
         return wanted
 
-    def _stripes(self, width: int) -> _Spans:
-        """The result's columns, as `fused.layout` divides them: fewer stripes if it is narrow."""
-        starts, stops = self._nothing()
-        for first, count in zip(self._firsts.tolist(), self._counts, strict=True):
-            step = -(-width // count)
-            for stripe, start in enumerate(range(0, width, step)):
-                starts[first + stripe], stops[first + stripe] = start, min(start + step, width)
-        return starts, stops
+    def _add_work(self, prim: PrimFunc, wanted: _Wanted) -> None:
+        """Add the work of a step, of which this is read."""
+        rows = self._bands.sums(wanted.bands)[self._by_height]
+        pixels = rows * self._stripes.sums(wanted.columns)[self._by_stripes]
+        calls = rows * self._stripes.counts[self._by_stripes]
+        self._macs = self._macs + prim.macs * pixels // pixels_of(prim)
+        if prim.rows is not None and prim.rows.price is not None:
+            pixels, calls = np.minimum(pixels, pixels_of(prim)), np.zeros_like(calls)
+        work = stage_work(
+            prim, assumed_instructions(prim), pixels, np.maximum(calls - nhwc(prim.let.var.type.shape)[1], 0)
+        )
+        self._instructions = self._instructions + work
 
-    def _nothing(self) -> _Spans:
-        size = sum(self._counts)
-        return np.zeros(size, np.int64), np.zeros(size, np.int64)
 
-    def _line_bytes(self, stage: Stage, wanted: _Wanted) -> _Integers:
-        starts, stops = wanted.columns
-        widths = np.maximum.reduceat(stops - starts, self._firsts)
-        return widths * (wanted.least_rows * stage.pixel_bytes)
+class _Pieces:
+    """An extent cut into pieces, in several ways one behind the other: by the columns of a stripe or the
+    rows of a band."""
+
+    def __init__(self, extent: int, steps: Sequence[int]) -> None:
+        starts = [np.arange(0, extent, step, dtype=np.int64) for step in steps]
+        stops = [np.minimum(start + step, extent) for start, step in zip(starts, steps, strict=True)]
+        self.spans: _Spans = (np.concatenate([_NONE, *starts]), np.concatenate([_NONE, *stops]))
+        self.counts: _Integers = np.array([len(start) for start in starts], np.int64)
+        self.lasts: _Integers = np.cumsum(self.counts) - 1
+        """By way, where its last piece is among all."""
+        self.firsts: _Integers = self.lasts + 1 - self.counts
+
+    def sums(self, spans: _Spans) -> _Integers:
+        """By way, how much these spans of the pieces hold together."""
+        return np.add.reduceat(spans[1] - spans[0], self.firsts)
+
+    def most(self, spans: _Spans) -> _Integers:
+        """By way, how much the largest of these spans of the pieces holds."""
+        return np.maximum.reduceat(spans[1] - spans[0], self.firsts)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -185,6 +225,12 @@ def _rows_read(axis: Axis, start: int, stop: int) -> tuple[_Span, int]:
 def _integers(axis: Axis) -> tuple[_Integers, _Integers]:
     """`lasts` and `lows` of an axis."""
     return np.array(axis.lasts, np.int64), np.array(axis.lows, np.int64)
+
+
+@lru_cache(maxsize=1 << 10)
+def _firsts(axis: Axis) -> _Integers:
+    """`firsts` of an axis."""
+    return np.array(axis.firsts, np.int64)
 
 
 @lru_cache(maxsize=1 << 10)
@@ -203,6 +249,23 @@ def _covered(axis: Axis, spans: _Spans) -> _Spans:
     ends = np.maximum(firsts, _integers(axis)[0][np.maximum(stops, 1) - 1] + 1)
     is_there = starts < stops
     return np.where(is_there, firsts, 0), np.where(is_there, ends, 0)
+
+
+def _banded(axis: Axis, spans: _Spans) -> _Spans:
+    """`Axis.span` of each band."""
+    starts, stops = spans
+    firsts, lasts = _firsts(axis)[np.minimum(starts, axis.count - 1)], _integers(axis)[0]
+    ends = np.maximum(firsts, lasts[np.maximum(stops, 1) - 1] + 1)
+    is_there = starts < stops
+    return np.where(is_there, firsts, 0), np.where(is_there, ends, 0)
+
+
+def _in_turns(stage: Stage, spans: _Spans) -> _Spans:
+    """Each band of rows in whole turns."""
+    turn, (starts, stops) = stage.turn_rows, spans
+    if turn == 1:
+        return spans
+    return starts - starts % turn, np.minimum(-(-stops // turn) * turn, stage.rows.count)
 
 
 def _together(one: _Spans, other: _Spans) -> _Spans:

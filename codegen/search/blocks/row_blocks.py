@@ -7,6 +7,7 @@ from codegen.ir import Call, Function, Let, Source, Var
 from codegen.ir.ops.inserted import FUSED, FusedAttrs, constants_of
 from codegen.kernels.fused import bind_fused, can_fuse, fused_arguments, layout, outside
 from codegen.kernels.primfunc import PrimFunc
+from codegen.kernels.rows import WHOLE, Grid
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.costs import cost
 from codegen.search.kernels.selection import with_shared_code
@@ -14,14 +15,14 @@ from codegen.search.kernels.selection import with_shared_code
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Segment:
-    """Steps [start, stop) run as one block, in `stripes` stripes of columns.
+    """Steps [start, stop) run as one block, its result cut by `grid`.
 
     `streamed` names the argument that is delivered row by row instead of lying in memory.
     """
 
     start: int
     stop: int
-    stripes: int = 1
+    grid: Grid = WHOLE
     streamed: str | None = None
 
 
@@ -165,7 +166,7 @@ def _fuse(function: Function, steps: Sequence[PrimFunc | None], segment: Segment
     inner = [step for step in chosen if step is not None]
     if len(inner) != len(chosen):
         raise ValueError(f"{function.name}: a step of the block has no row kernel")
-    planned = layout(inner, segment.stripes, segment.streamed)
+    planned = layout(inner, segment.grid, segment.streamed)
     lets = tuple(prim.let for prim in inner)
     body = Function(
         name=f"{function.name}_{lets[-1].var.name}",

@@ -1,4 +1,4 @@
-"""Chooses blocks: which runs of steps go row by row, in how many stripes; and kernels of the other steps.
+"""Chooses blocks: which runs of steps go row by row, cut into which patches; and kernels of the other steps.
 
 A step (or block) needs the values that live through it, its arguments, its result and its own bytes. None of
 that depends on how other steps are grouped, so the grouping with the least largest need is found exactly by
@@ -14,8 +14,16 @@ from codegen.ir import Function, Var
 from codegen.kernels import fused
 from codegen.kernels.contract import Sharing
 from codegen.kernels.primfunc import PrimFunc
+from codegen.kernels.rows import WHOLE, Grid
 from codegen.plan.clock import Clock
-from codegen.search.blocks.block_costs import STRIPES, BlockCosts, BlockFloors, Floor
+from codegen.search.blocks.block_costs import (
+    DELIVERED_GRIDS,
+    GRIDS,
+    INNER_GRIDS,
+    BlockCosts,
+    BlockFloors,
+    Floor,
+)
 from codegen.search.blocks.covers import Covers, Price, Unit
 from codegen.search.blocks.row_blocks import BlockRuns, Segment
 from codegen.search.kernels.costs import assumed_instructions
@@ -48,6 +56,8 @@ class StepKernels:
     """The steps as a block would run them (`row_steps`)."""
     others: Mapping[int, Sequence[PrimFunc]] = field(default_factory=dict[int, Sequence[PrimFunc]])
     """Step -> further kernels that may run it outside of blocks."""
+    in_patches: bool = True
+    """Blocks may be cut into bands of rows, too."""
 
 
 class Tiler:
@@ -67,6 +77,7 @@ class Tiler:
         nobody has simulated yet are left out."""
         prim_funcs, steps = kernels.chosen, kernels.as_rows
         self._streamed = streamed = lifetimes.streamed
+        self._patches = kernels.in_patches
         self._clock = clock or Clock()
         self._costs, self._overlap = costs or BlockCosts(), overlap
         self._prims = prim_funcs
@@ -82,8 +93,8 @@ class Tiler:
         self._readers = frozenset(readers)
         runs = BlockRuns(function, steps)
         self._floors = BlockFloors(runs, steps, lifetimes, streamed, self._readers, self._costs)
-        self._blocks: dict[tuple[int, int, int], Unit] = {}
-        """By start, stop and stripes: simulated, or as far as it is known."""
+        self._blocks: dict[tuple[int, int, Grid], Unit] = {}
+        """By start, stop and patches: simulated, or as far as it is known."""
         self._leasts: dict[bool, Tiling] = {}
 
     @property
@@ -113,7 +124,7 @@ class Tiler:
             raise ValueError("no block can stream the input")
         start, stop = shortest
         needs = [unit.need_bytes for unit in self._plain if not start <= unit.start < stop]
-        return max([*needs, self._exact(start, stop, 1).need_bytes])
+        return max([*needs, self._exact(start, stop, WHOLE).need_bytes])
 
     def smallest(self, *, recompute: bool) -> Tiling:
         """The tiling with the least largest need; among equals the one with least extra work."""
@@ -170,18 +181,19 @@ class Tiler:
 
         `most_steps`: how many steps all of them may have together. Beyond, needs are left out.
         """
-        smallest = self._assigned_units(self._most_bytes, recompute=True, price=None)
+        most_bytes = self._most_bytes
+        smallest = self._assigned_units(most_bytes, recompute=True, price=None)
         least_bytes = max((unit.need_bytes for unit in smallest), default=0)
         left = max(most_steps // max(len(self._prims), 1), 1)
-        most_bytes = self._most_bytes
-        while tiling := self._cheapest(most_bytes, recompute=True, price=lambda unit: unit.instructions):
+        covers = self._covers(most_bytes, recompute=True, price=lambda unit: unit.instructions)
+        while tiling := self._tiling(self._exact_cover(covers)):
             yield tiling
             if tiling.need_bytes <= least_bytes:
                 return
             # What is left of the way down, in as many equal ratios as may be tried.
             left = max(left - 1, 1)
             ratio = (least_bytes / tiling.need_bytes) ** (1 / left) if left <= _FINE else 1.0
-            most_bytes = max(min(tiling.need_bytes - 1, int(tiling.need_bytes * ratio)), least_bytes)
+            covers.limit(max(min(tiling.need_bytes - 1, int(tiling.need_bytes * ratio)), least_bytes))
 
     @property
     def _most_bytes(self) -> int:
@@ -190,7 +202,10 @@ class Tiler:
         return max(self._reached_bytes, self.plain_bytes, others)
 
     def _cheapest(self, most_bytes: int, recompute: bool, price: Price) -> Tiling | None:
-        chosen = self._assigned_units(most_bytes, recompute=recompute, price=price)
+        return self._tiling(self._assigned_units(most_bytes, recompute=recompute, price=price))
+
+    def _tiling(self, chosen: Sequence[Unit]) -> Tiling | None:
+        """These units as a tiling; None if they cover nothing though there are steps."""
         if not chosen and self._prims:
             return None
         return Tiling(
@@ -206,78 +221,88 @@ class Tiler:
         )
 
     def _assigned_units(self, most_bytes: int, *, recompute: bool, price: Price | None) -> list[Unit]:
-        """The best cover within the limit, blocks simulated as it asks for them: floors only ever rise, so
-        once a cover is exact throughout it is the best."""
-        units = self._units(most_bytes, recompute=recompute)
-        covers = Covers(units, len(self._prims), most_bytes, price)
+        """The best cover within the limit."""
+        return self._exact_cover(self._covers(most_bytes, recompute=recompute, price=price))
+
+    def _covers(self, most_bytes: int, *, recompute: bool, price: Price | None) -> Covers:
+        return Covers(self._units(most_bytes, recompute=recompute), len(self._prims), most_bytes, price)
+
+    def _exact_cover(self, covers: Covers) -> list[Unit]:
+        """The best of `covers`, blocks simulated as it asks for them.
+
+        Floors only ever rise: once a cover is exact throughout it is the best.
+        """
         while True:
             chosen = covers.best()
             guessed = [unit for unit in chosen if not unit.is_exact]
             if not guessed:
                 return chosen
             if self._clock.late():
-                exact = [known for known in map(self._known, units) if known.is_exact]
-                return Covers(exact, len(self._prims), most_bytes, price).best()
+                covers.leave_out_guesses()
+                return covers.best()
             for unit in guessed:
                 covers.put(unit, self._simulated(unit))
-            if price is None:
-                covers.lower(max(self._known(unit).need_bytes for unit in chosen))
-
-    def _known(self, unit: Unit) -> Unit:
-        """The unit as far as it is known by now."""
-        return unit if unit.segment is None else self._blocks[unit.start, unit.stop, unit.segment.stripes]
 
     def _simulated(self, unit: Unit) -> Unit:
         assert unit.segment is not None, "a plain step is no guess"
-        return self._exact(unit.start, unit.stop, unit.segment.stripes)
+        return self._exact(unit.start, unit.stop, unit.segment.grid)
 
     def _units(self, most_bytes: int, *, recompute: bool) -> list[Unit]:
         """Plain steps, and with what is known of them all blocks that may need no more than the limit."""
         plain = (unit for units in (self._plain, self._others) for unit in units)
         found = [unit for unit in plain if unit.start not in self._readers]
         for stop in range(1, len(self._prims) + 1):
-            columns = self._prims[stop - 1].let.var.type.shape[2:3]
-            most = max(columns, default=0) if recompute else 1
-            stripe_counts = [count for count in STRIPES if count <= most] or [1]
-            for floor, counts in self._floors.within(stop, most_bytes, stripe_counts):
-                for stripes in counts if self._delivered(floor.start, stop) is None else (1,):
-                    unit = self._blocks.get((floor.start, stop, stripes))
-                    found.append(self._guess(floor, stop, stripes) if unit is None else unit)
+            places = self._places(self._prims[stop - 1].let.var) if recompute else (0,)
+            for floor, within in self._floors.within(stop, most_bytes, places):
+                able = INNER_GRIDS if self._delivered(floor.start, stop) is None else DELIVERED_GRIDS
+                for place in within:
+                    grid = GRIDS[place]
+                    if grid in able:
+                        unit = self._blocks.get((floor.start, stop, grid))
+                        found.append(self._guess(floor, stop, place) if unit is None else unit)
         return found
 
-    def _guess(self, floor: Floor, stop: int, stripes: int) -> Unit:
-        """What a block needs at least: every stage's reader has all rows of its window there at once."""
+    def _places(self, result: Var) -> list[int]:
+        """Places in `GRIDS` of those into which this result may be cut."""
+        columns = max(result.type.shape[2:3], default=1)
+        able = [grid.stripes <= columns and (self._patches or grid.band_rows is None) for grid in GRIDS]
+        return [place for place, is_able in enumerate(able) if is_able]
+
+    def _guess(self, floor: Floor, stop: int, place: int) -> Unit:
+        """What a block needs and costs at least in one of `GRIDS`."""
+        grid = GRIDS[place]
         unit = Unit(
             start=floor.start,
             stop=stop,
-            need_bytes=floor.need_bytes(stripes),
-            instructions=sum(assumed_instructions(prim) for prim in self._inner(floor.start, stop)),
-            segment=self._segment(floor.start, stop, stripes),
+            need_bytes=floor.needs_bytes[place],
+            instructions=floor.instructions[place],
+            extra_macs=floor.extra_macs[place],
+            segment=self._segment(floor.start, stop, grid),
             is_exact=False,
         )
-        self._blocks[floor.start, stop, stripes] = unit
+        self._blocks[floor.start, stop, grid] = unit
         return unit
 
-    def _exact(self, start: int, stop: int, stripes: int) -> Unit:
+    def _exact(self, start: int, stop: int, grid: Grid) -> Unit:
         """The block with its exact need, simulated once."""
-        known = self._blocks.get((start, stop, stripes))
+        known = self._blocks.get((start, stop, grid))
         if known is None or not known.is_exact:
-            known = self._blocks[start, stop, stripes] = self._block_unit(start, stop, stripes)
+            known = self._blocks[start, stop, grid] = self._block_unit(start, stop, grid)
         return known
 
     def _delivered(self, start: int, stop: int) -> str | None:
         """The streamed input if steps [start, stop) read it."""
         return self._streamed if not self._readers.isdisjoint(range(start, stop)) else None
 
-    def _segment(self, start: int, stop: int, stripes: int) -> Segment:
-        return Segment(start=start, stop=stop, stripes=stripes, streamed=self._delivered(start, stop))
+    def _segment(self, start: int, stop: int, grid: Grid) -> Segment:
+        return Segment(start=start, stop=stop, grid=grid, streamed=self._delivered(start, stop))
 
     def _inner(self, start: int, stop: int) -> list[PrimFunc]:
         return [step for step in self._steps[start:stop] if step is not None]
 
-    def _block_unit(self, start: int, stop: int, stripes: int) -> Unit:
+    def _block_unit(self, start: int, stop: int, grid: Grid) -> Unit:
         inner = self._inner(start, stop)
-        cost = self._costs.cost(inner, stripes, self._delivered(start, stop))
+        cost = self._costs.cost(inner, grid, self._delivered(start, stop))
         args = fused.outside(inner)
         rules = cost.sharing if self._overlap else ()
         need = cost.own_bytes + self._together(args, self._prims[stop - 1].let.var, rules, start, stop)
@@ -287,7 +312,7 @@ class Tiler:
             need_bytes=self._lives.through(start, stop) + need,
             extra_macs=cost.extra_macs,
             instructions=cost.instructions,
-            segment=self._segment(start, stop, stripes),
+            segment=self._segment(start, stop, grid),
         )
 
     def _plain_unit(self, step: int, prim: PrimFunc) -> Unit:

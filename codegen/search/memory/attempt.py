@@ -100,7 +100,7 @@ class Planning:
     planner: Planner
     choices: Choices
     costs: BlockCosts = field(default_factory=BlockCosts)
-    """Needs of blocks, for this function and its variants."""
+    """Needs of blocks, for this function, its variants and other choices of its kernels."""
     answers: _Found = field(default_factory=_Found)
     """Answers so far."""
 
@@ -140,7 +140,7 @@ class Planning:
 
     def with_rows(self, steps: tuple[PrimFunc | None, ...]) -> "Planning":
         """Give the steps of blocks other row kernels."""
-        return replace(self, variant=replace(self.variant, steps=steps), costs=BlockCosts(), answers=_Found())
+        return replace(self, variant=replace(self.variant, steps=steps), answers=_Found())
 
     def in_pools(self, pools: tuple[Pool, ...]) -> "Planning":
         """Plan in other pools."""
@@ -205,6 +205,7 @@ class Planning:
             chosen=prims,
             as_rows=steps if self.choices.blocks else (None,) * len(steps),
             others=others if overlap and others else {},
+            in_patches=self.choices.patches,
         )
         return Tiler(function, kernels, lives, costs=self.costs, overlap=overlap, clock=self.choices.clock)
 

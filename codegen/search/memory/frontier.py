@@ -234,7 +234,7 @@ def _identity(prim: PrimFunc) -> tuple[object, ...]:
     if prim.block is None:
         return prim.name, prim.kernel, prim.in_place
     stages = tuple((stage.name, stage.binding) for stage in prim.block.stages)
-    return prim.name, stages, prim.block.stripes, prim.workspaces
+    return prim.name, stages, prim.block.grid, prim.workspaces
 
 
 def _applied(planning: Planning, tiling: Tiling) -> tuple[Function, tuple[PrimFunc, ...]]:

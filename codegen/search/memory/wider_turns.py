@@ -145,5 +145,5 @@ class _Turns:
 
 def _rebound(prim: PrimFunc, block: Block, inner: list[PrimFunc]) -> PrimFunc:
     """The step of a block, its layers bound to `inner`."""
-    planned = layout(inner, len(block.stripes), block.streamed)
+    planned = layout(inner, block.grid, block.streamed)
     return bind_fused(prim.let, inner, planned, block.streamed)

@@ -11,9 +11,11 @@ from codegen.ir.ops.inserted import FusedAttrs
 from codegen.ir.ranged import Unlike
 from codegen.kernels.base.registry import Kernel, kernels_of_step
 from codegen.kernels.block import Block, BlockStage, Lines
+from codegen.kernels.block_layout import BlockLayout
 from codegen.kernels.call import CallArg, LiteralArg
-from codegen.kernels.fused import BlockLayout, bind_fused, can_fuse, laid_out, stages_of
+from codegen.kernels.fused import bind_fused, can_fuse, laid_out, stages_of
 from codegen.kernels.primfunc import PrimFunc
+from codegen.kernels.rows import Grid
 from codegen.search.kernels.binding import Binder, step_key
 from codegen.search.ranges.sizes import KernelUnlike
 
@@ -40,7 +42,7 @@ def _layout_like(prims: Sequence[PrimFunc], block: Block, images: int) -> BlockL
         else replace(stage, sources=stage.sources[::-1])
         for stage, block_stage in zip(stages_of(prims, None), block.stages, strict=True)
     )
-    layout = laid_out(stages, len(block.stripes), images)
+    layout = laid_out(stages, Grid(stripes=len(block.stripes)), images)
     if len(layout.stripes) != len(block.stripes):
         return None
     rings = [line.ring_rows for line, _ in zip(block.lines, stages, strict=False)]

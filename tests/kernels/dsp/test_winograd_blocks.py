@@ -17,6 +17,7 @@ from codegen.kernels.block import BlockStage
 from codegen.kernels.dsp.winograd.kernel import WinogradConv
 from codegen.kernels.dsp.winograd.tiles import F2, F4
 from codegen.kernels.fused import can_fuse
+from codegen.kernels.rows import Grid
 from codegen.search import Choices
 from codegen.search.blocks.row_blocks import Segment
 from tests.kernels import runs
@@ -89,7 +90,7 @@ def test_random_blocks(
 def _block(name: str, image: tuple[int, int, int], outputs: int, pad: int) -> Planned:
     """One layer as a block, in two stripes where it is wide."""
     module = module_of(shaped_layer(image=image, kernel=(3, 3), outputs=outputs, pad=pad))
-    block = Segment(start=0, stop=1, stripes=2 if image[1] > 20 else 1)
+    block = Segment(start=0, stop=1, grid=Grid(stripes=2 if image[1] > 20 else 1))
     return runs.planned_alone(module, BOARD, name, [block], CHOICES)
 
 

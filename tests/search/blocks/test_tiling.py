@@ -24,7 +24,7 @@ from codegen.problem.shortage import DoesNotFit
 from codegen.program.interface import Edge
 from codegen.program.program import Program
 from codegen.search import Choices, search
-from codegen.search.blocks.block_costs import STRIPES, BlockCosts
+from codegen.search.blocks.block_costs import GRIDS, BlockCosts
 from codegen.search.blocks.line_floor import LineFloor
 from codegen.search.blocks.row_blocks import BlockRuns, Segment, apply, row_steps
 from codegen.search.blocks.tiling import StepKernels, Tiler
@@ -111,13 +111,14 @@ def test_what_lines_take_is_found_once_for_blocks_that_begin_alike(seed: int) ->
     for stop in range(1, len(case.prims) + 1):
         starts = list(runs.starts(stop))
         for length in range(1, len(starts) + 1):
-            block, lines = costs.growing(None), LineFloor(None, STRIPES)
+            block, lines = costs.growing(None), LineFloor(None, GRIDS)
             for start in starts[:length]:
                 prim = case.steps[start]
                 assert prim is not None
                 lines.grow(prim)
                 grown = block.grow(prim)
                 assert (grown.arguments, grown.lines_bytes) == (lines.arguments, lines.bytes)
+                assert (grown.instructions, grown.macs) == (lines.instructions, lines.macs)
                 alone = {argument.name: lines.overlap_bytes(argument) for argument in lines.arguments}
                 assert grown.overlap_bytes == alone
             longest = max(longest, length)
@@ -220,10 +221,10 @@ def test_joins_that_wait_are_seen_without_a_simulation(
     the rows that wait for its other side alone were more than such a block may keep. (Of 60 ADDs 1,306.)"""
     count = 0
 
-    def counted(stages: Sequence[Stage]) -> BlockRun:
+    def counted(stages: Sequence[Stage], band_rows: int | None = None) -> BlockRun:
         nonlocal count
         count += 1
-        return simulate(stages)
+        return simulate(stages, band_rows)
 
     monkeypatch.setattr(fused, "simulate", counted)
     path = tmp_path / "model.tflite"
