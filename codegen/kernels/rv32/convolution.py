@@ -1,16 +1,13 @@
 """CONV_2D, DEPTHWISE_CONV_2D of one channel and FULLY_CONNECTED of several rows on RV32IM cores."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 
 from codegen.ir import Let
-from codegen.kernels.base.c_kernel import PortableKernel, row_kernel
-from codegen.kernels.base.overlap import forward_sharing
+from codegen.kernels.base.c_kernel import PortableKernel
 from codegen.kernels.base.registry import register
-from codegen.kernels.base.tiles import tiled_below
-from codegen.kernels.base.walk import Fields, params
+from codegen.kernels.base.walk import Fields
 from codegen.kernels.base.weighted import (
     CONVOLUTION,
     DEPTHWISE,
@@ -20,7 +17,7 @@ from codegen.kernels.base.weighted import (
     WeightedOperator,
     padding_pixel,
 )
-from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantPointer, WorkspaceArg
+from codegen.kernels.call import ConstantPointer
 from codegen.kernels.contract import LinkedConstant, Workspace
 from codegen.kernels.portable.convolution import CONV_2D_S8, DEPTHWISE_S8, FULLY_CONNECTED_S8
 from codegen.kernels.primfunc import PrimFunc
@@ -38,6 +35,7 @@ from codegen.kernels.rv32.packing import (
 from codegen.kernels.rv32.packing import stream as stream_of
 from codegen.kernels.rv32.price import conv_instructions
 from codegen.kernels.rv32.tiles import TILE, tiling_of
+from codegen.kernels.rv32.windowed import WindowedCall, tiled
 
 VALUE_BYTES = 16
 """Bytes of a value of six packed pixels."""
@@ -66,51 +64,38 @@ class Rv32Tiled(TiledConv):
         channels = channels_of(layer, let.var.type)
         window, chunks = layer.window, chunks_of(channels.weights)
         form = "chunked_" if chunks.count > 1 else "least_" if channels.ends_at_zero else ""
-        symbol = f"cg_conv2d_{form}s8_rv32"
         tiles = tiling_of(window)
-        values = channels.weights.shape[1]
         space = Workspace(
             name="pixels",
-            size_bytes=VALUE_BYTES * values,
+            size_bytes=VALUE_BYTES * channels.weights.shape[1],
             reads=tiles.count * len(channels.bias) / GROUP,
             writes=float(tiles.count),
         )
-        row = row_kernel(let, f"{symbol}_row", window)
         stream = LinkedConstant(
             role="stream",
             data=stream_of(channels, chunks),
             alignment=4,
             layout="by four channels, value after value a weight of each, then their requantization",
         )
-        return PrimFunc(
-            name=name,
-            let=let,
-            kernel=self.name,
-            symbol=symbol,
+        call = WindowedCall(
+            symbol=f"cg_conv2d_{form}s8_rv32",
             sources=(
                 f"kernels/rv32/conv2d_{form}s8_rv32.c",
                 f"kernels/rv32/conv_tile_{form}s8_rv32.S",
                 "kernels/rv32/gather_s8_rv32.S",
             ),
-            headers=(HEADER,),
-            reads=(window.reads(1),),
-            workspaces=(space,),
+            header=HEADER,
+            space=space,
             constants=(stream, padding_pixel(let, window.image[3], role="pad")),
-            sharing=forward_sharing(let, 0, tiled_below(window, tiles)),
-            structs=(
-                params(
-                    "cg_conv_params_rv32",
-                    ("window", window.fields),
-                    ("products", products_fields(channels, chunks, layer.limits)),
-                    ("stream", ConstantPointer(role="stream")),
-                    ("pad", ConstantPointer(role="pad")),
-                ),
+            struct="cg_conv_params_rv32",
+            fields=(
+                ("products", products_fields(channels, chunks, layer.limits)),
+                ("stream", ConstantPointer(role="stream")),
+                ("pad", ConstantPointer(role="pad")),
             ),
-            call_args=(PARAMS, WorkspaceArg(name=space.name), ARGUMENT, RESULT),
-            pixels_at_once=TILE,
             instructions=conv_instructions(window, channels, chunks),
-            rows=None if row is None else replace(row, workspace=space),
         )
+        return tiled(call.bound(self, let, name, window), window, tiles, TILE)
 
 
 def products_fields(channels: Channels, chunks: Chunks, limits: tuple[int, int]) -> Fields:

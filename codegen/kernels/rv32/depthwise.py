@@ -2,21 +2,17 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from codegen.ir import Let
-from codegen.ir.ops import DepthwiseConvAttrs
-from codegen.ir.ops.base.operands import narrow
-from codegen.kernels.base.c_kernel import FastKernel, arg_type, row_kernel
-from codegen.kernels.base.overlap import NOTHING, forward_sharing
+from codegen.kernels.base.c_kernel import arg_type
+from codegen.kernels.base.overlap import NOTHING
 from codegen.kernels.base.registry import register
-from codegen.kernels.base.walk import params
 from codegen.kernels.base.weighted import DEPTHWISE
 from codegen.kernels.base.window import WindowShape
-from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantPointer, WorkspaceArg
+from codegen.kernels.call import ConstantPointer
 from codegen.kernels.contract import LinkedConstant, Workspace
 from codegen.kernels.portable.convolution import DEPTHWISE_IN_PLACE_S8, DEPTHWISE_S8
 from codegen.kernels.primfunc import PrimFunc
@@ -28,30 +24,20 @@ from codegen.kernels.rv32.packing import (
     Channels,
     channels_of,
     fits,
-    scale_reason,
 )
 from codegen.kernels.rv32.price import depthwise_instructions
+from codegen.kernels.rv32.windowed import KeptRowsDepthwise, WindowedCall, by_kept_rows
 
 LINES = 3
 RING_BYTES = 1024
 """Most bytes of the rows kept in place, if four channels' do not take more."""
 
 
-class Rv32Depthwise(FastKernel):
-    """Depthwise convolution of 3x3, stride 1 or 2, multiplier 1."""
+class Rv32Depthwise(KeptRowsDepthwise):
+    """Weights in registers, four pixels at a time."""
 
-    op, name = "DEPTHWISE_CONV_2D", "depthwise3x3_s8_rv32"
+    name = "depthwise3x3_s8_rv32"
     kernel_set, portable = RV32, DEPTHWISE_S8
-
-    def other_reason(self, let: Let) -> str | None:
-        """Refuse another window, stride, dilation or multiplier; a scale that is not requantized the short
-        way."""
-        attrs, window = narrow(let.call.attrs, DepthwiseConvAttrs), DEPTHWISE.window(let)
-        if window.window != (3, 3) or window.stride not in ((1, 1), (2, 2)) or window.dilation != (1, 1):
-            return f"the kernel {self.name} is for 3x3 windows of stride 1 or 2"
-        if attrs.multiplier != 1:
-            return f"the kernel {self.name} is for one result an input channel"
-        return scale_reason(let, DEPTHWISE)
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """Bind a call. Where a sum or shift is too large, bind the portable kernel."""
@@ -61,53 +47,29 @@ class Rv32Depthwise(FastKernel):
         window, channels = layer.window, channels_of(layer, let.var.type)
         group = self.group_of(window)
         symbol = f"cg_depthwise3x3_{'least_' if channels.ends_at_zero else ''}s8_rv32"
-        space = Workspace(
-            name="rows",
-            size_bytes=workspace_bytes(window, group),
-            reads=float(window.result[1]),
-            writes=window.image[1] / LINES,
-        )
-        row = None if self.is_in_place else row_kernel(let, f"{symbol}_row", window)
+        file = f"kernels/rv32/{symbol.removeprefix('cg_')}"
         stream = LinkedConstant(
             role="stream",
             data=stream_of(channels),
             alignment=4,
             layout="channel by channel: weights, twice as large, in 16 bits, then requantization",
         )
-        image = RESULT if self.is_in_place else ARGUMENT
-        range_fields = (("act_min", layer.limits[0]), ("act_max", layer.limits[1]))
-        return PrimFunc(
-            name=name,
-            let=let,
-            kernel=self.name,
+        call = WindowedCall(
             symbol=symbol,
-            sources=(
-                f"kernels/rv32/{symbol.removeprefix('cg_')}.c",
-                f"kernels/rv32/{symbol.removeprefix('cg_').replace('s8', 'rows_s8')}.S",
-            ),
-            headers=(HEADER,),
-            workspaces=(space,),
+            sources=(f"{file}.c", f"{file.replace('s8', 'rows_s8')}.S"),
+            header=HEADER,
+            space=kept_rows(window, workspace_bytes(window, group)),
             constants=(stream,),
-            sharing=() if self.is_in_place else forward_sharing(let, 0, rows_below(window)),
-            structs=(
-                params(
-                    "cg_depthwise_params_rv32",
-                    ("window", window.fields),
-                    ("stream", ConstantPointer(role="stream")),
-                    ("in_zero", arg_type(let, 0).zero_point),
-                    ("range", range_fields),
-                    ("group", group),
-                ),
+            struct="cg_depthwise_params_rv32",
+            fields=(
+                ("stream", ConstantPointer(role="stream")),
+                ("in_zero", arg_type(let, 0).zero_point),
+                ("range", (("act_min", layer.limits[0]), ("act_max", layer.limits[1]))),
+                ("group", group),
             ),
-            call_args=(PARAMS, WorkspaceArg(name=space.name), image, RESULT),
             instructions=depthwise_instructions(window, channels, group),
-            rows=None if row is None else replace(row, workspace=space, reads_row_last=True),
-            in_place=0 if self.is_in_place else None,
         )
-
-    def group_of(self, window: WindowShape) -> int:
-        """Channels whose rows are kept together."""
-        return window.image[3]
+        return by_kept_rows(call.bound(self, let, name, window), rows_below(window))
 
 
 class Rv32DepthwiseInPlace(Rv32Depthwise):
@@ -126,6 +88,16 @@ class Rv32DepthwiseInPlace(Rv32Depthwise):
 def columns_of(window: WindowShape) -> int:
     """Columns of a row that is kept."""
     return (window.result[2] - 1) * window.stride[1] + window.window[1]
+
+
+def kept_rows(window: WindowShape, size_bytes: int) -> Workspace:
+    """The workspace of rows that are kept."""
+    return Workspace(
+        name="rows",
+        size_bytes=size_bytes,
+        reads=float(window.result[1]),
+        writes=window.image[1] / LINES,
+    )
 
 
 def workspace_bytes(window: WindowShape, channels: int) -> int:

@@ -1,14 +1,11 @@
 """CONV_2D, DEPTHWISE_CONV_2D of one channel and FULLY_CONNECTED on RV32IM cores with vectors."""
 
 import math
-from dataclasses import replace
 
 from codegen.ir import Let
-from codegen.kernels.base.c_kernel import PortableKernel, row_kernel
-from codegen.kernels.base.overlap import forward_sharing
+from codegen.kernels.base.c_kernel import PortableKernel
 from codegen.kernels.base.registry import register
-from codegen.kernels.base.tiles import PixelTiling, patch_line_bytes, tiled_below
-from codegen.kernels.base.walk import params
+from codegen.kernels.base.tiles import PixelTiling, patch_line_bytes
 from codegen.kernels.base.weighted import (
     CONVOLUTION,
     DEPTHWISE,
@@ -18,11 +15,11 @@ from codegen.kernels.base.weighted import (
     WeightedOperator,
 )
 from codegen.kernels.base.window import WindowShape
-from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, WorkspaceArg
 from codegen.kernels.contract import Workspace
 from codegen.kernels.portable.convolution import CONV_2D_S8, DEPTHWISE_S8, FULLY_CONNECTED_S8
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.rv32.packing import scale_reason
+from codegen.kernels.rv32.windowed import WindowedCall, tiled
 from codegen.kernels.zve32x.channels import HEADER, ZVE32X, linked_channels, products_fields
 from codegen.kernels.zve32x.price import conv_instructions
 
@@ -58,36 +55,25 @@ class Zve32xTiled(TiledConv):
             reads=tiles.count * layer.outputs / FEW_CHANNELS,
             writes=float(tiles.count),
         )
-        row = row_kernel(let, "cg_conv2d_s8_zve32x_row", window)
-        return PrimFunc(
-            name=name,
-            let=let,
-            kernel=self.name,
+        call = WindowedCall(
             symbol="cg_conv2d_s8_zve32x",
             sources=(
                 "kernels/zve32x/conv2d_s8_zve32x.c",
                 "kernels/zve32x/copy_s8_zve32x.S",
                 "kernels/zve32x/products_s8_zve32x.S",
             ),
-            headers=(HEADER,),
-            reads=(window.reads(1),),
-            workspaces=(space,),
+            header=HEADER,
+            space=space,
             constants=linked_channels(layer),
-            sharing=forward_sharing(let, 0, tiled_below(window, tiles)),
-            structs=(
-                params(
-                    "cg_conv_params_zve32x",
-                    ("window", window.fields),
-                    ("products", products_fields(layer, let.var.type.zero_point)),
-                    ("in_zero", layer.in_zero),
-                    ("pixels", pixels),
-                ),
+            struct="cg_conv_params_zve32x",
+            fields=(
+                ("products", products_fields(layer, let.var.type.zero_point)),
+                ("in_zero", layer.in_zero),
+                ("pixels", pixels),
             ),
-            call_args=(PARAMS, WorkspaceArg(name=space.name), ARGUMENT, RESULT),
-            pixels_at_once=pixels,
             instructions=conv_instructions(window, pixels, tiles),
-            rows=None if row is None else replace(row, workspace=space),
         )
+        return tiled(call.bound(self, let, name, window), window, tiles, pixels)
 
 
 def tiling_of(window: WindowShape, most: int) -> PixelTiling:
