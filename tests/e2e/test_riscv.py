@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from codegen import resources
 from codegen.driver.options import Options
 from codegen.driver.run import RunConditions, complaints, execute
 from tests.e2e.models import build_model, golden_cases
@@ -29,6 +30,19 @@ def test_outputs_peaks_and_stack(key: str, board: str, tmp_path: Path) -> None:
     bound = built.image.sizes.stack_bound_bytes
     assert complaints(built.models[0], cases, measured, bound) == []
     assert all(0 < (case.stack_peak_bytes or 0) <= (bound or 0) for case in measured.result.cases)
+
+
+@pytest.mark.parametrize("bits", [64, 256])
+def test_vectors_of_other_lengths(bits: int, tmp_path: Path) -> None:
+    """One binary serves vectors of any length; kernels were measured with 128 bits."""
+    text = (resources.folder("boards") / "qemu-virt-rv32v.toml").read_text(encoding="utf-8")
+    assert text.count('"zvl128b"') == 1
+    board = tmp_path / "vectors.toml"
+    board.write_text(text.replace('"zvl128b"', f'"zvl{bits}b"'), encoding="utf-8")
+    built = build_model("speech", Options(board=str(board)), tmp_path / "build")
+    cases = golden_cases("speech")[:1]
+    bound = built.image.sizes.stack_bound_bytes
+    assert complaints(built.models[0], cases, execute(built, cases), bound) == []
 
 
 def test_every_step_stays_within_its_buffers(tmp_path: Path) -> None:
