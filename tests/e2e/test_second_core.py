@@ -309,6 +309,15 @@ def test_a_step_on_core_1_that_leaves_its_buffers(tmp_path: Path) -> None:
         execute(built, [_case()], RunConditions(sandboxed=True))
 
 
+def test_firmware_with_both_cores_of_the_rp2350_is_built(tmp_path: Path) -> None:
+    """Its cores wake each other by hints of theirs; no emulator has the chip."""
+    place = PLACE.format(1).replace("cortex-m33", "hazard3")
+    path, options = _options(tmp_path, GREEDY.replace("4096", "16"), place, "rpi-pico2-riscv")
+    built = build([path], options, tmp_path / "out")
+    assert {"cg_core1_release", "cg_core1_trap"} <= set(built.image.symbols)
+    assert built.image.sizes.core1_stack_bound_bytes is not None
+
+
 def test_a_stack_of_core_1_that_is_too_short(tmp_path: Path) -> None:
     path, options = _options(tmp_path, GREEDY, PLACE.format(1))
     built = build([path], options, tmp_path / "out", emulated=True)
