@@ -307,6 +307,7 @@ class Report:
     constants: Constants | None = None
     reduction: Mapping[str, Any] | None = None
     rounding: Mapping[str, Any] | None = None
+    npu: Mapping[str, Any] | None = None
     elf: Elf | None = None
     steps: tuple[Step, ...] | None = None
     instructions_predicted: int | None = None

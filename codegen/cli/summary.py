@@ -15,6 +15,7 @@ from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
 from codegen.driver.planning import problem_proof
 from codegen.driver.report.certificate import order_text, proof_text, ways_text, work_text
+from codegen.driver.report.npu_report import npu_lines
 from codegen.driver.report.rounding_certificate import rounding_lines
 from codegen.driver.report.sections import copies_line, core1_line
 from codegen.driver.report.several import pool_bound, used_pools
@@ -49,7 +50,7 @@ def show_plan(planned: Planned, sentence: str) -> None:
     _staged(program)
     show_reduction(planned)
     _notes(planned.program)
-    show_lines(list(rounding_lines(planned.program)))
+    show_lines([*rounding_lines(planned.program), *npu_lines(planned.program)])
     show_lines(list(sizes_lines(program)))
 
 
@@ -92,7 +93,7 @@ def show_build(built: Built, options: Options, sentence: str) -> None:
         _time(planned)
         show_reduction(planned)
         _notes(planned.program)
-        show_lines(list(rounding_lines(planned.program)))
+        show_lines([*rounding_lines(planned.program), *npu_lines(planned.program)])
         show_lines(list(sizes_lines(planned.program)))
     show_shared(built.bundle)
     _stacks(built)
@@ -178,7 +179,7 @@ def _show_run(
         _cycles(measured.estimate, built.board.clock_hz)
     show_reduction(planned)
     _notes(planned.program)
-    show_lines(list(rounding_lines(planned.program)))
+    show_lines([*rounding_lines(planned.program), *npu_lines(planned.program)])
 
 
 def _cycles(estimate: "CycleEstimate", clock_hz: int) -> None:

@@ -94,14 +94,20 @@ def _run(data: bytes, folder: Path, board: str, expected: Sequence[np.ndarray], 
 
 
 def _peak(report: Report) -> int:
+    assert report.plan is not None
     return sum(pool.peak_bytes for pool in report.plan.pools)
 
 
 def test_layers_for_the_npu_are_a_step_whose_scratch_holds_their_argument(tmp_path: Path) -> None:
     report = _run(_alone(), tmp_path, "host", [_maxima(_image())])
     assert _peak(report) == SCRATCH
-    places = {buffer.id: buffer.size_bytes for buffer in report.plan.buffers}
-    assert places == {"npu0_0_part0": SCRATCH}
+    assert report.plan is not None and report.plan.buffers is not None
+    assert {buffer.id: buffer.size_bytes for buffer in report.plan.buffers} == {"npu0_0_part0": SCRATCH}
+    assert report.npu is not None
+    [step] = report.npu["steps"]
+    assert (step["device"], step["operations"]) == ("ethos-u55-128", {"pooling": 1})
+    assert step["moved_bytes"] == {"scratch": {"read": BYTES, "written": HALF_BYTES}}
+    assert (step["born_in_scratch"], step["copied_in"]) == (1, 0)
 
 
 def test_layers_on_the_core_lie_in_what_the_npu_leaves_free(tmp_path: Path) -> None:
@@ -147,6 +153,7 @@ def test_scratch_that_the_stream_leaves_alone_is_not_planned(tmp_path: Path) -> 
 @pytest.mark.qemu
 def test_a_network_with_layers_on_both_sides_runs_on_the_board(tmp_path: Path) -> None:
     report = _run(_between(), tmp_path, "mps3-an547", [_negated(_maxima(np.abs(_image())))])
+    assert report.plan is not None and report.constants is not None
     assert {pool.name: pool.peak_bytes for pool in report.plan.pools} == {"dtcm": BYTES, "sram": SCRATCH}
     assert {pool.name for pool in report.constants.pools} == {"itcm", "qspi"}
 

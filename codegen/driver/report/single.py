@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from codegen.driver.report.buffers import program_buffers
 from codegen.driver.report.certificate import certificate, origin
 from codegen.driver.report.code_sizes import CodeSizes
+from codegen.driver.report.npu_report import npu_report
 from codegen.driver.report.output_check import Comparison, ReferenceUsed
 from codegen.driver.report.rounding_certificate import rounding_report
 from codegen.driver.report.sections import copies_report, reduction_report, window_report
@@ -94,6 +95,9 @@ def report(
         "rounding": rounding_report(program),
         "sizes": sizes_report(program),
     }
+    npu = npu_report(program)
+    if npu is not None:
+        document["npu"] = npu
     if sizes is not None:
         document["elf"] = _elf(sizes)
     code = CodeSizes(sizes, called)

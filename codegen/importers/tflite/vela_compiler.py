@@ -5,6 +5,7 @@ It is a package of the registry (extra `npu`): this Python's, or the one that th
 
 import csv
 import importlib.util
+import json
 import re
 import shutil
 import subprocess
@@ -30,6 +31,7 @@ CONFIGURATIONS = (
 _SECONDS = 600
 _KIB = 1024
 _STEM = "network"
+_LEFT = re.compile(r"operator: \w+, ofm: '([^'\n]*)'\s*\n\s*Reason: ([^\n]+)")
 _COMMAND_LINE = "import sys; from ethosu.vela.vela import main; sys.exit(main(sys.argv[1:]))"
 
 
@@ -44,6 +46,8 @@ class Compiled:
     """Vela's estimate of an inference on the NPU, in cycles of the NPU."""
     arena_bytes: int
     """Vela's figure of the SRAM that it takes."""
+    reasons: Mapping[str, str]
+    """Result of an operator that Vela left to the core -> why, in Vela's words."""
 
     @property
     def notes(self) -> Mapping[str, str]:
@@ -52,6 +56,7 @@ class Compiled:
             "vela": self.version,
             "vela_cycles": str(self.cycles),
             "vela_arena_bytes": str(self.arena_bytes),
+            "vela_reasons": json.dumps(dict(self.reasons)),
         }
 
 
@@ -79,6 +84,7 @@ def compiled_for(data: bytes, file_name: str, configuration: str) -> Compiled:
             version=_version(tuple(command)),
             cycles=round(float(figures["cycles_total"])),
             arena_bytes=round(float(figures["sram_memory_used"]) * _KIB),
+            reasons=dict(_LEFT.findall(said)),
         )
 
 
@@ -99,7 +105,7 @@ def _call(words: Sequence[str], file_name: str) -> str:
         raise _failed(file_name, str(error)) from error
     if done.returncode:
         raise _failed(file_name, f"{done.stdout}\n{done.stderr}")
-    return done.stdout
+    return f"{done.stdout}\n{done.stderr}"
 
 
 def _failed(file_name: str, said: str) -> CodegenError:
