@@ -34,6 +34,13 @@ FAULTS = (
     "a weight stream that breaks its format",
     "one command has more weights than the model takes",
     "more work than a run may take",
+    "a read of what the core changed and did not clean from its cache",
+    "a write into a line that the core's cache holds changed, and will write over it",
+    "a read of bytes that nobody has written",
+    "an access to a value of another step",
+    "the core's cache writes an older copy over the NPU's result",
+    "an invalidation drops what the core wrote",
+    "the core would read an older copy of the NPU's result",
 )
 """By `npu_status` of npu_model.h."""
 
@@ -118,9 +125,15 @@ def _library() -> ctypes.CDLL:
     sources = sorted(str(path) for path in (resources.folder("runtime_c") / "npu_model").glob("*.c"))
     with tempfile.TemporaryDirectory(prefix="codegen-npu-") as folder:
         built = Path(folder) / "npu_model.so"
-        done = subprocess.run(
-            [compiler, *_FLAGS, "-o", str(built), *sources], check=False, capture_output=True, text=True
-        )
+        words = [
+            compiler,
+            *_FLAGS,
+            f"-I{resources.folder('runtime_c') / 'include'}",
+            "-o",
+            str(built),
+            *sources,
+        ]
+        done = subprocess.run(words, check=False, capture_output=True, text=True)
         if done.returncode:
             text = f"{compiler} cannot compile the functional model: {done.stderr.strip().splitlines()[-1:]}"
             raise CodegenError(Message(code="E502", text=text, help="install gcc, and libc6-dev"))

@@ -231,11 +231,11 @@ def _tensor(
             continue
         start = registers.long.get(base + number, 0)
         if format_ & 0x40:
-            inside = (depth - 1) // 16 * brick + (rows - 1) * row + ((columns * 16) << element)
+            steps, pixel = ((depth - 1) // 16 * brick, (rows - 1) * row), (columns * 16) << element
         else:
-            inside = (rows - 1) * row + (columns - 1) * column + (depth << element)
-        starts.append(start)
-        stops.append(start + inside)
+            steps, pixel = ((rows - 1) * row, (columns - 1) * column), depth << element
+        starts.append(start + sum(min(step, 0) for step in steps))  # some tensors run backwards
+        stops.append(start + sum(max(step, 0) for step in steps) + pixel)
     return Access(
         region=registers.short.get(region, 0) & 7,
         start=min(starts),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_sigmoid_s16.h -- sigmoid and tanh on int16: one table, interpolated, bit-equal to TFLite.
- * Included by kernels only.
+ * Included by kernels, and by the model of the NPU.
  */
 #ifndef CG_SIGMOID_S16_H
 #define CG_SIGMOID_S16_H

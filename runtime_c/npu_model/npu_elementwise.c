@@ -74,14 +74,16 @@ static void scale_operands(const npu_model *model, const elementwise *op, int64_
     const npu_scale first = npu_scale_of(model->long_registers[NPU_SET_OPA_SCALE]);
     const npu_scale second = npu_scale_of(model->long_registers[NPU_SET_OPB_SCALE]);
     const uint32_t widening = op->first.element_bytes == 1 ? 20 : 15;
+    const npu_rounding rounding =
+        (npu_rounding)(model->short_registers[NPU_SET_IFM_PRECISION] >> 14 & 3U);
     const npu_scale widened = {first.multiplier, first.shift + widening};
     switch (mode) {
     case SCALE_FIRST:
-        *a = npu_rescale(*a * ((int64_t)1 << widening), widened, NPU_ROUND_TWICE);
+        *a = npu_rescale(*a * ((int64_t)1 << widening), widened, rounding);
         *b *= (int64_t)1 << (widening - 1);
         break;
     case SCALE_SECOND:
-        *b = npu_rescale(*b * ((int64_t)1 << widening), widened, NPU_ROUND_TWICE);
+        *b = npu_rescale(*b * ((int64_t)1 << widening), widened, rounding);
         *a *= (int64_t)1 << (widening - 1);
         break;
     default:

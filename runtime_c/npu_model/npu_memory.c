@@ -42,7 +42,11 @@ static const npu_region *region_with(npu_model *model, uint32_t region, uint64_t
 const uint8_t *npu_readable(npu_model *model, uint32_t region, uint64_t address, uint64_t length)
 {
     const npu_region *memory = region_with(model, region, address, length);
-    return memory == NULL ? NULL : memory->bytes + address;
+    if (memory == NULL) {
+        return NULL;
+    }
+    npu_watch_read(model, region, address, length);
+    return memory->bytes + address;
 }
 
 uint8_t *npu_writable(npu_model *model, uint32_t region, uint64_t address, uint64_t length)
@@ -52,7 +56,11 @@ uint8_t *npu_writable(npu_model *model, uint32_t region, uint64_t address, uint6
         npu_fail(model, NPU_WRITES_CONSTANTS, region, address);
         return NULL;
     }
-    return memory == NULL ? NULL : memory->bytes + address;
+    if (memory == NULL) {
+        return NULL;
+    }
+    npu_watch_write(model, region, address, length);
+    return memory->bytes + address;
 }
 
 /* Addresses and strides have 40 bits; sums wrap. */

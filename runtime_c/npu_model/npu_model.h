@@ -27,7 +27,14 @@ typedef enum {
     NPU_WRITES_CONSTANTS, /* a write to a region that may only be read */
     NPU_BAD_WEIGHTS,      /* a weight stream that ends early or breaks its own format */
     NPU_TOO_MANY_WEIGHTS, /* one command's weights exceed the memory that the caller lends */
-    NPU_TOO_MUCH_WORK     /* more element steps than the caller allows */
+    NPU_TOO_MUCH_WORK,    /* more element steps than the caller allows */
+    NPU_NOT_CLEANED,      /* a read of a byte that the core changed in its cache alone */
+    NPU_DIRTY_LINE,       /* a write into a line that the core's cache will write over it */
+    NPU_READS_UNWRITTEN,  /* a read of a byte that nobody has written */
+    NPU_TOUCHES_KEPT,     /* an access to a value of another step */
+    NPU_UNDOES_RESULT,    /* the core's cache writes an older copy over the NPU's result */
+    NPU_LOST_WRITE,       /* an invalidation drops what the core wrote */
+    NPU_NOT_INVALIDATED   /* the core would read an older copy of the NPU's result */
 } npu_status;
 
 typedef struct {

@@ -6,7 +6,7 @@
 #ifndef CODEGEN_NPU_PARTS_H
 #define CODEGEN_NPU_PARTS_H
 
-#include "npu_model.h"
+#include "npu_watch.h"
 
 #define NPU_LUT_BYTES 2048
 
@@ -112,6 +112,7 @@ typedef struct {
     const npu_device *device;
     const npu_region *regions;
     npu_work work;
+    npu_watch *const *watches;               /* of the regions; NULL: none */
     uint16_t short_registers[NPU_REGISTERS]; /* parameters of commands without payload */
     uint64_t long_registers[NPU_REGISTERS];  /* payloads, with the parameter in bits 32 to 47 */
     uint8_t lut[NPU_LUT_BYTES];
@@ -158,6 +159,11 @@ int32_t npu_load(npu_model *model, const npu_tensor *tensor, uint32_t y, uint32_
 void npu_store(npu_model *model, const npu_tensor *tensor, uint32_t y, uint32_t x, uint32_t c,
                int32_t value);
 
+/* npu_watch.c: a byte that may not be accessed is a fault; a written one is newer than the core's.
+ */
+void npu_watch_read(npu_model *model, uint32_t region, uint64_t address, uint64_t length);
+void npu_watch_write(npu_model *model, uint32_t region, uint64_t address, uint64_t length);
+
 /* npu_scaling.c */
 int64_t npu_rescale(int64_t value, npu_scale scale, npu_rounding rounding);
 npu_scale npu_scale_of(uint64_t reg);
@@ -165,6 +171,12 @@ npu_scale npu_mean_scale(uint32_t elements);
 npu_rounding npu_result_rounding(const npu_model *model);
 void npu_finish(npu_model *model, const npu_tensor *result, uint32_t y, uint32_t x, uint32_t c,
                 int64_t scaled);
+
+/* npu_modes.c */
+void npu_check_modes(npu_model *model, uint32_t code);
+
+/* npu_sigmoids.c: of arguments from 0 on in steps of 1 / 24, in units of 2^-16. */
+extern const uint16_t npu_sigmoids[256];
 
 /* npu_weights.c */
 typedef struct {

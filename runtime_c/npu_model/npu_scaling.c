@@ -3,10 +3,16 @@
  * npu_scaling.c -- from an accumulator to a stored element: scale, rounding, zero point, clipping,
  * lookup table.
  */
+#include "cg_sigmoid_s16.h"
 #include "npu_parts.h"
 
+#define TANH      3U
+#define SIGMOID   4U
 #define LUT_FIRST 16U
 #define LUT_SLOT  256U
+
+#define CURVE_LIMIT ((int64_t)1 << 24) /* far behind where both functions are flat */
+#define CLIP_UINT8  2U                 /* of the bits that force the range of clipping */
 
 /* 96 bits of value x multiplier, by halves: C11 has no wider type than 64 bits. */
 typedef struct {
@@ -99,6 +105,11 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high)
     return value < low ? low : value > high ? high : value;
 }
 
+static uint32_t clip_of(const npu_model *model)
+{
+    return model->short_registers[NPU_SET_ACTIVATION] >> 12 & 7U;
+}
+
 static int32_t table_byte(const npu_model *model, uint32_t slot, uint32_t index, uint32_t bytes)
 {
     uint32_t bits = 0;
@@ -119,33 +130,48 @@ static int32_t interpolated(const npu_model *model, uint32_t slot, int32_t value
     return base + ((slope * (int32_t)(offset & 127U) + 64) >> 7);
 }
 
+/*
+ * The device's own functions of 16 bits, of numbers in units of 1 / (3 x 4096). Its tables are not
+ * published: these are TensorFlow Lite's, for which Vela chooses those units.
+ */
+static int64_t curve(uint32_t function, int64_t value)
+{
+    const int32_t scaled = (int32_t)clamp(value, -CURVE_LIMIT, CURVE_LIMIT);
+    return function == TANH ? cg_tanh_s16(npu_sigmoids, scaled)
+                            : cg_sigmoid_s16(npu_sigmoids, scaled);
+}
+
+static int64_t clipped(const npu_model *model, const npu_tensor *result, bool has_sign,
+                       int64_t value)
+{
+    const uint16_t low = model->short_registers[NPU_SET_ACTIVATION_MIN];
+    const uint16_t high = model->short_registers[NPU_SET_ACTIVATION_MAX];
+    if (result->element_bytes == 4 && clip_of(model) == 0) {
+        return clamp(value, INT32_MIN, INT32_MAX);
+    }
+    return has_sign ? clamp(value, (int16_t)low, (int16_t)high) : clamp(value, low, high);
+}
+
 /* Adds the zero point, clips, looks up and stores one element of the result. */
 void npu_finish(npu_model *model, const npu_tensor *result, uint32_t y, uint32_t x, uint32_t c,
                 int64_t scaled)
 {
-    const uint16_t activation = model->short_registers[NPU_SET_ACTIVATION];
-    const uint32_t function = activation & 31U;
-    const uint32_t clip = activation >> 12 & 7U;
+    const uint32_t function = model->short_registers[NPU_SET_ACTIVATION] & 31U;
+    const uint32_t clip = clip_of(model);
+    const bool has_sign = clip == 0 ? result->has_sign : clip != CLIP_UINT8;
+    const bool is_curve = function == TANH || function == SIGMOID;
     int64_t value = scaled + result->zero_point;
-    if (result->element_bytes == 4 && clip == 0) {
-        value = clamp(value, INT32_MIN, INT32_MAX);
-    } else {
-        const uint16_t low = model->short_registers[NPU_SET_ACTIVATION_MIN];
-        const uint16_t high = model->short_registers[NPU_SET_ACTIVATION_MAX];
-        const bool has_sign = clip == 0 ? result->has_sign : clip != 2;
-        value = has_sign ? clamp(value, (int16_t)low, (int16_t)high) : clamp(value, low, high);
+    if (is_curve && result->element_bytes == 2) {
+        value = curve(function, value); /* before it is clipped: its argument has more bits */
+    } else if (function != 0 && function < LUT_FIRST) {
+        npu_fail(model, NPU_NOT_MODELLED, 0, function);
     }
-    if (function >= LUT_FIRST) {
-        const uint32_t slot = function - LUT_FIRST;
-        if (result->element_bytes == 2) {
-            value = interpolated(model, slot, (int32_t)value);
-        } else {
-            const bool has_sign = clip == 0 ? result->has_sign : clip != 2;
-            const uint32_t index = (uint32_t)(value + (has_sign ? 128 : 0)) & 255U;
-            value = table_byte(model, slot, index, result->element_bytes);
-        }
-    } else if (function != 0) {
-        npu_fail(model, NPU_NOT_MODELLED, 0, activation);
+    value = clipped(model, result, has_sign, value);
+    if (function >= LUT_FIRST && result->element_bytes == 2) {
+        value = interpolated(model, function - LUT_FIRST, (int32_t)value);
+    } else if (function >= LUT_FIRST) {
+        const uint32_t index = (uint32_t)(value + (has_sign ? 128 : 0)) & 255U;
+        value = table_byte(model, function - LUT_FIRST, index, result->element_bytes);
     }
     npu_store(model, result, y, x, c, (int32_t)value);
 }

@@ -11,6 +11,7 @@
 #define KIND_BITS   0xc000U
 #define OWN_MEMORY  0x100U /* of a region register: the device's own memory, not a region */
 #define REGION_BITS 7U
+#define STRIDE_MODE 9U /* bit of a region register from which on its dimensions stand */
 
 typedef struct {
     const char *name;
@@ -47,17 +48,11 @@ static void move_bytes(uint8_t *to, const uint8_t *from, size_t length)
     }
 }
 
-static void copy_memory(npu_model *model)
+/* `length` bytes from one memory to another, the second perhaps the device's own. */
+static void copy_bytes(npu_model *model, uint64_t from, uint64_t to, uint64_t length)
 {
     const uint16_t source = model->short_registers[NPU_SET_DMA0_SRC_REGION];
     const uint16_t target = model->short_registers[NPU_SET_DMA0_DST_REGION];
-    const uint64_t from = model->long_registers[NPU_SET_DMA0_SRC];
-    const uint64_t to = model->long_registers[NPU_SET_DMA0_DST];
-    const uint64_t length = model->long_registers[NPU_SET_DMA0_LEN];
-    if ((source & ~REGION_BITS) != 0 || (target & ~(REGION_BITS | OWN_MEMORY)) != 0) {
-        npu_fail(model, NPU_NOT_MODELLED, 0, NPU_OP_DMA_START);
-        return;
-    }
     npu_spend(model, length / 16 + 1);
     const uint8_t *bytes = npu_readable(model, source & REGION_BITS, from, length);
     if (bytes == NULL || npu_failed(model)) {
@@ -78,27 +73,53 @@ static void copy_memory(npu_model *model)
     memcpy(model->lut + offset, bytes, (size_t)length);
 }
 
-/* Whether a tensor runs backwards, as MIRROR_PAD's do: where its base lies then is not published.
- */
-static bool runs_backwards(const npu_model *model)
+/* Dimensions of a copy's source or target: 1 to 3; 4 is none. */
+static uint32_t dimensions(uint16_t region)
 {
-    static const uint16_t strides[] = {NPU_SET_IFM_STRIDE_X,  NPU_SET_IFM_STRIDE_Y,
-                                       NPU_SET_OFM_STRIDE_X,  NPU_SET_OFM_STRIDE_Y,
-                                       NPU_SET_IFM2_STRIDE_X, NPU_SET_IFM2_STRIDE_Y};
-    for (size_t i = 0; i < sizeof strides / sizeof *strides; i++) {
-        if ((model->long_registers[strides[i]] >> 39 & 1U) != 0) {
-            return true;
-        }
+    return (region >> STRIDE_MODE & 3U) + 1U;
+}
+
+/*
+ * Pieces of the length register's bytes, as many as the sizes say. A side of one dimension goes on
+ * where its last piece ended; others leave a gap after a piece, and after a row of pieces.
+ */
+static void copy_memory(npu_model *model)
+{
+    const uint16_t source = model->short_registers[NPU_SET_DMA0_SRC_REGION];
+    const uint16_t target = model->short_registers[NPU_SET_DMA0_DST_REGION];
+    const uint32_t inner = dimensions(source);
+    const uint32_t outer = dimensions(target);
+    const uint32_t most = inner > outer ? inner : outer;
+    const uint32_t pieces = most > 1 ? model->short_registers[NPU_SET_DMA0_SIZE0] : 1;
+    const uint32_t rows = most > 2 ? model->short_registers[NPU_SET_DMA0_SIZE1] : 1;
+    const uint64_t length = model->long_registers[NPU_SET_DMA0_LEN];
+    const uint64_t gap = model->long_registers[NPU_SET_DMA0_SKIP0];
+    const uint64_t row_gap = model->long_registers[NPU_SET_DMA0_SKIP1];
+    uint64_t from = model->long_registers[NPU_SET_DMA0_SRC];
+    uint64_t to = model->long_registers[NPU_SET_DMA0_DST];
+    if (most > 3 || (source & OWN_MEMORY) != 0) {
+        npu_fail(model, NPU_NOT_MODELLED, 0, NPU_OP_DMA_START);
+        return;
     }
-    return false;
+    for (uint32_t row = 0; row < rows; row++) {
+        for (uint32_t piece = 0; piece < pieces && !npu_failed(model); piece++) {
+            copy_bytes(model, from, to, length);
+            from += length + (inner > 1 ? gap : 0);
+            to += length + (outer > 1 ? gap : 0);
+        }
+        from += inner > 2 ? row_gap : 0;
+        to += outer > 2 ? row_gap : 0;
+    }
 }
 
 /* Runs an operation; returns false where `code` is none. */
 static bool start(npu_model *model, uint32_t code, uint32_t parameter)
 {
-    if (code >= NPU_OP_CONV && code <= NPU_OP_ELEMENTWISE && runs_backwards(model)) {
-        npu_fail(model, NPU_NOT_MODELLED, 0, code);
-        return true;
+    if (code >= NPU_OP_CONV && code <= NPU_OP_ELEMENTWISE) {
+        npu_check_modes(model, code);
+        if (npu_failed(model)) {
+            return true;
+        }
     }
     switch (code) {
     case NPU_OP_CONV:
@@ -126,30 +147,26 @@ static bool start(npu_model *model, uint32_t code, uint32_t parameter)
     }
 }
 
-/* Names of long registers that exist, as ranges of codes. */
-static bool is_long_register(uint32_t code)
-{
-    return code <= NPU_SET_IFM_STRIDE_C ||
-           (code >= NPU_SET_OFM_BASE0 && code <= NPU_SET_OFM_STRIDE_C) ||
-           (code >= NPU_SET_WEIGHT_BASE && code <= NPU_SET_OPB_SCALE) ||
-           (code >= NPU_SET_DMA0_SRC && code <= NPU_SET_DMA0_SKIP1) ||
-           (code >= NPU_SET_IFM2_BASE0 && code <= NPU_SET_IFM2_STRIDE_C) ||
-           (code >= NPU_SET_WEIGHT1_BASE && code <= NPU_SET_SCALE1_LENGTH);
-}
+/* Which registers exist: sixteen codes a number, those with payload and those without. */
+static const uint16_t long_codes[NPU_REGISTERS / 16] = {
+    [0x0] = 0x007f, [0x1] = 0x007f, [0x2] = 0x007f, [0x3] = 0x001f, [0x8] = 0x007f, [0x9] = 0x000f,
+};
+static const uint16_t short_codes[NPU_REGISTERS / 16] = {
+    [0x10] = 0xbebf, [0x11] = 0x9dfe, [0x12] = 0xa3ff, [0x13] = 0x000f, [0x18] = 0xbe23,
+};
 
-static bool is_short_register(uint32_t code)
+static bool is_register(const uint16_t *codes, uint32_t code)
 {
-    return (code >= NPU_SET_IFM_PAD_TOP && code <= NPU_SET_DMA0_SIZE1) ||
-           (code >= NPU_SET_IFM2_BROADCAST && code <= NPU_SET_IFM2_REGION);
+    return code < NPU_REGISTERS && (codes[code / 16] >> code % 16 & 1U) != 0;
 }
 
 static void run_word(npu_model *model, uint32_t word, uint32_t payload)
 {
     const uint32_t code = word & CODE_BITS;
     const uint32_t parameter = word >> 16;
-    if ((word & KIND_BITS) == HAS_PAYLOAD && is_long_register(code)) {
+    if ((word & KIND_BITS) == HAS_PAYLOAD && is_register(long_codes, code)) {
         model->long_registers[code] = (uint64_t)parameter << 32 | payload;
-    } else if ((word & KIND_BITS) == 0 && is_short_register(code)) {
+    } else if ((word & KIND_BITS) == 0 && is_register(short_codes, code)) {
         model->short_registers[code] = (uint16_t)parameter;
     } else if ((word & KIND_BITS) != 0 || !start(model, code, parameter)) {
         npu_fail(model, NPU_UNKNOWN_COMMAND, 0, word & 0xffffU);

@@ -11,6 +11,8 @@ from codegen.program.program import Program
 
 _FOLDERS = ("npu_model", "npu_port")
 """Below runtime_c."""
+_CURVES = "cg_sigmoid_s16.h"
+"""Sigmoid and tanh, which the model shares with the kernels."""
 _STREAM = "command_stream"
 """Role of the constant that holds a step's command stream."""
 
@@ -26,6 +28,7 @@ def npu_files(programs: Sequence[Program]) -> Mapping[str, str]:
         for folder in _FOLDERS
         for path in sorted((runtime / folder).glob("*.[ch]"))
     }
+    copied[f"firmware/npu_model/{_CURVES}"] = (runtime / "include" / _CURVES).read_text(encoding="utf-8")
     weights = max(map(_most_weights, prims))
     return {**copied, "firmware/npu_port/npu_weights_memory.c": fill("c/npu_memory.c.j2", weights=weights)}
 

@@ -17,5 +17,5 @@ region, and computes what the device computes, bit by bit. It needs the host's C
 are all on the NPU can be run; others are listed.""",
         ),
     },
-    docs=("guides/npu.md",),
+    docs=("guides/npu.md", "npu_commands.md"),
 )

@@ -1,9 +1,12 @@
 """The functional model on streams written by hand, against arithmetic on whole numbers."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 from codegen.ethos_u.functional_model import run_stream
+from codegen.ir.ops.base import curves
 from tests.tools.npu import streams
 from tests.tools.npu.streams import UNIT
 
@@ -120,17 +123,47 @@ def test_a_padded_mean_divides_by_what_each_window_has() -> None:
     np.testing.assert_array_equal(_stored(scratch, (2, 2), 64), [[5, 5], [4, 6]])
 
 
-def test_tensors_that_run_backwards_are_refused() -> None:
+def test_a_result_with_a_negative_stride_is_written_backwards() -> None:
+    """Its base is the pixel that is written before all others, as MIRROR_PAD's border is."""
+    scratch = _with(np.array([[1, 2], [3, 4], [5, 6]]))
     words = streams.stream(
-        streams.image((2, 2, 1), 0, 0),
-        streams.result((2, 2, 1), 0, 64),
+        streams.image((3, 2, 1), 0, 0),
+        streams.result((3, 2, 1), 0, 64 + 4),
         streams.long(0x015, -2, 0xFF),
         streams.kernel(1, 1),
         [POOL | MAXIMUM << 16],
     )
-    fault = _run(words, np.zeros(SCRATCH, np.uint8))
-    assert fault is not None
-    assert fault.startswith("a command or mode that the model leaves out")
+    assert _run(words, scratch) is None
+    np.testing.assert_array_equal(_stored(scratch, (3, 2), 64), [[5, 6], [3, 4], [1, 2]])
+
+
+@pytest.mark.parametrize(("function", "curve"), [(3, curves.tanh), (4, curves.sigmoid)])
+def test_curves_of_int16_are_those_of_tflite(
+    function: int, curve: Callable[[np.ndarray], np.ndarray]
+) -> None:
+    """All of the 16 bits at once, scaled by 6 / 2 to units of 1 / (3 x 4096), which takes 18 bits."""
+    values = np.arange(-32768, 32768, dtype="<i2")
+    memory = np.concatenate([values, np.zeros_like(values)]).view(np.uint8)
+    shape = (256, 256, 1)
+    words = streams.stream(
+        streams.image(shape, 0, 0),
+        streams.short(0x105, 0x5),
+        [word for code in (0x004, 0x014) for word in streams.long(code, 2)],
+        [word for code in (0x005, 0x015) for word in streams.long(code, 512)],
+        streams.result(shape, 0, 2 * values.size, is_global=True),
+        streams.short(0x114, 0x103),
+        streams.long(0x014, 2),
+        streams.long(0x015, 512),
+        streams.long(0x024, 6, 1),
+        streams.short(0x125, function),
+        streams.short(0x126, -32768),
+        streams.short(0x127, 32767),
+        streams.kernel(1, 1),
+        [POOL | AVERAGE << 16],
+    )
+    assert _run(words, memory) is None
+    right = curve(values.astype(np.int64) * 3)
+    np.testing.assert_array_equal(memory.view("<i2")[values.size :], right)
 
 
 def test_a_copy_moves_constants_to_the_scratch() -> None:
