@@ -6,7 +6,7 @@
  * is a fault.
  *
  * Source: Semihosting for AArch32 and AArch64 (Arm, 2.0): SYS_OPEN of the console ":tt", SYS_WRITE,
- * SYS_READ. RISC-V Semihosting (0.3) has the same calls.
+ * SYS_READ; other cores have the same calls.
  */
 #include "cg_port.h"
 

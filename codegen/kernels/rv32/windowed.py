@@ -1,4 +1,4 @@
-"""Calls of RISC-V kernels that copy or pack windows into a workspace first, by scalars or by vectors."""
+"""Calls of RV32 kernels that copy or pack windows into a workspace first, by scalars or by vectors."""
 
 from dataclasses import dataclass, replace
 
