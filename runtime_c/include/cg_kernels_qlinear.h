@@ -66,16 +66,16 @@ typedef struct {
     int32_t out_zero;
     float scale;
     float out_scale;
-} cg_qlinear_resize_params;
+} cg_table_resize_params;
 
 /*
  * Each element from four, as real numbers. `rows` and `columns`: the one in front of each of the
  * result; behind it is the next, or itself if it is the last. Shares are two each, of the one in
  * front first. No overlap.
  */
-void cg_qlinear_resize_s8(const cg_qlinear_resize_params *params, const int32_t *rows,
-                          const cg_f32 *row_shares, const int32_t *columns,
-                          const cg_f32 *column_shares, const int8_t *input, int8_t *output);
+void cg_table_resize_s8(const cg_table_resize_params *params, const int32_t *rows,
+                        const cg_f32 *row_shares, const int32_t *columns,
+                        const cg_f32 *column_shares, const int8_t *input, int8_t *output);
 
 /* ---- numbers without scales, of any element type ------------------------------------------ */
 

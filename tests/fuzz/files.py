@@ -24,7 +24,7 @@ def _has_weight_zero(layer: Layer) -> bool:
 
 
 def _rounds_halves_up(layer: Layer) -> bool:
-    return isinstance(layer.let.call.attrs, ops.PoolAttrs) and layer.let.call.attrs.halves_up
+    return isinstance(ops.rounding_of(layer.let.call.attrs), ops.HalvesUp)
 
 
 class File:

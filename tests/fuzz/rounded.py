@@ -10,15 +10,24 @@ from dataclasses import replace
 import numpy as np
 
 from codegen.ir import ConstRef, DType, Quantization, TensorType
-from codegen.ir.ops import ONNX, HybridRounding, OnnxRounding, RoundedAttrs, Rounding, TfliteRounding
+from codegen.ir.ops import (
+    ONNX,
+    HalvesUp,
+    HybridRounding,
+    OnnxRounding,
+    RoundedAttrs,
+    Rounding,
+    TfliteRounding,
+)
 from codegen.ir.ops.base.operands import operand
 from codegen.kernels import Kernel, kernels_for
 from codegen.kernels.fpu.convolution import FpuProductHalves
-from codegen.kernels.portable.convolution import Conv2DHalves, FullyConnectedHalves
+from codegen.kernels.portable.convolution import CONV_2D_F32W16, FULLY_CONNECTED_F32W16
 from tests.kernels.layers import Layer, integer, symmetric
 
 _SUFFIXES: Mapping[type[Rounding], str] = {
     TfliteRounding: "",
+    HalvesUp: "",
     OnnxRounding: "/onnx",
     HybridRounding: "/hybrid",
 }
@@ -34,7 +43,7 @@ WITHOUT_ENGINE = ROUNDED | PAIRS | HALVES
 
 def kind_of(kernel: Kernel) -> str:
     """Kind of the layers that it runs: the operator, and how it is rounded if not as TFLite does."""
-    if isinstance(kernel, Conv2DHalves | FullyConnectedHalves | FpuProductHalves):
+    if kernel in (CONV_2D_F32W16, FULLY_CONNECTED_F32W16) or isinstance(kernel, FpuProductHalves):
         return f"{kernel.op}/halves"
     return kernel.op + _SUFFIXES[kernel.rounding]
 

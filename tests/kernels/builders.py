@@ -209,7 +209,7 @@ def pool(op: str) -> Callable[[Generator, DType], Layer]:
             window=window.kernel, stride=window.stride, padding=window.padding, activation=activation(rng)
         )
         if dtype is DType.INT8 and op == "AVERAGE_POOL_2D" and rng.random() < 0.3:
-            attrs = replace(attrs, halves_up=True)
+            attrs = replace(attrs, rounding=ops.HalvesUp())
         return layer(op, attrs, (image,), image.type)
 
     return build

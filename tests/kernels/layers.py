@@ -8,11 +8,13 @@ from numpy.random import Generator
 
 from codegen.ir import Call, ConstRef, DType, Let, Quantization, TensorType, Var
 from codegen.ir.ops import (
+    TFLITE,
     Activation,
     Attrs,
     ConvAttrs,
     DepthwiseConvAttrs,
     FullyConnectedAttrs,
+    HalvesUp,
     PoolAttrs,
     find_op,
 )
@@ -146,8 +148,8 @@ def symmetric(layer: Layer) -> Layer:
     call = layer.let.call
     attrs, args = call.attrs, call.args
     weights = args[1] if len(args) > 1 else None
-    if isinstance(attrs, PoolAttrs) and attrs.halves_up:
-        attrs = replace(attrs, halves_up=False)
+    if isinstance(attrs, PoolAttrs) and isinstance(attrs.rounding, HalvesUp):
+        attrs = replace(attrs, rounding=TFLITE)
     elif isinstance(attrs, ConvAttrs | DepthwiseConvAttrs | FullyConnectedAttrs) and weights is not None:
         meaning = weights.type.quantization
         if meaning is None or not any(meaning.zero_points):

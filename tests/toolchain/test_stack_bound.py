@@ -3,6 +3,7 @@ Cycle estimates against sums done by hand from the manuals' tables.
 """
 
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +145,51 @@ def test_assembly_can_declare_what_its_instructions_hide(tmp_path: Path) -> None
     assert "declare the frame with .set cg_frame_entry, BYTES" in str(raised.value)
     declared = f"    .global cg_frame_entry\n    .set cg_frame_entry, 40\n{text}"
     assert bound(tmp_path, declared, suffix="S").path == (("entry", 40),)
+
+
+@pytest.mark.usefixtures("uncached")
+@pytest.mark.parametrize(("core", "hidden"), [("m0", {"__gnu_thumb1_case_uqi"}), ("m4", set[str]())])
+def test_calls_are_those_of_the_compilers_graph(tmp_path: Path, core: str, hidden: set[str]) -> None:
+    """Two sources of calls. gcc's own has not the helper that Thumb-1's switches call (decision 105)."""
+    text = """
+int small(int x);
+__attribute__((noinline)) int small(int x) { return x * 9; }
+static __attribute__((noinline)) int inner(int x) { return small(x + 1) ^ small(x); }
+int entry(int x, int y);
+int entry(int x, int y)
+{
+    switch (x) {
+    case 0: return inner(y);
+    case 1: return small(y) + 7;
+    case 2: return inner(4) - y;
+    case 3: return small(y + 2) - 1;
+    case 4: return inner(y) * 3;
+    case 5: return small(6);
+    default: return 0;
+    }
+}
+"""
+    (tmp_path / "code.c").write_text(text)
+    words = ["arm-none-eabi-gcc", *CORES[core], "-Os", "-ffunction-sections", "-fcallgraph-info=su"]
+    subprocess.run([*words, "-c", "code.c", "-o", "code.o"], cwd=tmp_path, check=True)
+    subprocess.run(
+        [*words, "-nostdlib", "-Wl,-e,entry", "code.o", "-lc", "-lgcc", "-o", "code.elf"],
+        cwd=tmp_path,
+        check=True,
+    )
+    functions = callgraph.read(tmp_path / "code.elf", elf.read(tmp_path / "code.elf"), FAMILY)
+    edges = re.findall(
+        r'sourcename: "(?:\S+:)?(\w+)" targetname: "(?:\S+:)?(\w+)"', (tmp_path / "code.ci").read_text()
+    )
+    names = ("entry", "inner", "small")
+    calls = {
+        (code.name, functions[address].name)
+        for code in functions.values()
+        for address in code.calls
+        if code.name in names
+    }
+    assert set(edges) <= calls and len(edges) >= 4
+    assert {callee for _, callee in calls - set(edges)} == hidden
 
 
 @pytest.mark.parametrize("core", CORES)

@@ -18,7 +18,7 @@ from codegen.ir.ops import (
     MeanAttrs,
     PlainAttrs,
 )
-from codegen.ir.ops.qlinear.plain import TRUTHS
+from codegen.ir.ops.plain import TRUTHS
 
 Translator = Callable[[Site], Value]
 

@@ -42,7 +42,7 @@ from codegen.importers.printable_names import identifiers, printable
 from codegen.importers.reporting import AlreadyReported, ImportProblem, ImportReport, Refused
 from codegen.ir import DType, Function, Source, TensorType, Var
 from codegen.ir.ops import OPS, USER, ReshapeAttrs
-from codegen.ir.ops.qlinear.plain import TYPES
+from codegen.ir.ops.plain import TYPES
 from codegen.passes.stored_halves import STORED_AS
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from codegen.importers.onnx.layouts import Computed, StepList, StoredAs, computed
 from codegen.ir import DType, Quantization
 from codegen.ir.ops import Attrs
-from codegen.ir.ops.qlinear.plain import ConvertAttrs, PlainAttrs
+from codegen.ir.ops.plain import ConvertAttrs, PlainAttrs
 
 _OTHER_SIGN = MappingProxyType(
     {DType.UINT8: (DType.INT8, -128), DType.INT8: (DType.UINT8, 128)}

@@ -18,10 +18,19 @@ from codegen.importers.onnx.no_elements import without_elements
 from codegen.importers.reporting import Refused
 from codegen.ir import Arg, Call, Constant, ConstRef, DType, Let, Quantization, Source, TensorType, Var
 from codegen.ir.evaluate import evaluate_let
-from codegen.ir.ops import OPS, Attrs, ConcatAttrs, ReshapeAttrs, TransposeAttrs, find_op, gathering, layout
+from codegen.ir.ops import (
+    OPS,
+    Attrs,
+    ConcatAttrs,
+    ReshapeAttrs,
+    TransposeAttrs,
+    find_op,
+    gathering,
+    layout,
+    plain,
+)
 from codegen.ir.ops.base.weighted import WeightedOp
-from codegen.ir.ops.qlinear import plain
-from codegen.ir.ops.qlinear.plain import PlainAttrs
+from codegen.ir.ops.plain import PlainAttrs
 from codegen.passes.pipeline import substitute_let
 
 Axes = tuple[int, ...]

@@ -12,10 +12,13 @@ from codegen.ir.ops import (
     elementwise,
     gathering,
     layout,
+    lookup,
     nonlinear,
     pairwise,
+    plain,
     pooling,
     reducing,
+    resizing,
     scalar_functions,
 )
 from codegen.ir.ops.base.activation import ActivatedAttrs, Activation
@@ -55,6 +58,7 @@ from codegen.ir.ops.base.attrs import (
 from codegen.ir.ops.base.rounding import (
     ONNX,
     TFLITE,
+    HalvesUp,
     HybridRounding,
     OnnxRounding,
     RoundedAttrs,
@@ -66,14 +70,9 @@ from codegen.ir.ops.gated import GATED
 from codegen.ir.ops.inserted import DEVICE_COPY, LOOP, SHIFT, LoopAttrs
 from codegen.ir.ops.nonlinear import Pointwise
 from codegen.ir.ops.npu_layers import OPERATORS as NPU
-from codegen.ir.ops.qlinear import OPERATORS as QLINEAR
-from codegen.ir.ops.qlinear import (
-    ConvertAttrs,
-    PlainAttrs,
-    QLinearResizeAttrs,
-)
-from codegen.ir.ops.qlinear.plain import PlainConvert
+from codegen.ir.ops.plain import ConvertAttrs, PlainAttrs, PlainConvert
 from codegen.ir.ops.recurrent import LSTM, SVDF_STEPS
+from codegen.ir.ops.resizing import TableResizeAttrs
 from codegen.ir.ops.user import User, UserAttrs, UserKernel
 
 _FAMILIES = (
@@ -103,7 +102,8 @@ USER = User()
 """Not one of them: what it computes is known to a function of the user's alone."""
 
 
-_UNLISTED = (USER, SHIFT, LSTM, *GATED, *SVDF_STEPS, DEVICE_COPY, LOOP, *QLINEAR, *audio.PARTS, *NPU)
+_OF_ONNX = (*lookup.OPERATORS, *plain.OPERATORS, *resizing.OPERATORS)
+_UNLISTED = (USER, SHIFT, LSTM, *GATED, *SVDF_STEPS, DEVICE_COPY, LOOP, *_OF_ONNX, *audio.PARTS, *NPU)
 
 
 def find_op(name: str) -> Op | None:
@@ -119,7 +119,6 @@ __all__ = [
     "ONNX",
     "OPS",
     "POINTWISE",
-    "QLINEAR",
     "SHIFT",
     "TFLITE",
     "USER",
@@ -143,6 +142,7 @@ __all__ = [
     "GatedAttrs",
     "GatherAttrs",
     "GeluAttrs",
+    "HalvesUp",
     "HybridRounding",
     "LeakyReluAttrs",
     "LogAttrs",
@@ -159,7 +159,6 @@ __all__ = [
     "PlainAttrs",
     "Pointwise",
     "PoolAttrs",
-    "QLinearResizeAttrs",
     "ReshapeAttrs",
     "ResizeAttrs",
     "RoundedAttrs",
@@ -167,6 +166,7 @@ __all__ = [
     "ShiftAttrs",
     "SoftmaxAttrs",
     "StridedSliceAttrs",
+    "TableResizeAttrs",
     "TfliteRounding",
     "TransposeAttrs",
     "UserAttrs",

@@ -27,7 +27,7 @@ from codegen.ir.ops.base.operands import (
     window_reads,
 )
 from codegen.ir.ops.base.parameters import mean_multiplier
-from codegen.ir.ops.base.rounding import OnnxRounding, rounding_of
+from codegen.ir.ops.base.rounding import HalvesUp, OnnxRounding, rounding_of
 from codegen.ir.ops.base.taps import Meeting, axes_of, meetings
 from codegen.ir.types import DType, TensorType
 
@@ -44,7 +44,7 @@ def average_pool(attrs: PoolAttrs, values: Arrays, result: TensorType) -> np.nda
         count[tap.results] += 1
     if not result.dtype.is_integer:
         return activated(total / count.astype(np.float32), attrs, result)
-    if attrs.halves_up:
+    if isinstance(attrs.rounding, HalvesUp):
         return activated((total + count // 2) // count, attrs, result)
     magnitude = (np.abs(total) + count // 2) // count
     return activated(np.sign(total) * magnitude, attrs, result)
@@ -161,7 +161,7 @@ class AveragePool2D(_PoolOperator):
         stored_limits(attrs, result)
 
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
-        """Source: reference_integer_ops::AveragePool; with `halves_up` reference_ops::AveragePool. As ONNX
+        """Source: reference_integer_ops::AveragePool; with `HalvesUp` reference_ops::AveragePool. As ONNX
         rounds it a sum, whose padding counts as zero, times its factor in float32."""
         pool, rounding = narrow(attrs, PoolAttrs), rounding_of(attrs)
         if isinstance(rounding, OnnxRounding):

@@ -8,7 +8,7 @@ import numpy as np
 
 from codegen.ir import DType, Let, Target, TensorType, Var
 from codegen.ir.ops.base.operands import operand
-from codegen.ir.ops.base.rounding import rounding_of
+from codegen.ir.ops.base.rounding import OnnxRounding, rounding_of
 from codegen.kernels.base.registry import Kernel
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.block import RowKernel
@@ -55,7 +55,8 @@ class PortableKernel(Kernel):
     @property
     def header(self) -> str:
         """Header of the runtime that declares the functions."""
-        return "cg_kernels_s16.h" if DType.INT16 in (self.argument, self.result) else "cg_kernels.h"
+        family = "cg_kernels_qlinear" if self.rounding is OnnxRounding else "cg_kernels"
+        return f"{family}_s16.h" if DType.INT16 in (self.argument, self.result) else f"{family}.h"
 
     @property
     def symbol(self) -> str:

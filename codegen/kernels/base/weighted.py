@@ -261,8 +261,8 @@ class _FullyConnected(WeightedOperator):
 
 
 CONVOLUTION, DEPTHWISE, FULLY_CONNECTED = _Convolution(), _Depthwise(), _FullyConnected()
-QLINEAR_CONVOLUTION, QLINEAR_DEPTHWISE = _Convolution(OnnxRounding), _Depthwise(OnnxRounding)
-QLINEAR_FULLY_CONNECTED = _FullyConnected(OnnxRounding)
+ONNX_CONVOLUTION, ONNX_DEPTHWISE = _Convolution(OnnxRounding), _Depthwise(OnnxRounding)
+ONNX_FULLY_CONNECTED = _FullyConnected(OnnxRounding)
 
 
 class TiledConv(FastKernel):

@@ -7,23 +7,18 @@ from dataclasses import replace
 import numpy as np
 
 from codegen.ir import Let
-from codegen.ir.ops import OnnxRounding, Padding2D
+from codegen.ir.ops import Padding2D
 from codegen.ir.ops.base.fixed_point import wrap_int32
 from codegen.ir.ops.base.weighted import weight_zero_point
-from codegen.kernels.base.c_kernel import PortableKernel, arg_type, row_kernel
+from codegen.kernels.base.c_kernel import arg_type, row_kernel
 from codegen.kernels.base.forms import SourceForm, register_form
 from codegen.kernels.base.overlap import forward_sharing
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.tiles import tiled_below
 from codegen.kernels.base.weighted import (
-    CONVOLUTION,
-    DEPTHWISE,
     FULLY_CONNECTED,
-    QLINEAR_CONVOLUTION,
-    QLINEAR_DEPTHWISE,
     TiledConv,
     WeightedLayer,
-    WeightedOperator,
     conv_params,
     padding_pixel,
 )
@@ -51,8 +46,17 @@ from codegen.kernels.dsp.tiles import (
     table_reach_bytes,
     workspace_bytes,
 )
-from codegen.kernels.portable.convolution import CONV_2D_S8, CONV_2D_U8, DEPTHWISE_S8, FULLY_CONNECTED_U8
-from codegen.kernels.portable.qlinear.weighted import QLINEAR_CONV_2D_S8, QLINEAR_DEPTHWISE_S8
+from codegen.kernels.portable.convolution import (
+    CONV_2D_S8,
+    CONV_2D_U8,
+    DEPTHWISE_S8,
+    FULLY_CONNECTED_U8,
+    ONNX_CONV_2D_S8,
+    ONNX_DEPTHWISE_S8,
+    Conv2D,
+    DepthwiseConv2D,
+    FullyConnected,
+)
 from codegen.kernels.primfunc import PrimFunc
 from codegen.targets.arm import DSP, ROUNDING_DSP
 
@@ -111,17 +115,17 @@ class DspTiled(TiledConv):
     kernel_set = DSP
 
     def __init__(
-        self, operator: WeightedOperator, portable: PortableKernel, most: int, weights: WeightStream
+        self, portable: Conv2D | DepthwiseConv2D | FullyConnected, most: int, weights: WeightStream
     ) -> None:
-        is_onnx = operator.rounding is OnnxRounding
-        self.kernel_set = ROUNDING_DSP if is_onnx else DSP
-        super().__init__(operator, portable, most)
+        rounds_even = portable.operator.rounds_even
+        self.kernel_set = ROUNDING_DSP if rounds_even else DSP
+        super().__init__(portable.operator, portable, most)
         self.name = self.name.replace("_s8_", f"_{weights.suffix}_")
-        self.weights = weights
+        self.weighted, self.weights = portable, weights
         self.symbol = f"cg_conv2d_{weights.suffix}_dsp"
         by_kind = {"plain": _TILE_SOURCES[most], "joined": JOINED_TILE_SOURCES[most], "int4": _INT4_SOURCES}
         self.sources = (*by_kind[weights.kind], f"kernels/dsp/conv2d_{weights.suffix}_dsp.c")
-        if is_onnx:
+        if rounds_even:
             self.symbol, self.sources = "cg_qlinear_conv2d_s8_dsp", _EVEN_SOURCES
 
     def layer_reason(self, let: Let) -> str | None:
@@ -152,7 +156,7 @@ class DspTiled(TiledConv):
         window = layer.window
         channels = self.channels(let, layer)
         if not self.weights.holds(channels):
-            plain = DspTiled(self.operator, self.portable, self.most, INT8_STREAM)
+            plain = DspTiled(self.weighted, self.most, INT8_STREAM)
             return plain.bind_layer(let, layer, name)
         pixel_tiles = dsp_tiling(window, self.most)
         by_words = reads_words(window)
@@ -241,8 +245,8 @@ class DspTiledU8(DspTiled):
     """Convolution whose weights have a zero point z: each sum is corrected by -z times the sum of its window.
     That sum is a further value of the window, with weight -z."""
 
-    def __init__(self, operator: WeightedOperator, portable: PortableKernel) -> None:
-        super().__init__(operator, portable, 4, UINT8_STREAM)
+    def __init__(self, portable: Conv2D | FullyConnected) -> None:
+        super().__init__(portable, 4, UINT8_STREAM)
 
     def other_reason(self, let: Let) -> str | None:
         """Refuse what `DspTiled` refuses. One row of FULLY_CONNECTED is taken: it is a pixel too."""
@@ -270,14 +274,14 @@ class DspTiledU8(DspTiled):
 
 
 for most in (4, 2, 1):
-    register(DspTiled(QLINEAR_CONVOLUTION, QLINEAR_CONV_2D_S8, most, INT8_STREAM))
-    register(DspTiled(QLINEAR_DEPTHWISE, QLINEAR_DEPTHWISE_S8, most, INT8_STREAM))
-    register(DspTiled(CONVOLUTION, CONV_2D_S8, most, INT8_STREAM))
-    register(DspTiled(CONVOLUTION, CONV_2D_S8, most, JOINED_STREAM))
-    register(DspTiled(DEPTHWISE, DEPTHWISE_S8, most, INT8_STREAM))
-register(DspTiled(CONVOLUTION, CONV_2D_S8, 4, INT4_STREAM))
-register(DspTiledU8(CONVOLUTION, CONV_2D_U8))
-register(DspTiledU8(FULLY_CONNECTED, FULLY_CONNECTED_U8))
+    register(DspTiled(ONNX_CONV_2D_S8, most, INT8_STREAM))
+    register(DspTiled(ONNX_DEPTHWISE_S8, most, INT8_STREAM))
+    register(DspTiled(CONV_2D_S8, most, INT8_STREAM))
+    register(DspTiled(CONV_2D_S8, most, JOINED_STREAM))
+    register(DspTiled(DEPTHWISE_S8, most, INT8_STREAM))
+register(DspTiled(CONV_2D_S8, 4, INT4_STREAM))
+register(DspTiledU8(CONV_2D_U8))
+register(DspTiledU8(FULLY_CONNECTED_U8))
 
 for most, (suffix, tiles) in itertools.product(
     (1, 2), {INT8_STREAM.suffix: _TILE_SOURCES, JOINED_STREAM.suffix: JOINED_TILE_SOURCES}.items()

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.ir import Let
-from codegen.ir.ops import OnnxRounding
 from codegen.ir.ops.base.fixed_point import reduced_multiplier
 from codegen.ir.ops.base.parameters import has_wide_accumulator
 from codegen.ir.ops.rounded.as_onnx import layer_scales
@@ -37,20 +36,17 @@ from codegen.kernels.dsp.price_s16 import Layer, conv_instructions, rows_instruc
 from codegen.kernels.portable.convolution import (
     CONV_2D_S16,
     FULLY_CONNECTED_S16,
+    ONNX_CONV_2D_S16,
+    ONNX_FULLY_CONNECTED_S16,
     Conv2D,
     DepthwiseConv2D,
     FullyConnected,
-)
-from codegen.kernels.portable.qlinear.weighted import (
-    QLINEAR_CONV_2D_S16,
-    QLINEAR_FULLY_CONNECTED_S16,
 )
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.rows import safe_distance
 from codegen.targets.arm import DSP, ROUNDING_DSP
 
 HEADER = "cg_conv_s16_dsp.h"
-TILE_SOURCE = "kernels/dsp/tile_s16_dsp.S"
 LEAST_SHIFT = 17
 """Right shift of 64-bit sums, at least: SMMUL takes the first 16 bits, and one more is left."""
 FEW_ROWS = 4
@@ -109,6 +105,8 @@ Weighted = Conv2D | DepthwiseConv2D | FullyConnected
 
 
 def _channels(let: Let, constants: ConstantData, kernel: Weighted) -> Channels:
+    if kernel.operator.rounds_even:
+        return _even_channels(let, constants, kernel)
     count = let.var.type.shape[-1]
     multipliers, shifts = kernel.multipliers(let)
     reduced = np.broadcast_to(reduced_multiplier(multipliers), count)
@@ -141,24 +139,30 @@ def _rows(let: Let, constants: ConstantData, kernel: Weighted) -> NDArray[np.int
 class Int16Kernel(FastKernel):
     """Base of the int16 kernels: refusals by type, and the layer by channel."""
 
-    kernel_set = DSP
-    weighted: Weighted
-    """The kernel `portable`, which knows the multipliers of its calls."""
-    symbol: str
-    tile_source = TILE_SOURCE
+    base: str
+    """Its name without rounding."""
+    function: str
+    """Its C function without rounding, and its file."""
+    loop: str = "tile_{}s16_dsp.S"
+    """File of its loop, with a place for the kind of rounding."""
+
+    def __init__(self, portable: Weighted) -> None:
+        self.weighted = self.portable = portable
+        operator = portable.operator
+        self.rounding = operator.rounding
+        self.kernel_set = ROUNDING_DSP if operator.rounds_even else DSP
+        self.name = f"{operator.prefix}{self.base}"
+        self.symbol = f"cg_{operator.prefix}{self.function}"
+        loop = self.loop.format("even_" if operator.rounds_even else "")
+        self.sources = (f"kernels/dsp/{loop}", f"kernels/dsp/{operator.prefix}{self.function}.c")
 
     def channels(self, let: Let, constants: ConstantData) -> Channels:
         """The layer's channels."""
         return _channels(let, constants, self.weighted)
 
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """Files that define the C function of a call."""
-        return (self.tile_source, f"kernels/dsp/{self.symbol.removeprefix('cg_')}.c")
-
     def other_reason(self, let: Let) -> str | None:
-        """Refuse sums that wrap at 32 bits, and shapes as `shape_reason` does."""
-        if not has_wide_accumulator(let.call.types):
+        """Refuse TFLite's sums that wrap at 32 bits, and shapes as `shape_reason` does."""
+        if not (self.weighted.operator.rounds_even or has_wide_accumulator(let.call.types)):
             return f"the kernel {self.name} is for sums of 64 bits, the bias is int32"
         return self.shape_reason(let)
 
@@ -170,7 +174,7 @@ class Int16Kernel(FastKernel):
 class TiledConvS16(Int16Kernel):
     """A convolution of int16 images in tiles of four pixels, or of one."""
 
-    symbol = "cg_conv2d_s16_dsp"
+    function = "conv2d_s16_dsp"
 
     def window(self, let: Let) -> WindowShape:
         """The layer as a convolution; one row of pixels if nothing but pixels is read."""
@@ -221,8 +225,7 @@ class TiledConvS16(Int16Kernel):
 class DspConvS16(TiledConvS16):
     """CONV_2D, one group."""
 
-    op, name = "CONV_2D", "conv2d_s16_dsp"
-    weighted = portable = CONV_2D_S16
+    op, base = "CONV_2D", "conv2d_s16_dsp"
 
     def shape_reason(self, let: Let) -> str | None:
         """Refuse several groups."""
@@ -233,8 +236,7 @@ class DspConvS16(TiledConvS16):
 class DspRowsS16(TiledConvS16):
     """FULLY_CONNECTED of several rows: a convolution of 1x1."""
 
-    op, name = "FULLY_CONNECTED", "fully_connected_rows_s16_dsp"
-    weighted = portable = FULLY_CONNECTED_S16
+    op, base = "FULLY_CONNECTED", "fully_connected_rows_s16_dsp"
 
     def shape_reason(self, let: Let) -> str | None:
         """Refuse few rows of whole words, for which there is another kernel."""
@@ -253,8 +255,7 @@ def _rows_of(let: Let) -> tuple[int, int]:
 class DspFullyConnectedS16(Int16Kernel):
     """FULLY_CONNECTED, row by row, straight from the image."""
 
-    op, name, symbol = "FULLY_CONNECTED", "fully_connected_s16_dsp", "cg_fully_connected_s16_dsp"
-    weighted = portable = FULLY_CONNECTED_S16
+    op, base, function = "FULLY_CONNECTED", "fully_connected_s16_dsp", "fully_connected_s16_dsp"
 
     def shape_reason(self, let: Let) -> str | None:
         """Refuse inputs that are no whole words."""
@@ -301,47 +302,10 @@ def pairwise_below(rows: int, inputs: int, outputs: int) -> int | None:
     return safe_distance(ends.reshape(-1), np.append(reads[1:], NOTHING))
 
 
-class EvenInt16(Int16Kernel):
-    """Layers rounded as ONNX does, by an FPU: a base to name before the TFLite class, whose methods it
-    overrides."""
-
-    rounding, kernel_set, tile_source = OnnxRounding, ROUNDING_DSP, "kernels/dsp/tile_even_s16_dsp.S"
-
-    def channels(self, let: Let, constants: ConstantData) -> Channels:
-        """Channels with scales of float32, the zero point of the image folded into the biases."""
-        return _even_channels(let, constants, self.weighted)
-
-    def other_reason(self, let: Let) -> str | None:
-        """Refuse shapes alone: sums that wrap are no obstacle here."""
-        return self.shape_reason(let)
-
-
-class DspEvenConvS16(EvenInt16, DspConvS16):
-    """CONV_2D, one group."""
-
-    name, symbol = "qlinear_conv2d_s16_dsp", "cg_qlinear_conv2d_s16_dsp"
-    weighted = portable = QLINEAR_CONV_2D_S16
-
-
-class DspEvenRowsS16(EvenInt16, DspRowsS16):
-    """FULLY_CONNECTED of several rows."""
-
-    name = "qlinear_fully_connected_rows_s16_dsp"
-    symbol = "cg_qlinear_conv2d_s16_dsp"
-    weighted = portable = QLINEAR_FULLY_CONNECTED_S16
-
-
-class DspEvenFullyConnectedS16(EvenInt16, DspFullyConnectedS16):
-    """FULLY_CONNECTED, row by row."""
-
-    name = "qlinear_fully_connected_s16_dsp"
-    symbol = "cg_qlinear_fully_connected_s16_dsp"
-    weighted = portable = QLINEAR_FULLY_CONNECTED_S16
-
-
-register(DspConvS16())
-register(DspRowsS16())
-register(DspFullyConnectedS16())
-register(DspEvenConvS16())
-register(DspEvenRowsS16())
-register(DspEvenFullyConnectedS16())
+for _conv, _rows_kernel in (
+    (CONV_2D_S16, FULLY_CONNECTED_S16),
+    (ONNX_CONV_2D_S16, ONNX_FULLY_CONNECTED_S16),
+):
+    register(DspConvS16(_conv))
+    register(DspRowsS16(_rows_kernel))
+    register(DspFullyConnectedS16(_rows_kernel))

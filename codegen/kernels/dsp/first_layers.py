@@ -13,7 +13,7 @@ from codegen.ir import Let
 from codegen.kernels.base.overlap import forward_sharing
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.tiles import tiled_below, tiling
-from codegen.kernels.base.weighted import CONVOLUTION, Scaling, WeightedLayer, conv_params
+from codegen.kernels.base.weighted import Scaling, WeightedLayer, conv_params
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantArg, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Workspace
@@ -31,7 +31,7 @@ class FirstLayer(DspTiled):
     argument_alignment = 1
 
     def __init__(self, kind: str, pixels: int) -> None:
-        super().__init__(CONVOLUTION, CONV_2D_S8, 4, JOINED_STREAM)
+        super().__init__(CONV_2D_S8, 4, JOINED_STREAM)
         self.name, self.fast_form, self.pixels = f"conv2d_{kind}_s8_dsp", kind, pixels
         self.sources = (f"kernels/dsp/tile{pixels}_{kind}_s8_dsp.S", f"kernels/dsp/{self.name}.c")
 
@@ -62,9 +62,7 @@ class FirstLayer(DspTiled):
         """Bind a call. Where a bias or accumulator is too large, bind the kernel for any window."""
         window, stream = layer.window, self._packed(layer, let.var.type.zero_point)
         if stream is None:
-            return DspTiled(self.operator, self.portable, self.most, self.weights).bind_layer(
-                let, layer, name
-            )
+            return DspTiled(self.weighted, self.most, self.weights).bind_layer(let, layer, name)
         pixel_tiles = tiling(window, self.pixels, joins_rows=False)
         return PrimFunc(
             name=name,

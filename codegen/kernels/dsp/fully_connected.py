@@ -5,17 +5,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from codegen.ir import Let
-from codegen.ir.ops import OnnxRounding
 from codegen.kernels.base.c_kernel import arg_type
 from codegen.kernels.base.overlap import forward_sharing, row_major_below
 from codegen.kernels.base.registry import register
-from codegen.kernels.base.weighted import (
-    FULLY_CONNECTED,
-    QLINEAR_FULLY_CONNECTED,
-    OneRowKernel,
-    WeightedOperator,
-    rows_params,
-)
+from codegen.kernels.base.weighted import OneRowKernel, rows_params
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantArg, Split, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Workspace
 from codegen.kernels.dsp.convolution import (
@@ -37,8 +30,11 @@ from codegen.kernels.dsp.packing import (
     groups,
 )
 from codegen.kernels.dsp.price import FURTHER_CALL, row_instructions, single_instructions
-from codegen.kernels.portable.convolution import FULLY_CONNECTED_S8
-from codegen.kernels.portable.qlinear.weighted import QLINEAR_FULLY_CONNECTED_S8
+from codegen.kernels.portable.convolution import (
+    FULLY_CONNECTED_S8,
+    ONNX_FULLY_CONNECTED_S8,
+    FullyConnected,
+)
 from codegen.kernels.primfunc import PrimFunc
 from codegen.targets.arm import DSP, ROUNDING_DSP
 
@@ -55,25 +51,22 @@ class DspFullyConnected(OneRowKernel):
     """FULLY_CONNECTED of one row, widened to a workspace once, or as it is read: `form` is "narrow_" (for
     each pair of outputs), or "single_" (there is one output)."""
 
-    kernel_set, portable = DSP, FULLY_CONNECTED_S8
-    operator: WeightedOperator = FULLY_CONNECTED
-
     def __init__(
-        self, weights: WeightStream, form: str = "", operator: WeightedOperator = FULLY_CONNECTED
+        self, weights: WeightStream, form: str = "", portable: FullyConnected = FULLY_CONNECTED_S8
     ) -> None:
         self.weights, self.form, self.is_narrow, self.is_single = weights, form, bool(form), form == _SINGLE
-        self.name = f"fully_connected_{form}{weights.suffix}_dsp"
-        self.widened_symbol = f"cg_fully_connected_widened_{weights.suffix}_dsp"
-        narrow = ("kernels/dsp/requantize_s8_dsp.c", f"kernels/dsp/tile1_{form}{weights.suffix}_dsp.S")
-        self.sources = (*(narrow if form else _PIXEL[weights.kind]), f"kernels/dsp/{self.name}.c")
-        self.operator, self.rounding = operator, operator.rounding
-        if operator.rounding is OnnxRounding:
-            self.kernel_set, self.portable = ROUNDING_DSP, QLINEAR_FULLY_CONNECTED_S8
-            self.name = f"qlinear_{self.name}"
-            self.widened_symbol = "cg_qlinear_fully_connected_widened_s8_dsp"
-            tile = f"kernels/dsp/tile1_{form}even_s8_dsp.S"
-            pixel = (EVEN_PIXEL_SOURCES[1], tile) if form else (*EVEN_PIXEL_SOURCES[:2], tile)
-            self.sources = (*pixel, f"kernels/dsp/{self.name}.c")
+        self.portable = self.weighted = portable
+        self.operator = portable.operator
+        self.rounding, prefix = self.operator.rounding, self.operator.prefix
+        rounds_even = self.operator.rounds_even
+        self.kernel_set = ROUNDING_DSP if rounds_even else DSP
+        self.name = f"{prefix}fully_connected_{form}{weights.suffix}_dsp"
+        self.widened_symbol = f"cg_{prefix}fully_connected_widened_{weights.suffix}_dsp"
+        even = "even_" if rounds_even else ""
+        tile = f"kernels/dsp/tile1_{form}{even}{weights.suffix}_dsp.S"
+        narrow = (f"kernels/dsp/requantize_{even}s8_dsp.c", tile)
+        pixel = EVEN_PIXEL_SOURCES if rounds_even else _PIXEL[weights.kind]
+        self.sources = (*(narrow if form else pixel), f"kernels/dsp/{self.name}.c")
 
     def other_reason(self, let: Let) -> str | None:
         """Several rows; other weights; without a workspace: inputs that are no whole words, outputs."""
@@ -89,7 +82,7 @@ class DspFullyConnected(OneRowKernel):
         layer = self.operator.layer(let, constants)
         channels = channels_of(layer, let.var.type)
         if not self.weights.holds(channels):
-            return DspFullyConnected(INT8_STREAM, self.form, self.operator).bind(let, constants, name)
+            return DspFullyConnected(INT8_STREAM, self.form, self.weighted).bind(let, constants, name)
         outputs, inputs = layer.weights.shape
         numbers = rows_params(let)
         pairs = float((outputs + 1) // 2)
@@ -145,14 +138,14 @@ class DspFullyConnected(OneRowKernel):
 
 
 for most in (4, 2, 1):
-    register(DspTiled(QLINEAR_FULLY_CONNECTED, QLINEAR_FULLY_CONNECTED_S8, most, INT8_STREAM))
-    register(DspTiled(FULLY_CONNECTED, FULLY_CONNECTED_S8, most, INT8_STREAM))
-    register(DspTiled(FULLY_CONNECTED, FULLY_CONNECTED_S8, most, JOINED_STREAM))
+    register(DspTiled(ONNX_FULLY_CONNECTED_S8, most, INT8_STREAM))
+    register(DspTiled(FULLY_CONNECTED_S8, most, INT8_STREAM))
+    register(DspTiled(FULLY_CONNECTED_S8, most, JOINED_STREAM))
 for weights in (INT8_STREAM, JOINED_STREAM):
     register(DspFullyConnected(weights))
     register(DspFullyConnected(weights, _NARROW))
 register(DspFullyConnected(INT8_STREAM, _SINGLE))
-register(DspTiled(FULLY_CONNECTED, FULLY_CONNECTED_S8, 4, INT4_STREAM))
+register(DspTiled(FULLY_CONNECTED_S8, 4, INT4_STREAM))
 register(DspFullyConnected(INT4_STREAM))
-register(DspFullyConnected(INT8_STREAM, operator=QLINEAR_FULLY_CONNECTED))
-register(DspFullyConnected(INT8_STREAM, _NARROW, QLINEAR_FULLY_CONNECTED))
+register(DspFullyConnected(INT8_STREAM, portable=ONNX_FULLY_CONNECTED_S8))
+register(DspFullyConnected(INT8_STREAM, _NARROW, ONNX_FULLY_CONNECTED_S8))

@@ -35,13 +35,11 @@ from codegen.kernels.mve.rounding_forms import form_of
 from codegen.kernels.portable.convolution import (
     CONV_2D_S8,
     DEPTHWISE_S8,
+    ONNX_CONV_2D_S8,
+    ONNX_DEPTHWISE_S8,
     Conv2D,
     DepthwiseConv2D,
     FullyConnected,
-)
-from codegen.kernels.portable.qlinear.weighted import (
-    QLINEAR_CONV_2D_S8,
-    QLINEAR_DEPTHWISE_S8,
 )
 from codegen.kernels.primfunc import PrimFunc
 
@@ -264,7 +262,7 @@ def _rows(let: Let, symbol: str, window: WindowShape) -> RowKernel | None:
     return None if rows is None else replace(rows, workspace=_space(window, window.result[2]))
 
 
-for _portable in (CONV_2D_S8, DEPTHWISE_S8, QLINEAR_CONV_2D_S8, QLINEAR_DEPTHWISE_S8):
+for _portable in (CONV_2D_S8, DEPTHWISE_S8, ONNX_CONV_2D_S8, ONNX_DEPTHWISE_S8):
     register(Windows(_portable))
-for _portable in (CONV_2D_S8, QLINEAR_CONV_2D_S8):
+for _portable in (CONV_2D_S8, ONNX_CONV_2D_S8):
     register(Columns(_portable))

@@ -10,7 +10,7 @@ from codegen.ir.ops import DepthwiseConvAttrs
 from codegen.ir.ops.base.operands import narrow
 from codegen.kernels.base.c_kernel import FastKernel, PortableKernel, arg_type, row_kernel
 from codegen.kernels.base.registry import register
-from codegen.kernels.base.weighted import DEPTHWISE, QLINEAR_DEPTHWISE, WeightedOperator
+from codegen.kernels.base.weighted import DEPTHWISE, ONNX_DEPTHWISE, WeightedOperator
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, CStruct, StructArg, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Sharing, Workspace
 from codegen.kernels.mve.convolution import HEADER, conv_params, reverse_of
@@ -29,8 +29,7 @@ from codegen.kernels.mve.packing import (
 from codegen.kernels.mve.pixel_groups import CHUNK, column_reads, columns_of, striped_sharing
 from codegen.kernels.mve.price import depthwise_instructions, in_place_instructions, small_instructions
 from codegen.kernels.mve.rounding_forms import form_of
-from codegen.kernels.portable.convolution import DEPTHWISE_IN_PLACE_S8, DEPTHWISE_S8
-from codegen.kernels.portable.qlinear.weighted import QLINEAR_DEPTHWISE_S8
+from codegen.kernels.portable.convolution import DEPTHWISE_IN_PLACE_S8, DEPTHWISE_S8, ONNX_DEPTHWISE_S8
 from codegen.kernels.primfunc import PrimFunc
 
 SMALL_SPAN = 10
@@ -231,7 +230,7 @@ class DepthwiseInPlaceMve(_Depthwise):
 
 for _operator, _portable, _in_place in (
     (DEPTHWISE, DEPTHWISE_S8, DEPTHWISE_IN_PLACE_S8),
-    (QLINEAR_DEPTHWISE, QLINEAR_DEPTHWISE_S8, QLINEAR_DEPTHWISE_S8),
+    (ONNX_DEPTHWISE, ONNX_DEPTHWISE_S8, ONNX_DEPTHWISE_S8),
 ):
     register(DepthwiseSmall(_operator, _portable))
     register(Depthwise(_operator, _portable))

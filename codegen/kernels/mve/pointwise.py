@@ -29,10 +29,8 @@ from codegen.kernels.mve.price import (
 from codegen.kernels.portable.convolution import (
     CONV_2D_S8,
     FULLY_CONNECTED_S8,
-)
-from codegen.kernels.portable.qlinear.weighted import (
-    QLINEAR_CONV_2D_S8,
-    QLINEAR_FULLY_CONNECTED_S8,
+    ONNX_CONV_2D_S8,
+    ONNX_FULLY_CONNECTED_S8,
 )
 from codegen.kernels.primfunc import PrimFunc
 
@@ -163,9 +161,9 @@ def _pointwise_rows(let: Let, symbol: str, window: WindowShape) -> RowKernel | N
     return None if rows is None else replace(rows, reads_row_last=True)
 
 
-for _portable in (CONV_2D_S8, FULLY_CONNECTED_S8, QLINEAR_CONV_2D_S8, QLINEAR_FULLY_CONNECTED_S8):
+for _portable in (CONV_2D_S8, FULLY_CONNECTED_S8, ONNX_CONV_2D_S8, ONNX_FULLY_CONNECTED_S8):
     register(FewPixels(_portable))
     register(PointwiseConv(_portable))
-for _portable in (CONV_2D_S8, QLINEAR_CONV_2D_S8):
+for _portable in (CONV_2D_S8, ONNX_CONV_2D_S8):
     register(NarrowPointwise(_portable))
     register(Dense(_portable))

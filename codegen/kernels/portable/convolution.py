@@ -1,7 +1,7 @@
 """Portable kernels of CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED."""
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +10,7 @@ from codegen.ir import DType, Let, Var
 from codegen.ir.ops import ConvAttrs, DepthwiseConvAttrs
 from codegen.ir.ops.base.fixed_point import reduced_multiplier, wrap_int32
 from codegen.ir.ops.base.operands import narrow
-from codegen.ir.ops.base.parameters import (
-    has_wide_accumulator,
-)
+from codegen.ir.ops.base.parameters import has_wide_accumulator
 from codegen.ir.ops.base.weighted import weight_zero_point
 from codegen.kernels.base.c_kernel import (
     ConstantData,
@@ -24,6 +22,7 @@ from codegen.kernels.base.c_kernel import (
     row_kernel,
     value_argument,
 )
+from codegen.kernels.base.float_rounding import has_wide_sums, proved_scaling
 from codegen.kernels.base.overlap import forward_sharing, row_major_below, window_sharing
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.result_limits import limit_fields
@@ -32,6 +31,9 @@ from codegen.kernels.base.weighted import (
     CONVOLUTION,
     DEPTHWISE,
     FULLY_CONNECTED,
+    ONNX_CONVOLUTION,
+    ONNX_DEPTHWISE,
+    ONNX_FULLY_CONNECTED,
     WeightedOperator,
     bias_data,
     conv_params,
@@ -48,85 +50,127 @@ from codegen.kernels.contract import LinkedConstant, Sharing, Workspace
 from codegen.kernels.primfunc import PrimFunc
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Elements:
+    """Element types of a kernel's image and weights, and the struct of its weights in C."""
+
+    suffix: str
+    """End of the C function's name."""
+    image: DType
+    weights: DType | None = None
+    """None: those that the operator permits, beside the types that have a kernel of their own."""
+    struct: str
+    has_weight_zero: bool = False
+    """Weights have a zero point, as those of uint8 have, instead of none."""
+    reverses: bool = False
+    """A second C function goes from the last pixel to the first."""
+
+
+S8 = Elements(suffix="s8", image=DType.INT8, struct="cg_conv_weights", reverses=True)
+U8 = Elements(suffix="u8", image=DType.INT8, struct="cg_conv_weights_u8", has_weight_zero=True)
+S16 = Elements(suffix="s16", image=DType.INT16, struct="cg_conv_weights_s16", reverses=True)
+S16W16 = Elements(suffix="s16w16", image=DType.INT16, weights=DType.INT16, struct="cg_conv_weights_s16w16")
+F32 = Elements(suffix="f32", image=DType.FLOAT32, struct="cg_conv_weights_f32")
+F32W16 = Elements(
+    suffix="f32w16", image=DType.FLOAT32, weights=DType.FLOAT16, struct="cg_conv_weights_f32w16"
+)
+_OWN_KERNELS = frozenset({DType.FLOAT16, DType.INT16})
+"""Types of weights that other types of weights share no kernel with."""
+
+
 class _Weighted(PortableKernel):
-    """Shared by all nine: constant weights and bias beside one run-time image."""
+    """Base of all here: constant weights and bias beside one run-time image."""
 
     operator: WeightedOperator
-    has_weight_zero: bool = False
-    """It is for weights with a zero point, of uint8, instead of those without."""
-    has_halves: bool = False
-    """True if its weights lie as float16."""
+    base: str
+    """The C function's name without types and rounding."""
     folds: bool = True
     """True if the image's zero point is folded into the bias."""
+
+    def __init__(self, elements: Elements, operator: WeightedOperator | None = None) -> None:
+        """`operator`: how sums are rounded, if not as TFLite does."""
+        self.elements, self.operator = elements, operator or self.operator
+        self.rounding = self.operator.rounding
+        self.stem = f"{self.operator.prefix}{self.base}_{elements.suffix}"
+        self.name = f"{self.stem}_portable"
+        self.argument = self.result = elements.image
+        is_reversed = elements.reverses and not self.operator.rounds_even
+        self.reverse_stem = reverse_stem(self.stem) if is_reversed else ""
 
     def check(self, let: Let) -> None:
         """Weights and bias must be constants."""
         need_constant_weights(let)
         if self.argument is not DType.FLOAT32:
             self.multipliers(let)
-        if (arg_type(let, 1).dtype is DType.FLOAT16) is not self.has_halves:
-            kind = "not float16" if self.has_halves else "float16"
-            raise ValueError(f"the weights are {kind}, which other kernels are for")
-        if (weight_zero_point(arg_type(let, 1)) != 0) is not self.has_weight_zero:
-            kind = "without a" if self.has_weight_zero else "with a"
+        weights = arg_type(let, 1)
+        if (weights.dtype if weights.dtype in _OWN_KERNELS else None) is not self.elements.weights:
+            raise ValueError(f"the weights are {weights.dtype.value}, which other kernels are for")
+        if (weight_zero_point(weights) != 0) is not self.elements.has_weight_zero:
+            kind = "without a" if self.elements.has_weight_zero else "with a"
             raise ValueError(f"the weights are {kind} zero point, which other kernels are for")
 
     def multipliers(self, let: Let) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """(multipliers, shifts), one per scale of the weights; raises ValueError if out of range."""
         return self.operator.scaling(let)
 
-    def scale_step(self, let: Let) -> int:
-        """1 if every channel has its own multiplier and shift, 0 if all have one."""
-        return 0 if len(weight_scales(let)) == 1 else 1
-
     def packed(self, let: Let, constants: ConstantData) -> tuple[LinkedConstant, ...]:
         """Weights as they are, bias (with the image's zero point folded in if it `folds`), requantization."""
+        weights = stored_weights(let, constants, arg_type(let, 1).dtype.size_bytes)
+        layout = "one a channel"
         if self.argument is DType.FLOAT32:
             bias = constant_data(let, 2, constants)
             zeros = np.zeros(let.var.type.shape[-1], np.float32)
             biases = zeros if bias is None else np.array(bias).reshape(-1)
             return (
-                stored_weights(let, constants, arg_type(let, 1).dtype.size_bytes),
-                LinkedConstant(role="bias", data=biases, alignment=4, layout="one a channel", is_plain=True),
+                weights,
+                LinkedConstant(role="bias", data=biases, alignment=4, layout=layout, is_plain=True),
             )
         total = folded_biases(let, constants) if self.folds else bias_data(let, constants)
-        multipliers, shifts = self.multipliers(let)
-        if self.argument is DType.INT16:
-            biases = LinkedConstant(
-                role="bias", data=total, alignment=8, layout="one a channel", is_plain=True
-            )
+        if self.argument is DType.INT8:
+            total = wrap_int32(total).astype(np.int32)
+        return (
+            weights,
+            LinkedConstant(role="bias", data=total, alignment=total.itemsize, layout=layout, is_plain=True),
+            *self.scaling_constants(let, constants, layout),
+        )
+
+    def scaling_constants(self, let: Let, constants: ConstantData, layout: str) -> tuple[LinkedConstant, ...]:
+        """Multipliers and shifts: TFLite's, or those that are proved equal to ONNX's float32 scales."""
+        rounded = None
+        if self.operator.rounds_even:
+            scaling = proved_scaling(let, constants)
+            multipliers, shifts = scaling.factors, scaling.shifts
+            rounded = (scaling.proved, len(shifts) - scaling.proved)
+        else:
+            multipliers, shifts = self.multipliers(let)
             if has_wide_accumulator(let.call.types):
                 multipliers, shifts = reduced_multiplier(multipliers), 15 - shifts
-        else:
-            biases = LinkedConstant(
-                role="bias",
-                data=wrap_int32(total).astype(np.int32),
-                alignment=4,
-                layout="one a channel",
-                is_plain=True,
-            )
+        factors = multipliers.astype(np.int32)
         return (
-            stored_weights(let, constants, 1),
-            biases,
+            LinkedConstant(role="multiplier", data=factors, alignment=4, layout=layout),
             LinkedConstant(
-                role="multiplier", data=multipliers.astype(np.int32), alignment=4, layout="one a channel"
-            ),
-            LinkedConstant(
-                role="shift", data=shifts.astype(np.int8), alignment=1, layout="one a channel", is_plain=True
+                role="shift",
+                data=shifts.astype(np.int8),
+                alignment=1,
+                layout=layout,
+                is_plain=True,
+                rounded=rounded,
             ),
         )
 
-    def weights_fields(self, let: Let, constants: ConstantData) -> tuple[str, Fields]:
-        """The struct of weights, and what it has behind its constants."""
-        del constants
+    def weights_fields(self, let: Let, constants: ConstantData) -> Fields:
+        """Fields of the weights' struct behind its constants."""
         if self.argument is DType.FLOAT32:
-            return "cg_conv_weights_f32w16" if self.has_halves else "cg_conv_weights_f32", ()
-        step = ("scale_step", self.scale_step(let))
-        if self.has_weight_zero:
-            return "cg_conv_weights_u8", (step, ("weight_zero", weight_zero_point(arg_type(let, 1))))
+            return ()
+        is_single = not self.operator.rounds_even and len(weight_scales(let)) == 1
+        step = ("scale_step", 0 if is_single else 1)
+        if self.elements.has_weight_zero:
+            return (step, ("weight_zero", weight_zero_point(arg_type(let, 1))))
         if self.argument is DType.INT16:
-            return "cg_conv_weights_s16", (step, ("wide", int(has_wide_accumulator(let.call.types))))
-        return "cg_conv_weights", (step,)
+            even = self.operator.rounds_even
+            wide = has_wide_sums(let, constants) if even else has_wide_accumulator(let.call.types)
+            return (step, ("wide", int(wide)))
+        return (step,)
 
     def assemble(
         self,
@@ -141,9 +185,9 @@ class _Weighted(PortableKernel):
         """The call (params, weights, image, result); rows of an image if it has a `window`."""
         image, extra = value_argument(let, 0, "image", constants)
         linked = self.packed(let, constants)
-        c_type, more = self.weights_fields(let, constants)
         fields: Fields = tuple((constant.role, ConstantPointer(role=constant.role)) for constant in linked)
-        weights = CStruct(suffix="weights", c_type=c_type, fields=(*fields, *more))
+        fields += self.weights_fields(let, constants)
+        weights = CStruct(suffix="weights", c_type=self.elements.struct, fields=fields)
         return Parts(
             structs=(numbers, weights),
             call_args=(PARAMS, StructArg(suffix="weights"), image, RESULT),
@@ -164,12 +208,12 @@ def _conv_params(let: Let, window: WindowShape, groups: int) -> CStruct:
 class Conv2D(_Weighted):
     """CONV_2D, any stride, dilation, padding and groups."""
 
-    op, operator = "CONV_2D", CONVOLUTION
+    op, base, operator = "CONV_2D", "conv2d", CONVOLUTION
 
-    def __init__(self, stem: str, dtype: DType) -> None:
-        self.stem, self.name = stem, f"{stem}_portable"
-        self.argument = self.result = dtype
-        self.reverse_stem = "" if dtype is DType.FLOAT32 else reverse_stem(stem)
+    def __init__(self, elements: Elements, operator: WeightedOperator | None = None) -> None:
+        super().__init__(elements, operator)
+        # Kernels of int16 skip taps in the padding.
+        self.folds = elements.image is not DType.INT16
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
         attrs = narrow(let.call.attrs, ConvAttrs)
@@ -189,12 +233,7 @@ class DepthwiseConv2D(_Weighted):
     """DEPTHWISE_CONV_2D, any multiplier, stride, dilation and padding."""
 
     folds = False
-    op, operator = "DEPTHWISE_CONV_2D", DEPTHWISE
-
-    def __init__(self, stem: str, dtype: DType) -> None:
-        self.stem, self.name = stem, f"{stem}_portable"
-        self.argument = self.result = dtype
-        self.reverse_stem = "" if dtype is DType.FLOAT32 else reverse_stem(stem)
+    op, base, operator = "DEPTHWISE_CONV_2D", "depthwise_conv2d", DEPTHWISE
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
         """Parts of a call. Taps in the padding are skipped, so the zero point is not folded into the bias."""
@@ -212,12 +251,12 @@ class DepthwiseInPlace(_Weighted):
     """DEPTHWISE_CONV_2D that replaces its image: multiplier 1, stride 1, same size."""
 
     folds = False
-    op, operator = "DEPTHWISE_CONV_2D", DEPTHWISE
+    op, base, operator = "DEPTHWISE_CONV_2D", "depthwise_conv2d_in_place", DEPTHWISE
     is_in_place = True
 
-    def __init__(self, kind: str, dtype: DType) -> None:
-        self.stem, self.name = f"depthwise_conv2d_in_place_{kind}", f"depthwise_conv2d_{kind}_in_place"
-        self.argument = self.result = dtype
+    def __init__(self, elements: Elements) -> None:
+        super().__init__(elements)
+        self.name, self.reverse_stem = f"depthwise_conv2d_{elements.suffix}_in_place", ""
 
     def check(self, let: Let) -> None:
         """Besides weights and numbers: every result element has the image element it replaces."""
@@ -273,11 +312,11 @@ def _float_ring(window: WindowShape) -> Workspace:
 class FullyConnected(_Weighted):
     """FULLY_CONNECTED, any number of rows."""
 
-    op, operator = "FULLY_CONNECTED", FULLY_CONNECTED
+    op, base, operator = "FULLY_CONNECTED", "fully_connected", FULLY_CONNECTED
 
-    def __init__(self, stem: str, dtype: DType) -> None:
-        self.stem, self.name = stem, f"{stem}_portable"
-        self.argument = self.result = dtype
+    def __init__(self, elements: Elements, operator: WeightedOperator | None = None) -> None:
+        super().__init__(elements, operator)
+        self.reverse_stem = ""
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
         outputs, inputs = arg_type(let, 1).shape
@@ -291,24 +330,6 @@ class FullyConnected(_Weighted):
         # Every output goes over its row again.
         sharing = forward_sharing(let, 0, below)
         return self.assemble(let, constants, numbers, sharing, image_reads=float(outputs))
-
-
-class _OfUint8(_Weighted):
-    """Weights with a zero point; forward only."""
-
-    has_weight_zero = True
-
-    def __init__(self, stem: str) -> None:
-        self.stem, self.name, self.reverse_stem = stem, f"{stem}_portable", ""
-        self.argument = self.result = DType.INT8
-
-
-class Conv2DU8(_OfUint8, Conv2D):
-    """CONV_2D by weights of uint8."""
-
-
-class DepthwiseConv2DU8(_OfUint8, DepthwiseConv2D):
-    """DEPTHWISE_CONV_2D by weights of uint8."""
 
 
 class DepthwiseOfEither(DepthwiseConv2D):
@@ -325,43 +346,28 @@ class DepthwiseOfEither(DepthwiseConv2D):
         return DEPTHWISE_U8 if weight_zero_point(arg_type(let, 1)) else DEPTHWISE_S8
 
 
-class FullyConnectedU8(_OfUint8, FullyConnected):
-    """FULLY_CONNECTED by weights of uint8."""
-
-
-class Conv2DHalves(Conv2D):
-    """CONV_2D of float32 by weights that lie as float16."""
-
-    has_halves = True
-
-
-class FullyConnectedHalves(FullyConnected):
-    """FULLY_CONNECTED of float32 by weights that lie as float16."""
-
-    has_halves = True
-
-
-CONV_2D_S8 = Conv2D("conv2d_s8", DType.INT8)
-CONV_2D_U8, DEPTHWISE_U8 = Conv2DU8("conv2d_u8"), DepthwiseConv2DU8("depthwise_conv2d_u8")
-DEPTHWISE_S8_OR_U8 = DepthwiseOfEither("depthwise_conv2d_s8", DType.INT8)
-FULLY_CONNECTED_U8 = FullyConnectedU8("fully_connected_u8")
-CONV_2D_S16 = Conv2D("conv2d_s16", DType.INT16)
-CONV_2D_F32 = Conv2D("conv2d_f32", DType.FLOAT32)
-CONV_2D_F32W16 = Conv2DHalves("conv2d_f32w16", DType.FLOAT32)
-DEPTHWISE_S8 = DepthwiseConv2D("depthwise_conv2d_s8", DType.INT8)
-DEPTHWISE_S16 = DepthwiseConv2D("depthwise_conv2d_s16", DType.INT16)
-DEPTHWISE_F32 = DepthwiseConv2D("depthwise_conv2d_f32", DType.FLOAT32)
-DEPTHWISE_IN_PLACE_S8 = DepthwiseInPlace("s8", DType.INT8)
-DEPTHWISE_IN_PLACE_F32 = DepthwiseInPlace("f32", DType.FLOAT32)
-FULLY_CONNECTED_S8 = FullyConnected("fully_connected_s8", DType.INT8)
-FULLY_CONNECTED_S16 = FullyConnected("fully_connected_s16", DType.INT16)
-FULLY_CONNECTED_F32 = FullyConnected("fully_connected_f32", DType.FLOAT32)
-FULLY_CONNECTED_F32W16 = FullyConnectedHalves("fully_connected_f32w16", DType.FLOAT32)
+CONV_2D_S8, CONV_2D_U8, CONV_2D_S16 = Conv2D(S8), Conv2D(U8), Conv2D(S16)
+CONV_2D_F32, CONV_2D_F32W16 = Conv2D(F32), Conv2D(F32W16)
+DEPTHWISE_S8, DEPTHWISE_U8, DEPTHWISE_S16 = DepthwiseConv2D(S8), DepthwiseConv2D(U8), DepthwiseConv2D(S16)
+DEPTHWISE_F32, DEPTHWISE_S8_OR_U8 = DepthwiseConv2D(F32), DepthwiseOfEither(S8)
+DEPTHWISE_IN_PLACE_S8, DEPTHWISE_IN_PLACE_F32 = DepthwiseInPlace(S8), DepthwiseInPlace(F32)
+FULLY_CONNECTED_S8, FULLY_CONNECTED_U8 = FullyConnected(S8), FullyConnected(U8)
+FULLY_CONNECTED_S16 = FullyConnected(S16)
+FULLY_CONNECTED_F32, FULLY_CONNECTED_F32W16 = FullyConnected(F32), FullyConnected(F32W16)
+ONNX_CONV_2D_S8, ONNX_CONV_2D_S16 = Conv2D(S8, ONNX_CONVOLUTION), Conv2D(S16, ONNX_CONVOLUTION)
+ONNX_DEPTHWISE_S8 = DepthwiseConv2D(S8, ONNX_DEPTHWISE)
+ONNX_DEPTHWISE_S16 = DepthwiseConv2D(S16, ONNX_DEPTHWISE)
+ONNX_FULLY_CONNECTED_S8 = FullyConnected(S8, ONNX_FULLY_CONNECTED)
+ONNX_FULLY_CONNECTED_S16 = FullyConnected(S16, ONNX_FULLY_CONNECTED)
 
 for _kernel in (
     *(CONV_2D_S8, CONV_2D_S16, CONV_2D_F32),
     *(DEPTHWISE_S8, DEPTHWISE_S16, DEPTHWISE_F32, DEPTHWISE_IN_PLACE_S8, DEPTHWISE_IN_PLACE_F32),
     *(FULLY_CONNECTED_S8, FULLY_CONNECTED_S16, FULLY_CONNECTED_F32),
     *(CONV_2D_U8, DEPTHWISE_U8, FULLY_CONNECTED_U8, CONV_2D_F32W16, FULLY_CONNECTED_F32W16),
+    *(ONNX_CONV_2D_S8, ONNX_DEPTHWISE_S8, ONNX_FULLY_CONNECTED_S8),
+    *(ONNX_CONV_2D_S16, Conv2D(S16W16, ONNX_CONVOLUTION)),
+    *(ONNX_DEPTHWISE_S16, DepthwiseConv2D(S16W16, ONNX_DEPTHWISE)),
+    *(ONNX_FULLY_CONNECTED_S16, FullyConnected(S16W16, ONNX_FULLY_CONNECTED)),
 ):
     register(_kernel)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from codegen.ir import DType, Let, Var
+from codegen.ir.ops import OnnxRounding
 from codegen.ir.ops.base.parameters import AddParams, add_params, mul_multiplier, sub_params
 from codegen.ir.ops.elementwise import CASTS
 from codegen.kernels.base.broadcast import broadcast_fields
@@ -111,6 +112,26 @@ class MulInteger(_Binary):
         return params("cg_mul_params", *integer_head(let), *scaling, *limit_fields(let))
 
 
+class FloatRounded(_Binary):
+    """ADD, SUB (a sum with a negated scale) or MUL of integers, rounded as ONNX does."""
+
+    rounding = OnnxRounding
+
+    def __init__(self, op: str, base: str, sign: float, dtype: DType) -> None:
+        kind = _KINDS[dtype]
+        self.op, self.stem, self.name = op, f"{base}_{kind}", f"qlinear_{op.lower()}_{kind}_portable"
+        self.argument = self.result = dtype
+        self.run_symbol, self._sign = f"{self.symbol}_run", sign
+
+    def numbers(self, let: Let) -> CStruct:
+        scales = (
+            ("lhs_scale", arg_type(let, 0).scale),
+            ("rhs_scale", arg_type(let, 1).scale * self._sign),
+            ("out_scale", let.var.type.scale),
+        )
+        return params("cg_qlinear_pair_params", *integer_head(let), *scales, *limit_fields(let))
+
+
 class Cast(PortableKernel):
     """CAST of one pair of element types, front to back: a C function each, all in one file."""
 
@@ -154,3 +175,7 @@ MUL_S8 = MulInteger(DType.INT8)
 register(MUL_S8)
 register(MulInteger(DType.INT16))
 register(BinaryF32("MUL", "mul_f32"))
+for _dtype in _KINDS:
+    register(FloatRounded("ADD", "qlinear_add", 1.0, _dtype))
+    register(FloatRounded("SUB", "qlinear_add", -1.0, _dtype))
+    register(FloatRounded("MUL", "qlinear_mul", 1.0, _dtype))

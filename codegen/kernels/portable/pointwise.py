@@ -5,7 +5,15 @@ from dataclasses import replace
 import numpy as np
 
 from codegen.ir import DType, Let, Var
-from codegen.ir.ops import POINTWISE, GeluAttrs, LeakyReluAttrs, SoftmaxAttrs
+from codegen.ir.ops import (
+    POINTWISE,
+    GeluAttrs,
+    LeakyReluAttrs,
+    OnnxRounding,
+    Rounding,
+    SoftmaxAttrs,
+    TfliteRounding,
+)
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.base.parameters import (
     leaky_relu_params,
@@ -287,8 +295,8 @@ class QuantizeF32(_RealConverter):
 
     op, argument = "QUANTIZE", DType.FLOAT32
 
-    def __init__(self, stem: str, result: DType) -> None:
-        self.stem, self.name, self.result = stem, f"{stem}_portable", result
+    def __init__(self, stem: str, result: DType, rounding: type[Rounding] = TfliteRounding) -> None:
+        self.stem, self.name, self.result, self.rounding = stem, f"{stem}_portable", result, rounding
 
     def numbers(self, let: Let) -> CStruct:
         result = let.var.type
@@ -329,6 +337,8 @@ register(SoftmaxF32())
 register(QuantizeF32("quantize_f32_s8", DType.INT8))
 register(QuantizeF32("quantize_f32_s16", DType.INT16))
 register(QuantizeF32("quantize_f32_s32", DType.INT32))
+register(QuantizeF32("quantize_linear_f32_s8", DType.INT8, OnnxRounding))
+register(QuantizeF32("quantize_linear_f32_s16", DType.INT16, OnnxRounding))
 register(Requantize("requantize_s8_s16", DType.INT8, DType.INT16))
 register(Requantize("requantize_s8_s32", DType.INT8, DType.INT32))
 register(Requantize("requantize_s16_s32", DType.INT16, DType.INT32))

@@ -4,7 +4,7 @@ import math
 from dataclasses import replace
 
 from codegen.ir import DType, Let
-from codegen.ir.ops import MeanAttrs, PoolAttrs, ResizeAttrs
+from codegen.ir.ops import HalvesUp, MeanAttrs, PoolAttrs, ResizeAttrs, Rounding, TfliteRounding
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.base.parameters import mean_multiplier
 from codegen.ir.ops.pooling import resize_scale, resize_step
@@ -49,16 +49,14 @@ def pool_window(let: Let) -> WindowShape:
 class Pool2D(PortableKernel):
     """AVERAGE_POOL_2D or MAX_POOL_2D; padding is not counted."""
 
-    def __init__(self, op: str, stem: str, dtype: DType, *, halves_up: bool = False) -> None:
-        self.op, self.stem, self.name = op, stem, f"{stem}_portable"
+    def __init__(self, op: str, stem: str, dtype: DType, rounding: type[Rounding] = TfliteRounding) -> None:
+        self.op, self.stem, self.name, self.rounding = op, stem, f"{stem}_portable", rounding
         self.argument = self.result = dtype
-        self.reverse_stem = "" if dtype is DType.FLOAT32 or halves_up else reverse_stem(stem)
-        self._halves_up = halves_up
+        is_forward = dtype is DType.FLOAT32 or rounding is HalvesUp
+        self.reverse_stem = "" if is_forward else reverse_stem(stem)
 
     def check(self, let: Let) -> None:
-        """Refuse another rounding of halves, and averages of int16 whose sums do not fit 32 bits."""
-        if narrow(let.call.attrs, PoolAttrs).halves_up is not self._halves_up:
-            raise ValueError(f"the kernel {self.name} rounds halves the other way")
+        """Refuse averages of int16 whose sums do not fit 32 bits."""
         size = math.prod(narrow(let.call.attrs, PoolAttrs).window)
         if self.op == "AVERAGE_POOL_2D" and self.argument is DType.INT16 and size >= S16_SUM_LIMIT:
             raise ValueError(
@@ -241,7 +239,7 @@ class Resize(PortableKernel):
 
 
 register(Pool2D("AVERAGE_POOL_2D", "avg_pool2d_s8", DType.INT8))
-register(Pool2D("AVERAGE_POOL_2D", "avg_pool2d_u8", DType.INT8, halves_up=True))
+register(Pool2D("AVERAGE_POOL_2D", "avg_pool2d_u8", DType.INT8, HalvesUp))
 register(Pool2D("AVERAGE_POOL_2D", "avg_pool2d_s16", DType.INT16))
 register(Pool2D("AVERAGE_POOL_2D", "avg_pool2d_f32", DType.FLOAT32))
 register(Pool2D("MAX_POOL_2D", "max_pool2d_s8", DType.INT8))

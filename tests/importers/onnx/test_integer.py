@@ -11,7 +11,7 @@ from codegen.importers.onnx import import_onnx
 from codegen.ir import Module
 from codegen.ir.evaluate import evaluate
 from codegen.ir.verify import verify
-from codegen.kernels.portable.qlinear.step_proof import roundings
+from codegen.kernels.base.step_proof import proved_scalings
 from tests.importers.onnx import drawn_reals
 from tests.importers.onnx.drawn import Network, network
 from tests.importers.onnx.integers import RECORD, digest
@@ -119,7 +119,7 @@ def test_a_proved_fixed_point_is_equal_for_every_sum(reach: int) -> None:
     rng = np.random.default_rng(reach)
     scales = (2.0 ** rng.uniform(-9, -2, 12) * 2**12 / reach).astype(np.float32)
     ends = np.full(12, -reach), np.full(12, reach)
-    found = roundings(scales.tolist(), ends, 3, (-100, 127))
+    found = proved_scalings(scales.tolist(), ends, 3, (-100, 127))
     sums = np.arange(-reach, reach + 1, dtype=np.int64)
     for scale, factor, shift in zip(scales, found.factors, found.shifts, strict=True):
         real = np.clip(np.rint(sums.astype(np.float32) * scale) + 3, -100, 127)
@@ -135,7 +135,7 @@ def test_powers_of_two_are_never_proved() -> None:
     """Their halves are rounded to even, up and down in turn, which no fixed point does."""
     scales = 2.0 ** -np.arange(3, 12.0)
     ends = np.full(9, -(2**16)), np.full(9, 2**16)
-    assert roundings(scales.tolist(), ends, 0, (-128, 127)).proved == 0
+    assert proved_scalings(scales.tolist(), ends, 0, (-128, 127)).proved == 0
 
 
 def test_one_scale_and_a_zero_point_a_channel() -> None:
@@ -206,6 +206,6 @@ def test_a_scale_far_beyond_any_multiplier_is_multiplied_as_float32() -> None:
     sums = (np.array([-100, -100]), np.array([100, 100]))
     with np.errstate(all="raise"), warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = roundings([1e30, 0.01], sums, 0, (-128, 127))
+        found = proved_scalings([1e30, 0.01], sums, 0, (-128, 127))
     assert found.shifts[0] == 0 and found.factors[:1].view(np.float32)[0] == np.float32(1e30)
     assert found.proved == 1

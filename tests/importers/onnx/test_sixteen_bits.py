@@ -11,7 +11,7 @@ from onnx import helper, numpy_helper
 from codegen.importers.onnx import import_onnx
 from codegen.ir.evaluate import evaluate
 from codegen.ir.verify import verify
-from codegen.kernels.portable.qlinear.step_proof import roundings
+from codegen.kernels.base.step_proof import proved_scalings
 from tests.importers.onnx import official
 from tests.importers.onnx.drawn import Network
 from tests.importers.onnx.drawn_sixteen import BUILDERS, network
@@ -143,7 +143,7 @@ def test_a_proved_fixed_point_of_many_steps_is_equal_for_every_sum(reach: int) -
     rng = np.random.default_rng(reach)
     scales = (2.0 ** rng.uniform(-9, -3, 24)).astype(np.float32)
     ends = np.full(24, -reach), np.full(24, reach)
-    found = roundings(scales.tolist(), ends, 3, (-32768, 32767))
+    found = proved_scalings(scales.tolist(), ends, 3, (-32768, 32767))
     sums = np.arange(-reach, reach + 1, dtype=np.int64)
     for scale, factor, shift in zip(scales, found.factors, found.shifts, strict=True):
         if not shift:
@@ -157,7 +157,7 @@ def test_a_proved_fixed_point_of_many_steps_is_equal_for_every_sum(reach: int) -
 
 def test_sums_beyond_32_bits_are_never_proved() -> None:
     ends = np.array([-(2**31), -(2**31) - 1]), np.array([2**31 - 1, 5])
-    assert not roundings([1e-6, 1e-6], ends, 0, (-1, 1)).shifts[1]
+    assert not proved_scalings([1e-6, 1e-6], ends, 0, (-1, 1)).shifts[1]
 
 
 def test_unsigned_integers_that_others_read_are_as_the_file_has_them() -> None:

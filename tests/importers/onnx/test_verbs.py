@@ -70,7 +70,7 @@ def test_models_of_both_formats_in_one_firmware(chain_file: Path, tmp_path: Path
     assert rounding["left_in_float"] == []
     ops = {let.call.op.name for let in module.main.body}
     assert ops >= {"CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "LOOKUP"}
-    assert ops >= {"ADD", "MUL", "QLINEAR_RESIZE", "QUANTIZE", "MAX_POOL_2D", "DEQUANTIZE"}
+    assert ops >= {"ADD", "MUL", "TABLE_RESIZE", "QUANTIZE", "MAX_POOL_2D", "DEQUANTIZE"}
     assert "left_in_float" not in module.metadata
 
 
@@ -89,7 +89,7 @@ def test_a_plan_is_exported_and_planned_again(
     assert call("plan", str(chain_file), "--export", "minimalloc", "-o", str(target)) == 0
     assert "18 buffers, permitted overlaps left out" in capsys.readouterr().out
     names = {buffer.id for buffer in problem_files.read_problem(target).buffers}
-    assert {"x", "qresize0", "maxpool0.conv0", "conv1.pixels", "dequantize0"} <= names
+    assert {"x", "tresize0", "maxpool0.conv0", "conv1.pixels", "dequantize0"} <= names
     found = codegen.plan(chain_file).plan
     assert found is not None
     assert call("plan", str(target), "--json", "--export", "minimalloc", "-o", str(again)) == 0

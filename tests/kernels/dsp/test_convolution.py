@@ -12,7 +12,7 @@ from codegen.ir.ops.base.fixed_point import multiply_by_quantized_multiplier
 from codegen.kernels import kernels_for
 from codegen.kernels.base.c_kernel import arg_type
 from codegen.kernels.base.tiles import PixelTiling, tiled_below
-from codegen.kernels.base.weighted import CONVOLUTION, DEPTHWISE, FULLY_CONNECTED, WeightedLayer
+from codegen.kernels.base.weighted import FULLY_CONNECTED, WeightedLayer
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.dsp.convolution import DspTiled
 from codegen.kernels.dsp.convolution_s16 import LEAST_SHIFT, Channels, pairwise_below
@@ -32,10 +32,10 @@ from tests.kernels.layers import Layer
 
 M4 = Target(cpu="cortex-m4", features=frozenset({"dsp", "fpu", "div"}))
 KERNELS: tuple[DspTiled | DspFullyConnected, ...] = (
-    DspTiled(CONVOLUTION, CONV_2D_S8, 4, INT8_STREAM),
-    DspTiled(CONVOLUTION, CONV_2D_S8, 2, INT8_STREAM),
-    DspTiled(DEPTHWISE, DEPTHWISE_S8, 4, INT8_STREAM),
-    DspTiled(FULLY_CONNECTED, FULLY_CONNECTED_S8, 4, INT8_STREAM),
+    DspTiled(CONV_2D_S8, 4, INT8_STREAM),
+    DspTiled(CONV_2D_S8, 2, INT8_STREAM),
+    DspTiled(DEPTHWISE_S8, 4, INT8_STREAM),
+    DspTiled(FULLY_CONNECTED_S8, 4, INT8_STREAM),
     DspFullyConnected(INT8_STREAM),
 )
 

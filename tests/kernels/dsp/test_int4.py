@@ -7,7 +7,6 @@ import pytest
 
 from codegen.ir import DType
 from codegen.kernels.base.forms import in_smallest_forms
-from codegen.kernels.base.weighted import CONVOLUTION
 from codegen.kernels.dsp.convolution import DspTiled
 from codegen.kernels.dsp.fully_connected import DspFullyConnected
 from codegen.kernels.dsp.packing import INT4_STREAM, INT8_STREAM, channels_of, stream, stream_s4
@@ -47,7 +46,7 @@ def test_a_byte_holds_the_int4_weights_of_two_channels() -> None:
 @pytest.mark.parametrize("op", ["CONV_2D", "FULLY_CONNECTED"])
 def test_int4_weights_have_kernels_of_their_own(op: str) -> None:
     """And those take no others."""
-    kernels = [DspTiled(CONVOLUTION, CONV_2D_S8, 4, INT4_STREAM), DspFullyConnected(INT4_STREAM)]
+    kernels = [DspTiled(CONV_2D_S8, 4, INT4_STREAM), DspFullyConnected(INT4_STREAM)]
     seen = set[bool]()
     for seed in range(40):
         let = random_layer(op, DType.INT8, seed).let
@@ -74,8 +73,8 @@ def test_forms_of_int8_are_chosen_beside_int4_weights() -> None:
     """Four widened pixels are int4's too: the int8 layers of a build beside it were left with the source that
     calls larger tiles, which nobody linked."""
     prims = [
-        first_of(DspTiled(CONVOLUTION, CONV_2D_S8, 4, INT4_STREAM)),
-        first_of(DspTiled(CONVOLUTION, CONV_2D_S8, 1, INT8_STREAM)),
+        first_of(DspTiled(CONV_2D_S8, 4, INT4_STREAM)),
+        first_of(DspTiled(CONV_2D_S8, 1, INT8_STREAM)),
     ]
     [[narrow, wide]] = in_smallest_forms([prims])
     assert "kernels/dsp/gather4_s8_dsp.S" in narrow.sources

@@ -12,7 +12,7 @@ import pytest
 from codegen.board import load_board
 from codegen.ir import DType
 from codegen.ir.ops.rounded.as_onnx import layer_scales
-from codegen.kernels.base.weighted import QLINEAR_CONVOLUTION
+from codegen.kernels.base.weighted import ONNX_CONVOLUTION
 from codegen.kernels.dsp.packing import channels_of
 from tests.fuzz.layers import drawn
 from tests.fuzz.rounded import ROUNDED, kernels_of_kind, rounded
@@ -72,7 +72,7 @@ def test_every_channel_is_told_to_be_by_float32() -> None:
 def test_scales_are_packed_as_they_are() -> None:
     """Not doubled, as multipliers of TFLite's are: a float32 has no room for it."""
     layer = drawn("CONV_2D/onnx", DType.INT8, 1)
-    channels = channels_of(QLINEAR_CONVOLUTION.layer(layer.let, layer.constants), layer.let.var.type)
+    channels = channels_of(ONNX_CONVOLUTION.layer(layer.let, layer.constants), layer.let.var.type)
     assert channels.rounds_even
     scales = layer_scales(layer.let.call.attrs)
     np.testing.assert_array_equal(channels.multipliers.view(np.float32), np.array(scales, np.float32))

@@ -8,7 +8,7 @@ from codegen.importers.onnx.layouts import Stored, StoredAs, Value
 from codegen.importers.onnx.node_site import Site
 from codegen.importers.onnx.resized_axes import WHERE, Line, coordinates, lines_of
 from codegen.ir import ConstRef, DType
-from codegen.ir.ops import QLinearResizeAttrs
+from codegen.ir.ops import TableResizeAttrs
 
 _PLACES = ("align_corners", "asymmetric", "half_pixel", "pytorch_half_pixel")
 """Ways to find places that onnxruntime computes in float32 throughout."""
@@ -41,9 +41,9 @@ def _linear(site: Site, image: Stored, target: IntegerTarget) -> Value:
         axes = tuple(range(len(lines)))
     args = [site.steps.stored(value, axes), *_places(site, lines[first]), *_places(site, lines[first + 1])]
     return site.steps.step(
-        "QLINEAR_RESIZE",
+        "TABLE_RESIZE",
         args,
-        QLinearResizeAttrs(axis=axes[first]),
+        TableResizeAttrs(axis=axes[first]),
         axes=axes,
         stored=StoredAs(quantization=target.quantization),
     )

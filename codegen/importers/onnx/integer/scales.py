@@ -19,7 +19,7 @@ from codegen.importers.onnx.layouts import (
 from codegen.importers.onnx.node_site import Site
 from codegen.importers.reporting import Refused
 from codegen.ir import DType, Quantization
-from codegen.ir.ops.qlinear.plain import ConvertAttrs
+from codegen.ir.ops.plain import ConvertAttrs
 
 _BYTES = np.arange(256, dtype=np.uint8).view(np.int8)
 """Every int8, in the order of a table."""

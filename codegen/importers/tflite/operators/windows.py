@@ -23,6 +23,7 @@ from codegen.ir.ops import (
     ConvAttrs,
     DepthwiseConvAttrs,
     FullyConnectedAttrs,
+    HalvesUp,
     HybridRounding,
     Padding2D,
     PoolAttrs,
@@ -189,9 +190,10 @@ def pool_2d(site: Site) -> Translated:
         stride=(rows.stride, columns.stride),
         padding=padding_of(rows, columns),
     )
-    if site.operator.name == "AVERAGE_POOL_2D" and site.is_unsigned(0):
-        # An odd number of elements has no halves.
-        attrs = replace(attrs, halves_up=attrs.padding != Padding2D() or math.prod(attrs.window) % 2 == 0)
+    # An odd number of elements has no halves.
+    has_halves = attrs.padding != Padding2D() or math.prod(attrs.window) % 2 == 0
+    if site.operator.name == "AVERAGE_POOL_2D" and site.is_unsigned(0) and has_halves:
+        attrs = replace(attrs, rounding=HalvesUp())
     return Translated(op=site.operator.name, args=(image,), attrs=site.activated(attrs))
 
 

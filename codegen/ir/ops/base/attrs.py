@@ -43,8 +43,6 @@ class PoolAttrs(PaddedAttrs):
 
     window: tuple[int, int]
     stride: tuple[int, int] = (1, 1)
-    halves_up: bool = False
-    """Averages of int8 round halves up, as those of uint8 do, not away from zero."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -23,6 +23,11 @@ class TfliteRounding(Rounding):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class HalvesUp(Rounding):
+    """Rounding of TFLite's averages of uint8: halves go up, those of int8 go away from zero."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class OnnxRounding(Rounding):
     """Rounding of onnxruntime: in float32, halves to even."""
 
@@ -48,7 +53,7 @@ ONNX = OnnxRounding()
 
 
 ROUNDINGS: Mapping[str, type[Rounding]] = MappingProxyType(
-    {"tflite": TfliteRounding, "onnx": OnnxRounding, "hybrid": HybridRounding}
+    {"tflite": TfliteRounding, "halves_up": HalvesUp, "onnx": OnnxRounding, "hybrid": HybridRounding}
 )
 """Kinds by the word of the text form."""
 

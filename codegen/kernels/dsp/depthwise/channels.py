@@ -11,18 +11,17 @@ from codegen.ir.ops import DepthwiseConvAttrs
 from codegen.ir.ops.base.fixed_point import wrap_int32
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.base.weighted import weight_zero_point
-from codegen.kernels.base.c_kernel import FastKernel, PortableKernel, arg_type
+from codegen.kernels.base.c_kernel import FastKernel, arg_type
 from codegen.kernels.base.weighted import (
     DEPTHWISE,
-    QLINEAR_DEPTHWISE,
     WeightedOperator,
     bias_data,
     weight_data,
 )
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.dsp.packing import channel_multipliers, folded_bias, long_reason, near_scaling
-from codegen.kernels.portable.convolution import DEPTHWISE_S8_OR_U8
-from codegen.targets.arm import DSP
+from codegen.kernels.portable.convolution import DEPTHWISE_S8_OR_U8, DepthwiseConv2D, DepthwiseInPlace
+from codegen.targets.arm import DSP, ROUNDING_DSP
 
 GROUP = 4
 """Channels computed together."""
@@ -33,10 +32,19 @@ class DspDepthwise(FastKernel):
     """Base of the depthwise kernels: multiplier 1, at least four channels, and scales and a range for which
     the short requantization is exact."""
 
-    op, kernel_set = "DEPTHWISE_CONV_2D", DSP
-    operator: WeightedOperator = DEPTHWISE
-    portable: PortableKernel = DEPTHWISE_S8_OR_U8
-    """Kernel to fall back to where only the data shows that a call is out of range."""
+    op = "DEPTHWISE_CONV_2D"
+    base: str
+    """Its name without rounding."""
+    weighted: DepthwiseConv2D | DepthwiseInPlace = DEPTHWISE_S8_OR_U8
+    """The kernel `portable`, to fall back to where only the data shows that a call is out of range."""
+
+    def __init__(self, portable: DepthwiseConv2D | None = None) -> None:
+        """`portable`: the kernel that rounds as this one does, if not as TFLite."""
+        self.portable = self.weighted = portable or self.weighted
+        self.operator = self.weighted.operator
+        self.rounding, self.rounds_even = self.operator.rounding, self.operator.rounds_even
+        self.kernel_set = ROUNDING_DSP if self.rounds_even else DSP
+        self.name = f"{self.operator.prefix}{self.base}"
 
     def other_reason(self, let: Let) -> str | None:
         """Refuse several results a channel, few channels, or a scale or range that takes the long way."""
@@ -80,10 +88,21 @@ class ChannelNumbers:
     right_shifts: NDArray[np.int32]
 
 
-def channel_numbers(let: Let, constants: Mapping[str, np.ndarray]) -> ChannelNumbers | None:
-    """The numbers of `let`, None if an accumulator could grow too large for the short requantization."""
+def channel_numbers(
+    let: Let, constants: Mapping[str, np.ndarray], operator: WeightedOperator = DEPTHWISE
+) -> ChannelNumbers | None:
+    """The numbers of `let`, None if an accumulator could grow too large for the short requantization.
+
+    Rounded as ONNX does, sums wrap as in any other kernel.
+    """
     stored = DEPTHWISE.rows(weight_data(let, constants)).astype(np.int64)
     weights = stored - weight_zero_point(arg_type(let, 1))
+    if operator.rounds_even:
+        bias = bias_data(let, constants) - arg_type(let, 0).zero_point * weights.sum(axis=1)
+        scales, shifts = operator.scaling(let)
+        return ChannelNumbers(
+            weights=weights, bias=wrap_int32(bias), multipliers=scales, right_shifts=-shifts
+        )
     folded = folded_bias(bias_data(let, constants), weights, arg_type(let, 0).zero_point)
     if folded is None:
         return None
@@ -92,16 +111,6 @@ def channel_numbers(let: Let, constants: Mapping[str, np.ndarray]) -> ChannelNum
     if near is None:
         return None
     return ChannelNumbers(weights=weights, bias=folded, multipliers=near[0], right_shifts=near[1])
-
-
-def even_numbers(let: Let, constants: Mapping[str, np.ndarray]) -> ChannelNumbers:
-    """The numbers of a layer that is rounded as ONNX does: sums wrap as in any other kernel."""
-    weights = DEPTHWISE.rows(weight_data(let, constants)).astype(np.int64)
-    bias = bias_data(let, constants) - arg_type(let, 0).zero_point * weights.sum(axis=1)
-    multipliers, shifts = QLINEAR_DEPTHWISE.scaling(let)
-    return ChannelNumbers(
-        weights=weights, bias=wrap_int32(bias), multipliers=multipliers, right_shifts=-shifts
-    )
 
 
 def int16_pairs(values: NDArray[np.int64]) -> NDArray[np.int32]:

@@ -32,7 +32,7 @@ WIDENED = 148
 class Depthwise3x3Int4(Depthwise3x3):
     """3x3 depthwise convolution with int4 weights: 14 bytes of constants a channel instead of 36."""
 
-    name = "depthwise3x3_s4_dsp"
+    base = "depthwise3x3_s4_dsp"
     is_int4 = True
 
     def symbol(self, let: Let, form: str = "") -> str:
@@ -63,8 +63,8 @@ class Depthwise3x3Int4(Depthwise3x3):
 class Depthwise3x3InPlaceInt4(Depthwise3x3Int4, Depthwise3x3InPlace):
     """3x3 depthwise convolution with int4 weights whose result replaces its image."""
 
-    name = "depthwise3x3_s4_dsp_in_place"
-    portable = Depthwise3x3InPlace.portable
+    base = "depthwise3x3_s4_dsp_in_place"
+    weighted = Depthwise3x3InPlace.weighted
 
     def predicted_in_place(self, let: Let, tile: ColumnTile) -> int:
         batch, height, _, depth = DEPTHWISE.window(let).result
@@ -92,8 +92,8 @@ def packed_int4(numbers: ChannelNumbers) -> NDArray[np.int32]:
 class DepthwiseTapsInt4(DepthwiseNarrow):
     """Windows of nine taps, channels by fours: 17 bytes of constants a channel instead of 30."""
 
-    name = "depthwise_taps_s4_dsp"
-    sources = ("kernels/dsp/depthwise_taps_parts_s4_dsp.S", "kernels/dsp/depthwise_taps_s4_dsp.c")
+    base = "depthwise_taps_s4_dsp"
+    loop = "depthwise_taps_parts_s4_dsp.S"
     is_int4 = True
 
     def packed(self, numbers: ChannelNumbers) -> NDArray[np.int32]:

@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.ir import Let
-from codegen.ir.ops import OnnxRounding
 from codegen.kernels.base.c_kernel import row_kernel
 from codegen.kernels.base.overlap import forward_sharing, striped_below
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import Fields, params
-from codegen.kernels.base.weighted import DEPTHWISE, QLINEAR_DEPTHWISE, padding_pixel
+from codegen.kernels.base.weighted import DEPTHWISE, padding_pixel
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantPointer
 from codegen.kernels.contract import LinkedConstant
@@ -27,15 +26,12 @@ from codegen.kernels.dsp.depthwise.channels import (
     alignment,
     channel_numbers,
     ends_at_zero,
-    even_numbers,
     has_int4,
     int16_pairs,
     lines_reason,
 )
-from codegen.kernels.portable.convolution import DEPTHWISE_S8
-from codegen.kernels.portable.qlinear.weighted import QLINEAR_DEPTHWISE_S8
+from codegen.kernels.portable.convolution import DEPTHWISE_S8, ONNX_DEPTHWISE_S8, DepthwiseConv2D
 from codegen.kernels.primfunc import PrimFunc
-from codegen.targets.arm import ROUNDING_DSP
 
 UNROLLED_TAPS = 9
 NARROW_GROUP = 121
@@ -55,13 +51,16 @@ class DepthwiseTaps(DspDepthwise):
     """Depthwise by int16 weights: any window, stride, dilation and padding; multiplier 1, at least four
     channels."""
 
-    name = "depthwise_taps_s8_dsp"
+    base = "depthwise_taps_s8_dsp"
     is_int4 = False
     """Its weights are int4 instead of int8."""
-    sources: tuple[str, ...] = (
-        "kernels/dsp/depthwise_taps_parts_dsp.S",
-        "kernels/dsp/depthwise_taps_s8_dsp.c",
-    )
+    loop = "depthwise_taps_{}parts_dsp.S"
+    """File of its loop, with a place for the kind of rounding."""
+
+    def __init__(self, portable: DepthwiseConv2D | None = None) -> None:
+        super().__init__(portable)
+        loop = self.loop.format("even_" if self.rounds_even else "")
+        self.sources = (f"kernels/dsp/{loop}", f"kernels/dsp/{self.name}.c")
 
     def other_reason(self, let: Let) -> str | None:
         """Refuse what `DspDepthwise` refuses, larger windows, and int4 weights that have a kernel."""
@@ -74,7 +73,7 @@ class DepthwiseTaps(DspDepthwise):
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """Bind a call. Where weights could overflow an accumulator, bind the portable kernel."""
-        numbers = self.numbers(let, constants)
+        numbers = channel_numbers(let, constants, self.operator)
         if numbers is None:
             return self.portable.bind(let, constants, name)
         window = DEPTHWISE.window(let)
@@ -93,7 +92,7 @@ class DepthwiseTaps(DspDepthwise):
                     data=self.packed(numbers),
                     alignment=4,
                     layout="by four channels: biases, weights tap by tap, requantization",
-                    rounded=(0, len(numbers.weights)) if self.operator.rounds_even else None,
+                    rounded=(0, len(numbers.weights)) if self.rounds_even else None,
                 ),
                 padding_pixel(let, window.image[3], role="pad", alignment=4),
             ),
@@ -104,53 +103,30 @@ class DepthwiseTaps(DspDepthwise):
             rows=row_kernel(let, f"cg_{self.name}_row", window),
         )
 
-    def numbers(self, let: Let, constants: Mapping[str, np.ndarray]) -> ChannelNumbers | None:
-        """Numbers by channel, None if an accumulator could grow too large."""
-        return channel_numbers(let, constants)
-
     def packed(self, numbers: ChannelNumbers) -> NDArray[np.int32]:
         """The weights as the inner loop reads them, in words."""
-        return packed(numbers, 2)
+        return packed(numbers, 1 if self.rounds_even else 2)
 
     def group_instructions(self, window: WindowShape, *, is_least: bool) -> int:
-        """Instructions for four channels of a pixel; `is_least`: the zero point is the least result."""
+        """Instructions for four channels of a pixel; `is_least`: the zero point is the least result.
+
+        ONNX's rounding takes three more a result, and does not ask for its zero point.
+        """
         taps, by_words = math.prod(window.window), window.result[3] % GROUP == 0
         two, single = (15, 9) if by_words else (21, 11)
         is_nine = taps == UNROLLED_TAPS
         kept = is_nine and by_words  # the groups to do, in a register
         around = 35 + 4 * two + single if is_nine else 41 + -(-taps // 2) * (two + 2)
-        return around - kept - 5 * is_least
-
-
-class DepthwiseTapsEven(DepthwiseTaps):
-    """Depthwise convolution tap by tap, rounded as ONNX does."""
-
-    name = "qlinear_depthwise_taps_s8_dsp"
-    operator, rounding, kernel_set = QLINEAR_DEPTHWISE, OnnxRounding, ROUNDING_DSP
-    portable = QLINEAR_DEPTHWISE_S8
-    sources = (
-        "kernels/dsp/depthwise_taps_even_parts_dsp.S",
-        "kernels/dsp/qlinear_depthwise_taps_s8_dsp.c",
-    )
-
-    def numbers(self, let: Let, constants: Mapping[str, np.ndarray]) -> ChannelNumbers:
-        return even_numbers(let, constants)
-
-    def packed(self, numbers: ChannelNumbers) -> NDArray[np.int32]:
-        return packed(numbers, 1)
-
-    def group_instructions(self, window: WindowShape, *, is_least: bool) -> int:
-        """Instructions of the short way, three more a result, and no question about its zero point."""
-        return super().group_instructions(window, is_least=False) + 3 * GROUP - 3
+        return around - kept + (3 * GROUP - 3 if self.rounds_even else -5 * is_least)
 
 
 class DepthwiseNarrow(DepthwiseTaps):
     """Windows of nine taps, channels by fours, int8 weights: 18 bytes of constants a channel instead of
     30."""
 
-    name = "depthwise_narrow_s8_dsp"
-    portable = DEPTHWISE_S8
-    sources = ("kernels/dsp/depthwise_narrow_parts_dsp.S", "kernels/dsp/depthwise_narrow_s8_dsp.c")
+    base = "depthwise_narrow_s8_dsp"
+    weighted = DEPTHWISE_S8
+    loop = "depthwise_narrow_parts_dsp.S"
 
     def other_reason(self, let: Let) -> str | None:
         """Refuse what `DepthwiseTaps` refuses, other than nine taps, channels that are no multiple of
@@ -266,6 +242,6 @@ def instructions(window: WindowShape, group: int) -> int:
     return round(around) + batch * height * width * -(-depth // GROUP) * group
 
 
-register(DepthwiseTapsEven())
+register(DepthwiseTaps(ONNX_DEPTHWISE_S8))
 register(DepthwiseTaps())
 register(DepthwiseNarrow())

@@ -19,11 +19,10 @@ from codegen.kernels.base.weighted import DEPTHWISE
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT
 from codegen.kernels.contract import LinkedConstant
-from codegen.kernels.dsp.convolution_s16 import Channels, EvenInt16, Int16Kernel
+from codegen.kernels.dsp.convolution_s16 import Channels, Int16Kernel
 from codegen.kernels.dsp.depthwise.channels import GROUP, int16_pairs
 from codegen.kernels.dsp.depthwise.taps import MOST_TAPS, UNROLLED_TAPS, instructions, tap_fields
-from codegen.kernels.portable.convolution import DEPTHWISE_S16
-from codegen.kernels.portable.qlinear.weighted import QLINEAR_DEPTHWISE_S16
+from codegen.kernels.portable.convolution import DEPTHWISE_S16, ONNX_DEPTHWISE_S16
 from codegen.kernels.primfunc import PrimFunc
 
 HEADER = "cg_depthwise_s16_dsp.h"
@@ -32,9 +31,8 @@ HEADER = "cg_depthwise_s16_dsp.h"
 class DepthwiseTapsS16(Int16Kernel):
     """Depthwise on int16: any window, stride, dilation and padding; multiplier 1, at least four channels."""
 
-    op, name, symbol = "DEPTHWISE_CONV_2D", "depthwise_taps_s16_dsp", "cg_depthwise_taps_s16_dsp"
-    weighted = portable = DEPTHWISE_S16
-    tile_source = "kernels/dsp/depthwise_taps_parts_s16_dsp.S"
+    op, base, function = "DEPTHWISE_CONV_2D", "depthwise_taps_s16_dsp", "depthwise_taps_s16_dsp"
+    loop = "depthwise_taps_{}parts_s16_dsp.S"
 
     def shape_reason(self, let: Let) -> str | None:
         """Refuse several results a channel, few channels, a larger window."""
@@ -87,15 +85,6 @@ class DepthwiseTapsS16(Int16Kernel):
         )
 
 
-class DepthwiseTapsEvenS16(EvenInt16, DepthwiseTapsS16):
-    """Depthwise convolution on int16, rounded as ONNX does."""
-
-    name = "qlinear_depthwise_taps_s16_dsp"
-    symbol = "cg_qlinear_depthwise_taps_s16_dsp"
-    weighted = portable = QLINEAR_DEPTHWISE_S16
-    tile_source = "kernels/dsp/depthwise_taps_even_parts_s16_dsp.S"
-
-
 def packed(channels: Channels) -> NDArray[np.int32]:
     """Words by group of four channels, the last group counted back from the last channel: see
     `cg_dw_taps_s16_params`."""
@@ -125,5 +114,5 @@ def group_instructions(window: WindowShape, *, is_clamped: bool, rounds_even: bo
     return 12 + multiplied + (23 if rounds_even else 19) + 10 * is_clamped + (1 if by_words else 6)
 
 
-register(DepthwiseTapsEvenS16())
-register(DepthwiseTapsS16())
+register(DepthwiseTapsS16(ONNX_DEPTHWISE_S16))
+register(DepthwiseTapsS16(DEPTHWISE_S16))

@@ -42,11 +42,11 @@ that."""
 class DepthwiseWide(DspDepthwise):
     """Square windows of `taps` a side; at least four channels, any width that fits the workspace."""
 
-    portable = DEPTHWISE_S8
+    weighted = DEPTHWISE_S8
 
     def __init__(self, taps: int) -> None:
-        self.taps = taps
-        self.name = f"depthwise{taps}x{taps}_s8_dsp"
+        self.taps, self.base = taps, f"depthwise{taps}x{taps}_s8_dsp"
+        super().__init__()
         self.sources = (
             "kernels/dsp/depthwise3x3_parts_dsp.S",
             "kernels/dsp/depthwise_wide_parts_dsp.S",

@@ -4,20 +4,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from codegen.ir import Let
-from codegen.ir.ops import DepthwiseConvAttrs, OnnxRounding
+from codegen.ir.ops import DepthwiseConvAttrs
 from codegen.ir.ops.base.operands import narrow
 from codegen.kernels.base.c_kernel import arg_type, row_kernel
 from codegen.kernels.base.overlap import forward_sharing, striped_below
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import Fields, params
-from codegen.kernels.base.weighted import (
-    DEPTHWISE,
-    QLINEAR_DEPTHWISE,
-    WeightedOperator,
-)
+from codegen.kernels.base.weighted import DEPTHWISE, WeightedOperator
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.block import RowKernel
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantPointer, WorkspaceArg
@@ -31,7 +26,6 @@ from codegen.kernels.dsp.depthwise.channels import (
     alignment,
     channel_numbers,
     ends_at_zero,
-    even_numbers,
     has_int4,
     int16_pairs,
     lines_reason,
@@ -46,10 +40,8 @@ from codegen.kernels.dsp.depthwise.stripes import (
     rounding_instructions,
     row_tile,
 )
-from codegen.kernels.portable.convolution import DEPTHWISE_IN_PLACE_S8
-from codegen.kernels.portable.qlinear.weighted import QLINEAR_DEPTHWISE_S8
+from codegen.kernels.portable.convolution import DEPTHWISE_IN_PLACE_S8, ONNX_DEPTHWISE_S8
 from codegen.kernels.primfunc import PrimFunc
-from codegen.targets.arm import ROUNDING_DSP
 
 SOURCES = ("kernels/dsp/depthwise3x3_parts_dsp.S", "kernels/dsp/depthwise3x3_s8_dsp.c")
 EVEN_SOURCES = (
@@ -68,25 +60,29 @@ LEAST_SOURCES = (
 class Depthwise3x3(DspDepthwise):
     """Depthwise convolution of 3x3, stride 1 or 2, multiplier 1, at least four channels."""
 
-    name = "depthwise3x3_s8_dsp"
-    prefix = ""
-    """Prefix of its C functions' names, behind `cg_`."""
+    base = "depthwise3x3_s8_dsp"
     is_int4 = False
     """Its weights are int4 instead of int8."""
 
     def symbol(self, let: Let, form: str = "") -> str:
         """Name of its C function: where nothing is less than the zero point, the one that saves an
         instruction."""
-        least = "least_" if ends_at_zero(let) else ""
-        return f"cg_{self.prefix}depthwise3x3_{least}{form}s8_dsp"
+        least = "least_" if self.saves_halves(let) else ""
+        return f"cg_{self.operator.prefix}depthwise3x3_{least}{form}s8_dsp"
+
+    def saves_halves(self, let: Let) -> bool:
+        """True if halves of sums below zero do not count."""
+        return ends_at_zero(let) and not self.rounds_even
 
     def sources(self, let: Let) -> tuple[str, ...]:
         """Files that define the C function."""
+        if self.rounds_even:
+            return EVEN_SOURCES
         return LEAST_SOURCES if ends_at_zero(let) else SOURCES
 
     def packed(self, let: Let, constants: Mapping[str, np.ndarray]) -> LinkedConstant | None:
         """CG_DW3X3_WORDS of every channel, None if an accumulator could grow too large."""
-        return packed(channel_numbers(let, constants))
+        return packed(channel_numbers(let, constants, self.operator), self.operator)
 
     def row(self, let: Let, window: WindowShape) -> RowKernel | None:
         """Row kernel for blocks: one row of the result."""
@@ -132,15 +128,24 @@ class Depthwise3x3(DspDepthwise):
 
     def predicted(self, let: Let, tile: ColumnTile, rows: int) -> int:
         """Predicted instructions of a call in bands of `rows` rows."""
-        return band_instructions(DEPTHWISE.window(let), tile, rows, saved=ends_at_zero(let))
+        window = DEPTHWISE.window(let)
+        more = rounding_instructions(window) if self.rounds_even else 0
+        return band_instructions(window, tile, rows, saved=self.saves_halves(let)) + more
 
 
 class Depthwise3x3InPlace(Depthwise3x3):
     """3x3 depthwise convolution whose result replaces its image: stride 1, same size, no stripes."""
 
-    name = "depthwise3x3_s8_dsp_in_place"
-    portable = DEPTHWISE_IN_PLACE_S8
+    base = "depthwise3x3_s8_dsp_in_place"
+    weighted = DEPTHWISE_IN_PLACE_S8
     is_in_place = True
+
+    def other_reason(self, let: Let) -> str | None:
+        """Refuse what `Depthwise3x3` refuses, and a result that is not as large as its image."""
+        attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
+        if attrs.stride != (1, 1) or arg_type(let, 0).shape != let.var.type.shape:
+            return "only with stride 1 and a result as large as the image"
+        return super().other_reason(let)
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         channels = self.packed(let, constants)
@@ -166,75 +171,33 @@ class Depthwise3x3InPlace(Depthwise3x3):
 
     def predicted_in_place(self, let: Let, tile: ColumnTile) -> int:
         """Predicted instructions of a call that replaces its image."""
-        return in_place_instructions(DEPTHWISE.window(let), tile, saved=ends_at_zero(let))
+        window = DEPTHWISE.window(let)
+        more = rounding_instructions(window) if self.rounds_even else 0
+        return in_place_instructions(window, tile, saved=self.saves_halves(let)) + more
 
 
 _LEADING = (PARAMS, WorkspaceArg(name="lines"))
 
 
-class Depthwise3x3Even(Depthwise3x3):
-    """Depthwise convolution of 3x3, rounded as ONNX does."""
+def packed(numbers: ChannelNumbers | None, operator: WeightedOperator = DEPTHWISE) -> LinkedConstant | None:
+    """CG_DW3X3_WORDS of every channel, None if an accumulator could grow too large.
 
-    name, prefix = "qlinear_depthwise3x3_s8_dsp", "qlinear_"
-    operator, rounding, kernel_set = QLINEAR_DEPTHWISE, OnnxRounding, ROUNDING_DSP
-    portable = QLINEAR_DEPTHWISE_S8
-
-    def symbol(self, let: Let, form: str = "") -> str:
-        return f"cg_{self.prefix}depthwise3x3_{form}s8_dsp"
-
-    def sources(self, let: Let) -> tuple[str, ...]:
-        return EVEN_SOURCES
-
-    def packed(self, let: Let, constants: Mapping[str, np.ndarray]) -> LinkedConstant:
-        numbers = even_numbers(let, constants)
-        table = _table(numbers.weights, numbers.bias, numbers.multipliers, numbers.right_shifts)
-        return replace(table, rounded=(0, len(numbers.weights)))
-
-    def predicted(self, let: Let, tile: ColumnTile, rows: int) -> int:
-        window = DEPTHWISE.window(let)
-        return band_instructions(window, tile, rows, saved=False) + rounding_instructions(window)
-
-
-class Depthwise3x3InPlaceEven(Depthwise3x3Even, Depthwise3x3InPlace):
-    """3x3 depthwise convolution that rounds as ONNX does and whose result replaces its image."""
-
-    name = "qlinear_depthwise3x3_s8_dsp_in_place"
-    portable = QLINEAR_DEPTHWISE_S8
-
-    def other_reason(self, let: Let) -> str | None:
-        """Refuse what `Depthwise3x3` refuses, and a result that is not as large as its image."""
-        attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
-        if attrs.stride != (1, 1) or arg_type(let, 0).shape != let.var.type.shape:
-            return "only with stride 1 and a result as large as the image"
-        return super().other_reason(let)
-
-    def predicted_in_place(self, let: Let, tile: ColumnTile) -> int:
-        window = DEPTHWISE.window(let)
-        return in_place_instructions(window, tile, saved=False) + rounding_instructions(window)
-
-
-def packed(numbers: ChannelNumbers | None) -> LinkedConstant | None:
-    """CG_DW3X3_WORDS of every channel, None if an accumulator could grow too large."""
+    For TFLite's rounding weights and biases are doubled.
+    """
     if numbers is None:
         return None
-    return _table(2 * numbers.weights, 2 * numbers.bias, numbers.multipliers, numbers.right_shifts - 1)
-
-
-def _table(
-    weights: NDArray[np.int64],
-    bias: NDArray[np.int64],
-    multipliers: NDArray[np.int32],
-    shifts: NDArray[np.int32],
-) -> LinkedConstant:
-    taps = weights.reshape(-1, 3, 3)
+    times = 1 if operator.rounds_even else 2
+    taps = times * numbers.weights.reshape(-1, 3, 3)
     pairs = np.stack((int16_pairs(taps[:, :, :2]), int16_pairs(taps[:, :, 1:])), axis=2)
-    columns = (pairs.reshape(-1, 6), bias[:, None], multipliers[:, None], shifts[:, None])
+    scaling = (times * numbers.bias, numbers.multipliers, numbers.right_shifts + 1 - times)
+    columns = (pairs.reshape(-1, 6), *(values[:, None] for values in scaling))
     table = np.concatenate(columns, axis=1).astype(np.int32)
     return LinkedConstant(
         role="channels",
         data=table.reshape(-1),
         alignment=4,
         layout="channel by channel: weights in pairs of 16 bits, bias, requantization",
+        rounded=(0, len(taps)) if operator.rounds_even else None,
     )
 
 
@@ -251,7 +214,7 @@ def fields(let: Let, window: WindowShape, band: ColumnTile, operator: WeightedOp
     )
 
 
-register(Depthwise3x3Even())
-register(Depthwise3x3InPlaceEven())
+register(Depthwise3x3(ONNX_DEPTHWISE_S8))
+register(Depthwise3x3InPlace(ONNX_DEPTHWISE_S8))
 register(Depthwise3x3())
 register(Depthwise3x3InPlace())

@@ -11,6 +11,7 @@ from codegen.kernels.base.c_kernel import (
     Parts,
     PortableKernel,
     arg_type,
+    element_rows,
     row_kernel,
     value_argument,
 )
@@ -70,6 +71,23 @@ class ResultTable(PortableKernel):
         )
 
 
+class TableLookup(PortableKernel):
+    """LOOKUP, whose table is an argument, in place."""
+
+    op, stem, name = "LOOKUP", "lut_s8", "lookup_s8_portable"
+
+    def parts(self, let: Let, constants: ConstantData) -> Parts:
+        value, linked = value_argument(let, 0, "argument", constants)
+        table, table_linked = value_argument(let, 1, "table", constants)
+        return Parts(
+            call_args=(table, value, RESULT, LiteralArg(value=let.var.type.elements)),
+            constants=(*table_linked, *linked),
+            sharing=in_place(let, 0),
+            rows=element_rows(let, self.symbol),
+        )
+
+
+register(TableLookup())
 TABLES = tuple(ResultTable(op.name) for op in POINTWISE if DType.INT8 in op.integers)
 for _table in TABLES:
     register(_table)

@@ -26,7 +26,7 @@ _LARGEST = (1 << 31) - 1
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class Rounding:
+class ProvedScaling:
     """Factors and shifts of the channels of a layer."""
 
     factors: NDArray[np.int32]
@@ -40,28 +40,28 @@ class Rounding:
         return int(np.count_nonzero(self.shifts))
 
 
-def all_by_float(scales: Sequence[float]) -> Rounding:
+def all_by_float(scales: Sequence[float]) -> ProvedScaling:
     """Channels of `scales`, none of them by fixed point."""
     numbers = np.array(scales, np.float32)
-    return Rounding(factors=numbers.view(np.int32), shifts=np.zeros(len(numbers), np.int8))
+    return ProvedScaling(factors=numbers.view(np.int32), shifts=np.zeros(len(numbers), np.int8))
 
 
-def roundings(
+def proved_scalings(
     scales: Sequence[float],
     sums: tuple[NDArray[np.int64], NDArray[np.int64]],
     zero: int,
     limits: tuple[int, int],
-) -> Rounding:
+) -> ProvedScaling:
     """Roundings of channels of `scales` and (least, most) sums, results around `zero` within `limits`."""
     least, most = (np.ascontiguousarray(ends, np.int64) for ends in sums)
-    return _roundings(tuple(scales), least.tobytes(), most.tobytes(), zero, limits)
+    return _proved_scalings(tuple(scales), least.tobytes(), most.tobytes(), zero, limits)
 
 
 # A layer is bound again for each candidate that a search weighs.
 @lru_cache(maxsize=1 << 8)
-def _roundings(
+def _proved_scalings(
     scales: tuple[float, ...], least: bytes, most: bytes, zero: int, limits: tuple[int, int]
-) -> Rounding:
+) -> ProvedScaling:
     numbers = np.array(scales, np.float32)
     ends = np.frombuffer(least, np.int64), np.frombuffer(most, np.int64)
     exponents = np.frexp(numbers.astype(np.float64))[1]
@@ -75,7 +75,7 @@ def _roundings(
     nearest = np.rint(held * np.exp2(32.0 + used)).astype(np.int64)
     proved = fits & (low <= high) & (nearest <= _LARGEST)
     factors = np.where(proved, np.clip(nearest, low, np.maximum(low, high)), 0).astype(np.int32)
-    return Rounding(
+    return ProvedScaling(
         factors=np.where(proved, factors, numbers.view(np.int32)),
         shifts=np.where(proved, used, 0).astype(np.int8),
     )

@@ -1,23 +1,29 @@
-"""Portable kernel of QLINEAR_RESIZE."""
+"""Portable kernel of TABLE_RESIZE."""
 
 import math
 
 from codegen.ir import ConstRef, DType, Let
-from codegen.ir.ops import QLinearResizeAttrs
+from codegen.ir.ops import TableResizeAttrs
 from codegen.ir.ops.base.operands import narrow
-from codegen.kernels.base.c_kernel import ConstantData, Parts, arg_type, constant_data, value_argument
+from codegen.kernels.base.c_kernel import (
+    ConstantData,
+    Parts,
+    PortableKernel,
+    arg_type,
+    constant_data,
+    value_argument,
+)
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
 from codegen.kernels.call import PARAMS, RESULT, CStruct
-from codegen.kernels.portable.qlinear.weighted import RoundsEven
 
 _CONSTANTS = ("rows", "row_shares", "columns", "column_shares")
 
 
-class QLinearResize(RoundsEven):
-    """QLINEAR_RESIZE by constant places and shares."""
+class TableResize(PortableKernel):
+    """TABLE_RESIZE by constant places and shares."""
 
-    op, stem, name = "QLINEAR_RESIZE", "qlinear_resize_s8", "qlinear_resize_s8_portable"
+    op, stem, name = "TABLE_RESIZE", "table_resize_s8", "table_resize_s8_portable"
     argument = result = DType.INT8
 
     def check(self, let: Let) -> None:
@@ -27,7 +33,7 @@ class QLinearResize(RoundsEven):
                 raise ValueError(f"{role} are computed at run time")
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
-        axis = narrow(let.call.attrs, QLinearResizeAttrs).axis
+        axis = narrow(let.call.attrs, TableResizeAttrs).axis
         for index in (1, 3):
             places = constant_data(let, index, constants)
             extent = arg_type(let, 0).shape[axis + index // 2]
@@ -43,10 +49,10 @@ class QLinearResize(RoundsEven):
 
     def numbers(self, let: Let) -> CStruct:
         """The parameter struct."""
-        axis = narrow(let.call.attrs, QLinearResizeAttrs).axis
+        axis = narrow(let.call.attrs, TableResizeAttrs).axis
         image, result = arg_type(let, 0), let.var.type
         return params(
-            "cg_qlinear_resize_params",
+            "cg_table_resize_params",
             ("batches", math.prod(image.shape[:axis])),
             ("rows", image.shape[axis]),
             ("columns", image.shape[axis + 1]),
@@ -60,4 +66,4 @@ class QLinearResize(RoundsEven):
         )
 
 
-register(QLinearResize())
+register(TableResize())

@@ -5,22 +5,32 @@ float64 and float16 have functions of their own: without hardware for them, they
 
 from codegen.ir import DType, Let
 from codegen.ir.ops.base.operands import narrow
-from codegen.ir.ops.qlinear.plain import KINDS, TRUTHS, TYPES, ConvertAttrs, PlainAttrs
+from codegen.ir.ops.plain import KINDS, TRUTHS, TYPES, ConvertAttrs, PlainAttrs
 from codegen.kernels.base.broadcast import broadcast_fields
-from codegen.kernels.base.c_kernel import ConstantData, Parts, arg_type, pair_parts, value_argument
+from codegen.kernels.base.c_kernel import (
+    ConstantData,
+    Parts,
+    PortableKernel,
+    arg_type,
+    pair_parts,
+    value_argument,
+)
 from codegen.kernels.base.overlap import in_place
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
 from codegen.kernels.call import PARAMS, RESULT, CStruct
-from codegen.kernels.portable.qlinear.weighted import RoundsEven
 
 
-class _Plain(RoundsEven):
+class _Plain(PortableKernel):
     """Base of PLAIN_CONVERT and PLAIN_PAIR on any element type."""
 
     argument = result = None
     floats: DType | None = None
     """The type of float64 or float16 that the kernel is for."""
+
+    @property
+    def header(self) -> str:
+        return "cg_kernels_qlinear.h"
 
     def numbers(self, let: Let) -> CStruct:
         """The parameter struct."""

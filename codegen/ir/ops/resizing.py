@@ -20,26 +20,26 @@ from codegen.ir.types import DType, TensorType
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class QLinearResizeAttrs(Attrs):
-    """QLINEAR_RESIZE: rows are along `axis` (not negative), columns along the next."""
+class TableResizeAttrs(Attrs):
+    """TABLE_RESIZE: rows are along `axis` (not negative), columns along the next."""
 
     axis: int
 
 
-class QLinearResize(Op):
-    """QLINEAR_RESIZE(int8, rows int32 [R], shares [R, 2], columns int32 [C], shares [C, 2]) -> int8.
+class TableResize(Op):
+    """TABLE_RESIZE(int8, rows int32 [R], shares [R, 2], columns int32 [C], shares [C, 2]) -> int8.
 
     `rows`: the one in front of each row of the result; `shares`: float32, of it and of the one behind it,
     which is the same where it is the last. Columns likewise.
     """
 
-    name = "QLINEAR_RESIZE"
-    short = "qresize"
-    attrs_type = QLinearResizeAttrs
+    name = "TABLE_RESIZE"
+    short = "tresize"
+    attrs_type = TableResizeAttrs
 
     def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
         """The argument's, with R rows of C columns."""
-        axis = narrow(attrs, QLinearResizeAttrs).axis
+        axis = narrow(attrs, TableResizeAttrs).axis
         need_count(args, 5, 5)
         shape = operand(args, 0, "image").shape
         if not 0 <= axis < len(shape) - 1:
@@ -66,7 +66,7 @@ class QLinearResize(Op):
 
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Source: onnxruntime, Upsample (UpsampleBilinear), between DequantizeLinear and QuantizeLinear."""
-        axis = narrow(attrs, QLinearResizeAttrs).axis
+        axis = narrow(attrs, TableResizeAttrs).axis
         real = dequantized(present(values, 0, "image"), operand(args, 0, "image"))
         tail = (1,) * (real.ndim - axis - 2)
         top, (above, below) = present(values, 1, "rows"), present(values, 2, "shares").T
@@ -87,5 +87,5 @@ def _next(places: np.ndarray, extent: int) -> np.ndarray:
     return np.minimum(places + 1, extent - 1)
 
 
-OPERATORS: tuple[Op, ...] = (QLinearResize(),)
+OPERATORS: tuple[Op, ...] = (TableResize(),)
 """All of this module."""
