@@ -177,6 +177,8 @@ def _facts(board: Board) -> Iterable[tuple[str, str]]:
     yield "second core", "device 1 of [[place]]: runs what is placed there" if board.second_core else ""
     yield "clock", _clock(board)
     yield "energy", _energy(board)
+    npu = board.npu
+    yield "NPU", f"{', '.join(npu.devices)}; reaches {', '.join(npu.reach)}" if npu else ""
     yield "caches", ", ".join(_cache(cache) for cache in board.caches)
     yield (
         "run on",
@@ -248,6 +250,7 @@ def _document(board: Board) -> dict[str, object]:
         "power": _power_document(board),
         "runner": board.runner.value,
         "port": _port_document(board),
+        "npu": None if board.npu is None else {"devices": board.npu.devices, "reach": board.npu.reach},
         "flash_tool": _flash_tool(board),
         "flash_tools": [tool.name for tool in tools_for(board)],
         "caches": [

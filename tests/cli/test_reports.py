@@ -31,6 +31,7 @@ from tests.cli.test_verbs import call
 from tests.importers.onnx.drawn import chain
 from tests.networks import model_path
 from tests.search.ranges.networks import residual
+from tests.tools.npu.files import pooled_by_npu
 
 DOCS = ROOT / "docs"
 _KEY = re.compile(r"`([a-z0-9_.\[\]]+)`")
@@ -122,6 +123,9 @@ def test_no_key_is_left_over(
     rounded = tmp_path / "rounded.onnx"
     rounded.write_bytes(chain().qdq)
     found |= _told(capsys, "plan", str(rounded), "--board", "host")
+    npu = tmp_path / "npu.tflite"
+    npu.write_bytes(pooled_by_npu())
+    found |= _told(capsys, "plan", str(npu), "--board", "host")
     found |= _told(capsys, "plan", str(rounded), "--board", "host", "--pareto")
     _placed(monkeypatch, where, 'op = "CONV_2D"\nmemory = "sram"', 'op = "DEPTHWISE_CONV_2D"\nreads = "dtcm"')
     found |= _told(capsys, "plan", str(model_path(KWS)), "--board", "mps3-an547")

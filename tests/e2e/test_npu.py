@@ -105,8 +105,8 @@ def test_layers_for_the_npu_are_a_step_whose_scratch_holds_their_argument(tmp_pa
     assert {buffer.id: buffer.size_bytes for buffer in report.plan.buffers} == {"npu0_0_part0": SCRATCH}
     assert report.npu is not None
     [step] = report.npu["steps"]
-    assert (step["device"], step["operations"]) == ("ethos-u55-128", {"pooling": 1})
-    assert step["moved_bytes"] == {"scratch": {"read": BYTES, "written": HALF_BYTES}}
+    assert (step["device"], step["operations"]) == ("ethos-u55-128", [{"kind": "pooling", "count": 1}])
+    assert step["moved"] == [{"memory": "scratch", "read_bytes": BYTES, "written_bytes": HALF_BYTES}]
     assert (step["born_in_scratch"], step["copied_in"]) == (1, 0)
 
 

@@ -10,7 +10,7 @@ from codegen.ir.ops.npu_layers import NpuAttrs, NpuValueAttrs
 from codegen.kernels.primfunc import PrimFunc
 from codegen.program.program import Program
 
-_REGIONS = {CONSTANTS: "constants", SCRATCH: "scratch", FAST_SCRATCH: "fast_scratch"}
+_REGIONS = {CONSTANTS: "constants", SCRATCH: "scratch", FAST_SCRATCH: "fast scratch"}
 
 
 def npu_report(program: Program) -> dict[str, object] | None:
@@ -38,19 +38,25 @@ def _number(text: str | None) -> int | None:
 
 def _step(step: int, prim: PrimFunc) -> dict[str, object]:
     commands = payload.split(prim.constant("command_stream").data.tobytes())
-    moved: dict[str, dict[str, int]] = {}
-    for (region, writes), count in sorted(moved_bytes(commands.stream).items()):
-        memory = moved.setdefault(_REGIONS.get(region, f"region_{region}"), {"read": 0, "written": 0})
-        memory["written" if writes else "read"] += count
+    moved = moved_bytes(commands.stream)
     return {
         "step": step,
         "device": commands.device,
         "words": len(commands.stream),
-        "operations": dict(sorted(kinds(commands.stream).items())),
+        "operations": [
+            {"kind": kind, "count": count} for kind, count in sorted(kinds(commands.stream).items())
+        ],
         "scratch_bytes": prim.let.var.type.size_bytes,
         "born_in_scratch": len(prim.joined),
         "copied_in": len(prim.inlets) - len(prim.joined),
-        "moved_bytes": moved,
+        "moved": [
+            {
+                "memory": _REGIONS.get(region, f"region {region}"),
+                "read_bytes": moved.get((region, False), 0),
+                "written_bytes": moved.get((region, True), 0),
+            }
+            for region in sorted({region for region, _ in moved})
+        ],
     }
 
 

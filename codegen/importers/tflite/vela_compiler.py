@@ -30,6 +30,8 @@ CONFIGURATIONS = (
 """Names that Vela has for them; streams of others cannot be read here."""
 _SECONDS = 600
 _KIB = 1024
+_ARENA = ("sram_memory_used", "dram_memory_used")
+"""Columns of Vela's summary, in KiB."""
 _STEM = "network"
 _LEFT = re.compile(r"operator: \w+, ofm: '([^'\n]*)'\s*\n\s*Reason: ([^\n]+)")
 _COMMAND_LINE = "import sys; from ethosu.vela.vela import main; sys.exit(main(sys.argv[1:]))"
@@ -45,7 +47,7 @@ class Compiled:
     cycles: int
     """Vela's estimate of an inference on the NPU, in cycles of the NPU."""
     arena_bytes: int
-    """Vela's figure of the SRAM that it takes."""
+    """Vela's figure of the SRAM and DRAM that it takes."""
     reasons: Mapping[str, str]
     """Result of an operator that Vela left to the core -> why, in Vela's words."""
 
@@ -83,7 +85,7 @@ def compiled_for(data: bytes, file_name: str, configuration: str) -> Compiled:
             data=made.read_bytes(),
             version=_version(tuple(command)),
             cycles=round(float(figures["cycles_total"])),
-            arena_bytes=round(float(figures["sram_memory_used"]) * _KIB),
+            arena_bytes=round(sum(float(figures[name]) for name in _ARENA) * _KIB),
             reasons=dict(_LEFT.findall(said)),
         )
 

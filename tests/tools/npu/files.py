@@ -96,3 +96,17 @@ def _write(model: ModelBuilder, layers: NpuLayers) -> None:
     scratch = model.tensor("scratch", (layers.scratch_bytes,), "uint8")
     fixed = (stream, constants, scratch, scratch)
     model.op("CUSTOM", (*fixed, *layers.inputs), list(layers.outputs), custom=Custom(code="ethos-u"))
+
+
+def pooled_by_npu() -> bytes:
+    """A maximum pool on the NPU, then NEG on the core."""
+    model = VelaFileBuilder()
+    x, a, y = (
+        model.value("x", (1, 4, 4, 16)),
+        model.value("a", (1, 2, 2, 16)),
+        model.value("y", (1, 2, 2, 16)),
+    )
+    words = doubled_rows((4, 4, 16), 0, 256)
+    model.npu(NpuLayers(stream=words, inputs={x: 0}, outputs={a: 256}, scratch_bytes=320))
+    model.op("NEG", [a], [y])
+    return model.build([x], [y])
