@@ -25,7 +25,7 @@ ARENA_BYTES = 16 << 20
 
 
 class Loaded:
-    """A model in an engine."""
+    """A model that an engine has loaded: `run` computes its outputs, `tensors` lists all named tensors."""
 
     def __init__(self, run: Callable[[Sequence[np.ndarray]], Arrays], tensors: Callable[[], Named]) -> None:
         self.run = run

@@ -349,9 +349,11 @@ def accesses(
     argument: int,
     image: RowImage,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Events as `safe_distance` takes them, for argument `argument` (-1, -2, ...) of extents `image`.
+    """Reads and writes of a block in order of time, from which `safe_distance` finds a permitted overlap.
 
-    `stripes`: per stripe the columns of each stage (`demanded`); a band goes through all of them.
+    Reads are those of the block's argument `argument` (-1, -2, ...), an image laid out as `image`; writes are
+    those of its result. `stripes` has, for each stripe, the columns that each stage computes. A band goes
+    through all stripes.
     """
     last = len(stages) - 1
     result = RowImage(columns=stages[last].columns.count, pixel_bytes=stages[last].pixel_bytes)

@@ -169,7 +169,7 @@ class _Ready:
         *,
         spare_bytes: int = 0,
     ) -> None:
-        """`spare_bytes`: of the code that kernels may take, to be left for those chosen later."""
+        """`spare_bytes`: how much of the code that kernels may take is kept for those chosen later."""
         function = module.main
         check_memories(choices.states, [pool.name for pool in replace(choices, state_bytes=0).pools(board)])
         self._states = _states(function, choices, name)

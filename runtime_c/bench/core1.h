@@ -11,7 +11,7 @@
 
 /* core1.c: has core 1 begin to wait for steps. */
 void cg_core1_start(void);
-/* What cg_board.core1 leads to. */
+/* Entry of core 1, where cg_board.core1 sends it: it waits for steps and runs them. */
 void cg_core1_follow(void);
 uint8_t *cg_core1_stack_top(void);
 extern cg_link_fault cg_core1_fault;

@@ -17,7 +17,7 @@ void cg_measure_paint(const cg_bench_model *model, uint8_t paint);
 cg_marks cg_measure_pool(const cg_bench_model *model, const cg_bench_pool *pool, uint8_t paint);
 /* Bytes of stack the last run used, from the stack pointer at the call. */
 uint32_t cg_measure_stack(uint8_t paint);
-/* The same of core 1, from where it waits for steps and with that; 0 where it does not run. */
+/* Bytes of stack that core 1 used, those of its wait for steps included; 0 if it does not run. */
 uint32_t cg_measure_core1_stack(uint8_t paint);
 /* The link's own stack: painted once, at start; then how many bytes were never used. */
 void cg_measure_paint_link_stack(void);
@@ -26,8 +26,9 @@ uint32_t cg_measure_link_stack(void);
 /* Lets unprivileged code reach what `model` needs, and nothing else, as far as the MPU can. */
 void cg_measure_protect(const cg_bench_model *model);
 /*
- * The same, but of the pools only what step `step` touches (CG_LINK_NO_STEP: what a call copies).
- * 0, or why the step is refused: CG_LINK_NO_REGION, CG_LINK_INEXACT.
+ * Lets unprivileged code reach what `model` needs, but of the pools only the bytes that step `step`
+ * touches (CG_LINK_NO_STEP: the bytes that a call copies). Returns 0, or the reason why the step is
+ * refused: CG_LINK_NO_REGION, CG_LINK_INEXACT.
  */
 uint32_t cg_measure_protect_step(const cg_bench_model *model, uint32_t step);
 

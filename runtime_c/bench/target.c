@@ -276,7 +276,7 @@ static uint32_t tell(void)
     return CG_LINK_OK;
 }
 
-/* Whether RUN's flags ask for what cannot be done at once. */
+/* True if RUN's flags ask for things that exclude each other. */
 static bool contradict(const cg_bench_model *model, uint32_t flags)
 {
     const bool kept = (flags & CG_LINK_KEPT) != 0;
@@ -285,7 +285,7 @@ static bool contradict(const cg_bench_model *model, uint32_t flags)
            sequence == (CG_LINK_FIRST | CG_LINK_NEXT);
 }
 
-/* What happens before an inference, uncounted; a status other than CG_OK: there will be none. */
+/* Prepares an inference, uncounted. With a status other than CG_OK there will be none. */
 static cg_status prepare(const cg_bench_model *model, uint32_t flags)
 {
     if ((flags & CG_LINK_PAINTED) != 0) {

@@ -24,7 +24,7 @@ typedef struct {
     uint32_t guard_bytes; /* bytes behind base + size_bytes that belong to nobody */
 } cg_bench_pool;
 
-/* What step i wrote; data is NULL where a step has no result of its own in memory. */
+/* The result of a step; data is NULL if the step has none of its own in memory. */
 typedef struct {
     const char *name;
     const void *data;
@@ -55,7 +55,7 @@ typedef struct {
     const cg_bench_pool *pools;
     const cg_bench_step *steps;
     const cg_bench_live *live; /* sorted by step */
-    /* Of these the bytes that the step itself may use; sorted by step, pool, offset. */
+    /* Bytes of `live` that the step itself may use; sorted by step, pool, offset. */
     const cg_bench_live *touched;
     uint16_t input_count;
     uint16_t output_count;
@@ -89,7 +89,7 @@ extern uint8_t *volatile cg_bench_stack;
 extern const cg_bench_model *const cg_bench_models[];
 extern const uint32_t cg_bench_model_count;
 
-/* Of all that is linked and of what compiled it: two builds of one model differ in it. */
+/* Hash of everything linked and of its compiler: two builds of one model differ in it. */
 extern const uint8_t cg_bench_build_sha256[32];
 
 #endif /* CG_BENCH_H */

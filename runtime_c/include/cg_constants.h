@@ -22,7 +22,7 @@ typedef struct {
     uint32_t crc;        /* CRC-32 (IEEE 802.3) of every other byte of the image */
 } cg_constants_header;
 
-/* What the generated code was made for. */
+/* The image of constants that generated code was made for. */
 typedef struct {
     uint32_t size_bytes;
     uint32_t alignment; /* bytes of which the image's address is a multiple */
@@ -30,8 +30,8 @@ typedef struct {
 } cg_constants_expected;
 
 /*
- * Whether `image`, of which there are `size_bytes`, is one that the code can use: CG_OK, or the
- * first that does not hold of CG_ERR_NULL_POINTER, CG_ERR_CONSTANTS_ALIGNMENT, _SIZE, _FORMAT,
+ * Checks that the code can use `image`, of `size_bytes`. Returns CG_OK, or the first error of
+ * CG_ERR_NULL_POINTER, CG_ERR_CONSTANTS_ALIGNMENT, _SIZE, _FORMAT,
  * _ABI, _LAYOUT, _CONTENT. Nothing behind `size_bytes` is read.
  */
 CG_CHECK_RESULT cg_status cg_check_constants(const void *image, uint32_t size_bytes,

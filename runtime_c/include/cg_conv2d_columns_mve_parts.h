@@ -24,7 +24,7 @@ typedef struct {
     const cg_conv_params_mve *params;
     const cg_quads_mve *layer;
     int8_t *columns;
-    /* Of the row of results that is computed. */
+    /* State of the row of results that is being computed. */
     int32_t first; /* tap rows [first, first + count) are inside */
     int32_t count;
     cg_tap_rows rows;
@@ -35,7 +35,7 @@ static int32_t at_most(int32_t pixels)
     return (pixels < STRIPE) ? pixels : STRIPE;
 }
 
-/* What no column fills behind its last byte is multiplied by 0. */
+/* Clears the bytes behind the last one of each column, which are read and multiplied by 0. */
 static void begin(const columns_state *state)
 {
     const int32_t last = state->layer->depth - VECTOR;
@@ -108,7 +108,7 @@ typedef struct {
     int32_t count;
 } three_rows;
 
-/* Of whole vectors. */
+/* Copies three rows to columns where a row of a column is whole vectors. */
 static void copy_vectors(three_rows rows, int32_t vectors)
 {
     int8_t *to = rows.to;
@@ -134,7 +134,7 @@ static void copy_vectors(three_rows rows, int32_t vectors)
                      : "lr", "q0", "q1", "q2", "memory", "cc");
 }
 
-/* Of any bytes; those of the upper row begin at byte 0 of a column. */
+/* Copies three rows of any length; the upper one begins at byte 0 of a column. */
 static void copy_ragged(three_rows rows, int32_t channels)
 {
     const int32_t vectors = (channels + (VECTOR - 1)) / VECTOR;

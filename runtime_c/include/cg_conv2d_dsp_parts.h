@@ -23,7 +23,7 @@
 #define STREAM_END cg_stream_end_s8_dsp
 #endif
 
-/* Whether so many pixels are a tile of four, or of two: constant where there are no such tiles. */
+/* True if `count` pixels are a tile of four, or of two; constant if tiles are smaller. */
 #define IS_FOUR(count) ((MOST_PIXELS > 2) && ((count) > 2))
 #define IS_TWO(count)  ((MOST_PIXELS > 1) && ((count) == 2))
 

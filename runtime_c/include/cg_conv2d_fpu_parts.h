@@ -102,7 +102,7 @@ static void start(cg_conv_fpu *conv, const cg_conv_params_fpu *params, const CG_
     conv->singles = &stream[conv->single * (channel_len + CG_STREAM_SHARE)];
 }
 
-/* What is clipped left, what is not, what is clipped right. */
+/* Computes a row: pixels clipped on the left, pixels inside, pixels clipped on the right. */
 static void compute_row(const cg_conv_params_fpu *params, const CG_STREAM *stream,
                         const cg_rows *input, cg_f32 *output, int32_t y, int32_t x_start,
                         int32_t x_stop)
@@ -126,7 +126,7 @@ static void compute_row(const cg_conv_params_fpu *params, const CG_STREAM *strea
     }
 }
 
-/* Whether every result pixel reads the image pixel in its place: then all are one row. */
+/* True if each result pixel reads the image pixel in its place alone: then all are one row. */
 static bool is_pointwise(const cg_window *window)
 {
     return (window->kernel_h == 1) && (window->kernel_w == 1) && (window->stride_h == 1) &&

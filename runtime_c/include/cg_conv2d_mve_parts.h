@@ -12,7 +12,7 @@
 #include "cg_mve_parts.h"
 
 /*
- * What is being computed, in the workspace behind the windows, so that the stack stays short.
+ * State of the computation, in the workspace behind the windows, so that the stack stays short.
  * Pixels come in one by one, the last `count` are not yet multiplied.
  */
 typedef struct CG_MAY_ALIAS {
@@ -40,8 +40,8 @@ static int32_t most(int32_t pixels)
 }
 
 /*
- * Of a workspace for `held` pixels or 3 the last ones are taken, if so few are computed: its last
- * byte is used whatever the plan makes of the row.
+ * If fewer pixels are computed than the workspace holds (`held`, or 3), they lie at its end, so
+ * that its last byte is used whatever the plan makes of the row.
  */
 static conv_state *begin(const cg_conv_params_mve *params, const cg_product_mve *product,
                          void *workspace, int32_t held, int32_t pixels)

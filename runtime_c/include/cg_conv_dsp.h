@@ -100,7 +100,7 @@ void cg_conv2d_s4_dsp_row(const cg_conv_params *params, const cg_conv_weights_ds
                           int32_t x_start, int32_t x_stop);
 void cg_conv2d_s4_dsp_pointwise(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
                                 void *workspace, const int8_t *input, int8_t *output);
-/* As cg_fully_connected_s8_dsp. */
+/* FULLY_CONNECTED by int4 weights; else as cg_fully_connected_s8_dsp. */
 void cg_fully_connected_s4_dsp(const cg_fc_params *params, const int32_t *stream, void *workspace,
                                const int8_t *input, int8_t *output);
 

@@ -36,7 +36,7 @@ static inline const int32_t *cg_stream_end_s8_dsp(const int32_t *stream, int32_t
     return &stream[(outputs / 2) * cg_pair_words_dsp(groups)];
 }
 
-/* Of int4 weights, where one that is left over has a pair of its own. */
+/* Behind the last pair of channels in a stream of int4 weights; one left over is a pair too. */
 static inline const int32_t *cg_stream_end_s4_dsp(const int32_t *stream, int32_t outputs,
                                                   int32_t groups)
 {
@@ -72,27 +72,27 @@ static inline __attribute__((always_inline)) int32_t cg_place_dsp(int32_t k)
  * the fourth `last_step` bytes behind the third: 0 where it is the third once more.
  */
 void cg_tile4_s8_dsp(const cg_tile_dsp *tile, int8_t *output, int32_t step, int32_t last_step);
-/* Of two pixels, `step` bytes apart. */
+/* All channels of two pixels, `step` bytes apart. */
 void cg_tile2_s8_dsp(const cg_tile_dsp *tile, int8_t *output, int32_t step);
-/* Of one pixel; of one that is not widened, where `pixels` are its bytes. */
+/* All channels of one pixel; `narrow`: `pixels` are its bytes, not widened. */
 void cg_tile1_s8_dsp(const cg_tile_dsp *tile, int8_t *output);
 void cg_tile1_narrow_s8_dsp(const cg_tile_dsp *tile, int8_t *output);
-/* Of one that is not widened, where there is one channel. */
+/* The only channel of one pixel that is not widened. */
 void cg_tile1_single_s8_dsp(const cg_tile_dsp *tile, int8_t *output);
 
-/* The same by a joined stream. */
+/* Tiles of four, two and one pixels by a joined stream. */
 void cg_tile4_joined_s8_dsp(const cg_tile_dsp *tile, int8_t *output, int32_t step,
                             int32_t last_step);
 void cg_tile2_joined_s8_dsp(const cg_tile_dsp *tile, int8_t *output, int32_t step);
 void cg_tile1_joined_s8_dsp(const cg_tile_dsp *tile, int8_t *output);
 void cg_tile1_narrow_joined_s8_dsp(const cg_tile_dsp *tile, int8_t *output);
 
-/* The same by int4 weights: `stream` and `pairs_end` are those of cg_conv2d_s4_dsp. */
+/* Tiles by int4 weights: `stream` and `pairs_end` are those of cg_conv2d_s4_dsp. */
 void cg_tile4_s4_dsp(const cg_tile_dsp *tile, int8_t *output, int32_t step, int32_t last_step);
 void cg_tile2_s4_dsp(const cg_tile_dsp *tile, int8_t *output, int32_t step);
 void cg_tile1_s4_dsp(const cg_tile_dsp *tile, int8_t *output);
 
-/* The same as of int8, rounded as ONNX does: multipliers in the stream are float32. */
+/* Tiles of int8 weights, rounded as ONNX does: multipliers in the stream are float32. */
 void cg_tile4_even_s8_dsp(const cg_tile_dsp *tile, int8_t *output, int32_t step, int32_t last_step);
 void cg_tile2_even_s8_dsp(const cg_tile_dsp *tile, int8_t *output, int32_t step);
 void cg_tile1_even_s8_dsp(const cg_tile_dsp *tile, int8_t *output);
@@ -104,7 +104,7 @@ void cg_tile1_narrow_even_s8_dsp(const cg_tile_dsp *tile, int8_t *output);
  */
 void cg_requantize_s8_dsp(const cg_tile_dsp *tile, int32_t *sums, uint32_t doubled_multiplier,
                           uint32_t shift);
-/* The same as ONNX rounds. */
+/* Requantizes such sums as ONNX rounds. */
 void cg_requantize_even_s8_dsp(const cg_tile_dsp *tile, int32_t *sums, uint32_t scale_bits,
                                uint32_t shift);
 
@@ -119,13 +119,13 @@ void cg_gather2_s8_dsp(const int8_t *source, int32_t *pixels, int32_t groups, in
 void cg_gather4_apart_s8_dsp(const int8_t *const sources[4], int32_t *pixels, int32_t groups);
 /* One pixel of a tile of `tile_bytes / 4`; its first pair goes to `pixels`. Aligned to 4 bytes. */
 void cg_gather1_s8_dsp(const int8_t *source, int32_t *pixels, int32_t groups, int32_t tile_bytes);
-/* The same byte by byte: value k lies offsets[k] behind the pixel, groups in the order 0 2 1 3. */
+/* Gathers byte by byte: value k lies offsets[k] behind the pixel, groups in order 0 2 1 3. */
 void cg_gather4_bytes_s8_dsp(const int8_t *source, int32_t *pixels, int32_t groups, int32_t step,
                              int32_t last_step, const int16_t *offsets);
 void cg_gather1_bytes_s8_dsp(const int8_t *source, int32_t *pixels, int32_t groups,
                              int32_t tile_bytes, const int16_t *offsets);
 
-/* Of a tile of cg_conv2d_rgb_s8_dsp; tile4_rgb_s8_dsp.S knows these offsets. */
+/* Sizes of a tile of cg_conv2d_rgb_s8_dsp; tile4_rgb_s8_dsp.S knows these offsets. */
 enum {
     CG_RGB_PIXELS_DSP = 4,
     CG_RGB_WORDS_DSP = 14, /* what a row of their windows covers, widened */
@@ -147,7 +147,7 @@ void cg_tile4_rgb_s8_dsp(const cg_rgb_tile_dsp *tile, int8_t *output);
 void cg_widen_rgb_s8_dsp(const int8_t *const *rows, int32_t *pixels, int32_t padding,
                          int32_t behind);
 
-/* Of a tile of cg_conv2d_mono_s8_dsp; tile5_mono_s8_dsp.S knows these offsets. */
+/* Sizes of a tile of cg_conv2d_mono_s8_dsp; tile5_mono_s8_dsp.S knows these offsets. */
 enum {
     CG_MONO_PIXELS_DSP = 5,
     CG_MONO_VALUES_DSP = 12

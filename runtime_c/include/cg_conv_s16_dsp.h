@@ -67,9 +67,9 @@ typedef struct {
  * the fourth `last_step` bytes behind the third: 0 where it is the third once more.
  */
 void cg_tile4_s16_dsp(const cg_tile_s16_dsp *tile, cg_s16 *output, int32_t step, int32_t last_step);
-/* Of one pixel. */
+/* All channels of one pixel. */
 void cg_tile1_s16_dsp(const cg_tile_s16_dsp *tile, cg_s16 *output);
-/* The same, rounded as ONNX does. */
+/* Tiles of four pixels and one, rounded as ONNX does. */
 void cg_tile4_even_s16_dsp(const cg_tile_s16_dsp *tile, cg_s16 *output, int32_t step,
                            int32_t last_step);
 void cg_tile1_even_s16_dsp(const cg_tile_s16_dsp *tile, cg_s16 *output);

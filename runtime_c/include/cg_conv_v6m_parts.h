@@ -35,7 +35,7 @@ typedef struct {
  * the fourth `last_step` bytes behind the third: 0 where it is the third once more.
  */
 void cg_tile4_s8_v6m(const cg_tile_v6m *tile, int8_t *output, int32_t step, int32_t last_step);
-/* Of two pixels, `step` bytes apart: 0 where the second one is the first once more. */
+/* All channels of two pixels, `step` bytes apart; 0: the second is the first once more. */
 void cg_tile2_s8_v6m(const cg_tile_v6m *tile, int8_t *output, int32_t step);
 
 /*

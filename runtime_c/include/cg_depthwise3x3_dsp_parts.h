@@ -37,7 +37,7 @@ static int32_t *plane_of(const dw_stripe *self, int32_t *planes, int32_t c, int3
     return &planes[(c - group_start(self, c)) * words];
 }
 
-/* Those of channel c, a multiple of four, and the three behind it. */
+/* Words of channel c, a multiple of four, and of the three channels behind it. */
 static const int32_t *channel_words(dw_stripe *self, int32_t c)
 {
 #ifdef DW3X3_WIDEN

@@ -93,7 +93,7 @@ static void keep_line(const cg_depthwise_params_rv32 *params, int8_t *to, const 
             if (is_aligned != 0) {
                 copy_words(to, &from[c], step, inside);
             } else {
-                /* What channels a word lacks are there too. */
+                /* Channels that the last word lacks are filled as well. */
                 fill(to, params->in_zero, ((channels - c) < GROUP) ? inside : 0);
                 copy_bytes(to, &from[c], step, inside, channels - c);
             }

@@ -24,7 +24,7 @@ extern "C" {
  */
 #define CG_DW3X3_WORDS 9
 
-/* What the workspace holds of each channel. */
+/* The part of a channel that the workspace holds. */
 typedef struct {
     int32_t columns; /* result columns at a time, a multiple of 4 */
     int32_t plane_bytes;
@@ -118,7 +118,7 @@ void cg_qlinear_depthwise3x3_s8_dsp_row(const cg_dw3x3_params *params, void *wor
 /* ---- 3x3, stride 1 or 2, an image of one channel, any number of results --------------- */
 
 /*
- * As above, with the same words of a channel for every result. The workspace holds three rows of
+ * Reads the same words of a channel for every result. The workspace holds three rows of
  * the image. Order of reads and writes: `striped_below` with stripes of `line.columns` of a row.
  */
 void cg_depthwise_plane_s8_dsp(const cg_dw3x3_params *params, void *workspace, const int8_t *input,
@@ -250,8 +250,8 @@ void cg_dw_widen4_dsp(const cg_dw_lines *lines, int32_t channel, void *planes);
 void cg_dw_widen3_words_dsp(const cg_dw_lines *lines, int32_t channel, void *planes);
 void cg_dw_widen3_bytes_dsp(const cg_dw_lines *lines, int32_t channel, void *planes);
 /*
- * Of planes of 4 lines the last two become the first two, `pairs` of pixels: those of a band of two
- * rows that the next band reads too.
+ * Moves the last two lines of a plane of four to its front, `pairs` of pixels: the next band of two
+ * rows reads them too.
  */
 void cg_dw_keep_lines_dsp(void *planes, int32_t pairs);
 /* The only channel into one plane of 3 lines. */
@@ -266,7 +266,7 @@ void cg_dw3x3_s8_dsp_line1(const cg_dw_job *job, const void *planes, const int32
 void cg_dw3x3_s8_dsp_line2(const cg_dw_job *job, const void *planes, const int32_t *channels,
                            int8_t *output);
 
-/* Of 5x5 and 7x7 windows: depthwise_wide_parts_dsp.S. */
+/* Results of 5x5 and 7x7 windows: depthwise_wide_parts_dsp.S. */
 void cg_dw5x5_s8_dsp(const cg_dw_job *job, const void *planes, const int32_t *channels,
                      int8_t *output);
 void cg_dw7x7_s8_dsp(const cg_dw_job *job, const void *planes, const int32_t *channels,

@@ -62,8 +62,7 @@ static FFT_INLINE fft_number fft_half(const FFT_SAMPLE *place)
     return share;
 }
 
-/* What is four numbers' sum, and their sums with quarter turns, to places `apart` from each other.
- */
+/* Stores the sum of four numbers, and their sums with quarter turns, `apart` from each other. */
 static FFT_INLINE void fft_join(fft_number a, fft_number b, fft_number c, fft_number d,
                                 FFT_SAMPLE *place, int32_t apart, bool inverse)
 {

@@ -79,7 +79,7 @@ static inline const cg_f32 *cg_tile_taps(cg_tile_fpu *tile, const cg_window *win
     return cg_floats(inside ? cg_first_tap(lines, window, view) : lines->first);
 }
 
-/* Of result columns [x_start, x_stop): those that have all columns of taps inside the image. */
+/* Result columns of [x_start, x_stop) that have all columns of taps inside the image. */
 static inline cg_taps cg_inside_fpu(const cg_window *window, int32_t x_start, int32_t x_stop)
 {
     const int32_t last =

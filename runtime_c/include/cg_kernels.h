@@ -182,7 +182,7 @@ void cg_depthwise_conv2d_reverse_s8(const cg_conv_params *params, const cg_conv_
 void cg_depthwise_conv2d_in_place_s8(const cg_conv_params *params, const cg_conv_weights *weights,
                                      int8_t *image, void *workspace);
 
-/* As many padded rows of one channel as the window is high. */
+/* Bytes of as many padded rows of one channel as the window is high. */
 static inline size_t cg_depthwise_in_place_workspace_bytes(const cg_conv_params *params)
 {
     const cg_window *const window = &params->window;
@@ -203,7 +203,7 @@ static inline int32_t cg_covered_rows(const cg_window *window)
     return (rows < window->in.h) ? rows : window->in.h;
 }
 
-/* As many rows of one channel as a window covers. */
+/* Bytes of as many rows of one channel as a window covers. */
 static inline size_t cg_depthwise_in_place_f32_workspace_bytes(const cg_conv_params_f32 *params)
 {
     const cg_window *const window = &params->window;
@@ -518,7 +518,7 @@ void cg_quantize_f32_s8(const cg_quantize_params *params, const cg_f32 *input, i
 void cg_dequantize_s8_f32(const cg_quantize_params *params, const int8_t *input, cg_f32 *output,
                           int32_t count);
 
-/* As cg_quantize_f32_s8, of zero point 0; NaN gives the least. In place. */
+/* Quantises as cg_quantize_f32_s8 does, with zero point 0; NaN gives the least. In place. */
 void cg_quantize_f32_s32(const cg_quantize_params *params, const cg_f32 *input, cg_s32 *output,
                          int32_t count);
 /* scale * x. In place. */

@@ -11,8 +11,7 @@
 extern "C" {
 #endif
 
-/* What an argument's numbers mean: of int8, scale * (number - zero_point); scale 0: they are float.
- */
+/* Meaning of an argument's numbers: scale * (number - zero_point) of int8; scale 0: float. */
 typedef struct {
     float scale;
     int32_t zero_point;

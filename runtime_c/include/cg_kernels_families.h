@@ -203,7 +203,7 @@ void cg_batch_matmul_f32(const cg_matmul_params_f32 *params, const cg_f32 *lhs, 
 /* MEAN; with a count of 1 SUM. Workspace: 8 bytes a result; sub-steps as cg_mean_s8. */
 void cg_mean_s32(const cg_reduction *params, const cg_s32 *input, cg_s32 *output, void *workspace);
 
-/* Of int32 and float32 zeros, multiplier and shift say nothing. */
+/* Zero points, multiplier and shift are not read for int32 and float32. */
 typedef struct {
     int32_t outer;
     int32_t extent;
@@ -221,7 +221,7 @@ void cg_cumsum_s8(const cg_cumsum_params *params, const int8_t *input, int8_t *o
 void cg_cumsum_s32(const cg_cumsum_params *params, const cg_s32 *input, cg_s32 *output);
 void cg_cumsum_f32(const cg_cumsum_params *params, const cg_f32 *input, cg_f32 *output);
 
-/* Of int32 and float32 all but `elements` and `count` say nothing. */
+/* For int32 and float32 only `elements` and `count` are read. */
 typedef struct {
     int32_t elements;
     int32_t count; /* of inputs */

@@ -66,7 +66,7 @@ void cg_conv2d_f32w16_fpu_row(const cg_conv_params_fpu *params, const uint16_t *
  */
 void cg_depthwise_conv2d_f32_fpu(const cg_conv_params_fpu *params, const float *stream,
                                  const cg_f32 *input, cg_f32 *output);
-/* As cg_conv2d_f32_fpu_row. */
+/* Computes a row of results, as cg_conv2d_f32_fpu_row does. */
 void cg_depthwise_conv2d_f32_fpu_row(const cg_conv_params_fpu *params, const float *stream,
                                      const cg_rows *input, cg_f32 *output, int32_t y,
                                      int32_t x_start, int32_t x_stop);
@@ -79,7 +79,7 @@ void cg_depthwise_conv2d_f32_fpu_row(const cg_conv_params_fpu *params, const flo
 void cg_depthwise_in_place_f32_fpu(const cg_conv_params_fpu *params, const float *stream,
                                    cg_f32 *image, void *workspace);
 
-/* As many rows of four channels as a window covers. */
+/* Bytes of as many rows of four channels as a window covers. */
 static inline size_t cg_depthwise_in_place_fpu_workspace_bytes(const cg_conv_params_fpu *params)
 {
     const cg_window *const window = &params->window;

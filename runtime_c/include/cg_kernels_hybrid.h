@@ -21,7 +21,7 @@ typedef struct {
     int32_t channel_first; /* not 0: a sum takes its channel's scale, then the image's */
 } cg_hybrid_weights;
 
-/* What an image was divided by, and where its zero lies. */
+/* Scale that an image was divided by, and its zero point. */
 typedef struct {
     float scale;
     int32_t zero;

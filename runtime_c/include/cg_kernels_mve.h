@@ -3,7 +3,7 @@
  * cg_kernels_mve.h -- int8 kernels for Helium (M-profile vector extension, integer): parameters,
  * prototypes, contracts.
  *
- * What holds for all of them:
+ * All of them have this in common:
  *  - Results are bit-equal to the portable kernels. Zero points of images are folded into biases,
  *    so a tap in the padding is read as the zero point.
  *  - int8 tensors have any alignment: they are only accessed as bytes. Packed constants and
@@ -130,7 +130,7 @@ typedef struct {
  */
 void cg_dense3_s8_mve(const cg_quads_mve *layer, const cg_group_mve *group);
 
-/* As `cg_pointwise_s8_mve`. */
+/* FULLY_CONNECTED; arguments as those of `cg_pointwise_s8_mve`. */
 void cg_dense_s8_mve(const cg_conv_params_mve *params, const cg_quads_mve *layer,
                      const int8_t *input, int8_t *output);
 void cg_dense_reverse_s8_mve(const cg_conv_params_mve *params, const cg_quads_mve *layer,
@@ -408,8 +408,8 @@ void cg_pool_maxima_s8_mve(const cg_tap_grid_mve *grid, const int8_t *first, int
                            int32_t channels);
 
 /*
- * As the portable kernels; a pixel's channels are written 4 (average) or 16 (maximum) at a time,
- * each after they were read.
+ * Pools, as the portable kernels; a pixel's channels are written 4 (average) or 16 (maximum) at a
+ * time, each after they were read.
  */
 void cg_avg_pool2d_s8_mve(const cg_pool_params *params, const int8_t *input, int8_t *output);
 void cg_avg_pool2d_reverse_s8_mve(const cg_pool_params *params, const int8_t *input,

@@ -16,9 +16,9 @@ extern "C" {
 #endif
 
 /*
- * As cg_conv_weights. Sums have 64 bits. `wide`: the multipliers have 15 bits, the shifts are to
- * the right, 8 to 46 (cg_requantize_s64); else sums wrap to 32 bits and are requantized as those of
- * int8 kernels.
+ * Weights, as cg_conv_weights. Sums have 64 bits. `wide`: the multipliers have 15 bits, the shifts
+ * are to the right, 8 to 46 (cg_requantize_s64); else sums wrap to 32 bits and are requantized as
+ * those of int8 kernels.
  */
 typedef struct {
     const int8_t *weight;
@@ -65,7 +65,8 @@ void cg_max_pool2d_s16_part(const cg_pool_params *params, const cg_s16 *input, c
 void cg_max_pool2d_reverse_s16(const cg_pool_params *params, const cg_s16 *input, cg_s16 *output);
 
 /*
- * As cg_mean_s8, with its workspace: sums of fewer than 2^16 elements, so that 32 bits hold them.
+ * Computes as cg_mean_s8, with its workspace: sums of fewer than 2^16 elements, so that 32 bits
+ * hold them.
  */
 void cg_mean_s16(const cg_mean_params *params, const cg_s16 *input, cg_s16 *output,
                  void *workspace);
@@ -110,11 +111,12 @@ typedef struct {
 void cg_softmax_s16(const cg_softmax_s16_params *params, const int16_t *exponentials,
                     const int16_t *reciprocals, const cg_s16 *input, cg_s16 *output);
 
-/* Of 0, and of less, 32767; `multiplier` and `shift` of roots in units of 2^-20. In place. */
+/* Reciprocal square roots; 32767 of 0 and less; `multiplier` and `shift` of roots in units of
+ * 2^-20. In place. */
 void cg_rsqrt_s16(const cg_requantize_params *params, const cg_s16 *input, cg_s16 *output);
 
-/* As cg_softmax_s8, result scale 2^-16, zero point -32768. The result may start count - 1 bytes or
- * more below the argument. */
+/* Computes as cg_softmax_s8, result scale 2^-16, zero point -32768. The result may start count - 1
+ * bytes or more below the argument. */
 void cg_softmax_s8_s16(const cg_softmax_params *params, const int8_t *input, cg_s16 *output);
 
 /* The result may start `count` - 1 bytes or more below the argument. */

@@ -14,7 +14,8 @@
 extern "C" {
 #endif
 
-/* What requantizing ends with. Words of a channel's requantization: cg_v7m_parts.h. */
+/* Last part of requantization: zero point and range. Words of a channel's requantization:
+ * cg_v7m_parts.h. */
 typedef struct {
     int32_t out_zero;
     int32_t act_min;

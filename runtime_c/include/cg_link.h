@@ -119,7 +119,7 @@ void cg_context_start(cg_status (*run)(void), uint32_t flags);
 void cg_context_continue(void);
 /* The step begun last. */
 uint32_t cg_context_step(void);
-/* Whether the model is paused. */
+/* 1 if the model is paused. */
 uint32_t cg_context_paused(void);
 /* Gives a paused model up. */
 void cg_context_give_up(void);

@@ -17,7 +17,7 @@ static inline int32_t cg_scaled_s16(int32_t x, cg_scaling by)
     return cg_clamp_s32(cg_requantize(x, by.multiplier, by.shift), -32768, 32767);
 }
 
-/* What sums give, saturated each and together, through the function of gate number `gate`. */
+/* Value of gate number `gate` from two sums, which are saturated, and so is their total. */
 static inline int16_t cg_lstm_gate(const uint16_t *table, int32_t gate, int32_t first,
                                    int32_t second)
 {

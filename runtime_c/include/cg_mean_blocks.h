@@ -45,7 +45,7 @@ void cg_sums_s8_v6m(const int8_t *x, int32_t rows, int32_t step, int32_t sums[4]
 int32_t cg_sum_s8_v7m(const int8_t *x, int32_t count);
 int32_t cg_sum_s8_v6m(const int8_t *x, int32_t count);
 
-/* Of `count` elements, `step` bytes from one to the next. */
+/* The sum of `count` elements, `step` bytes from one to the next. */
 int32_t cg_sum_steps_s8_v7m(const int8_t *x, int32_t step, int32_t count);
 int32_t cg_sum_steps_s8_v6m(const int8_t *x, int32_t step, int32_t count);
 

@@ -48,7 +48,7 @@ typedef struct {
     int32_t right;
 } cg_span_mve;
 
-/* Of the windows of pixels [x, x + pixels) of a row. */
+/* The span that the windows of pixels [x, x + pixels) of a row cover. */
 static inline cg_span_mve cg_find_span_mve(const cg_window *window, int32_t x, int32_t pixels)
 {
     const int32_t origin = (x * window->stride_w) - window->pad_left;

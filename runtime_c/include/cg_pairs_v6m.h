@@ -45,8 +45,8 @@ void cg_mul_s8_v6m_run(const cg_mul_params_v6m *params, const int8_t *lhs, const
                        int8_t *output, int32_t count);
 
 /*
- * As above with the slope's multiplier. `positive`: 256 results for values from -128 on, of which
- * those from the zero point on count.
+ * PRELU: products as above, with the slope's multiplier. `positive`: 256 results for values from
+ * -128 on, of which those from the zero point on count.
  */
 typedef struct {
     cg_broadcast shape;

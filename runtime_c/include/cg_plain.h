@@ -35,7 +35,7 @@ static inline int64_t cg_plain_load(int32_t type, const uint8_t *from)
     return (int64_t)((is_signed && ((bits & sign) != 0u)) ? (bits | ~(sign | (sign - 1u))) : bits);
 }
 
-/* What the type has no room for is cut off. */
+/* Stores the low bits of a value, as many as its type has. */
 static inline void cg_plain_store(int32_t type, int64_t value, uint8_t *to)
 {
     uint64_t bits = (type == CG_PLAIN_BOOL) ? (uint64_t)(value != 0) : (uint64_t)value;

@@ -12,8 +12,9 @@ extern "C" {
 #endif
 
 /*
- * As cg_avg_pool2d_s8, for windows of at most 256 elements. Where in.c % 4 == 0 the image is
- * aligned to 4 bytes. Four channels of a pixel are read before they are written: overlap as there.
+ * Averages as cg_avg_pool2d_s8, for windows of at most 256 elements. Where in.c % 4 == 0 the image
+ * is aligned to 4 bytes. Four channels of a pixel are read before they are written: overlap as
+ * there.
  */
 void cg_avg_pool2d_s8_dsp(const cg_pool_params *params, const int8_t *input, int8_t *output);
 void cg_avg_pool2d_reverse_s8_dsp(const cg_pool_params *params, const int8_t *input,

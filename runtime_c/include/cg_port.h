@@ -36,7 +36,7 @@ typedef struct {
     uint32_t wait;
 } cg_port_write;
 
-/* What unprivileged code may do with a range; everything that is not listed is closed to it. */
+/* Rights of unprivileged code in a range; a range that is not listed is closed to it. */
 typedef enum {
     CG_MPU_READ_ONLY, /* and execute */
     CG_MPU_READ_WRITE,

@@ -45,7 +45,7 @@ static inline int32_t cg_round_even(float x)
 static inline int32_t cg_upper_product(int32_t x, int32_t multiplier)
 {
 #if CG_NO_LONG_MULTIPLY
-    /* As cg_high_mul. */
+    /* The product from halves, as cg_high_mul makes it. */
     const int32_t x_low = x & 0xFFFF;
     const int32_t m_low = multiplier & 0xFFFF;
     const int32_t x_high = x >> 16;

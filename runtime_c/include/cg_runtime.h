@@ -226,7 +226,7 @@ void cg_stage_wait_hook(void);
 #endif
 
 /*
- * What the second core runs, for a model with steps on it: start it before the first call, with a
+ * The loop of the second core, for a model with steps on it: start it before the first call, with a
  * stack of its own for this function's frame and the deepest step, after .bss was cleared. Both
  * cores see pools, constants and code at the same addresses, uncached or coherent. Models share the
  * mailbox: one context of core 0 calls their entry functions at a time.

@@ -35,7 +35,7 @@ void cg_conv_tile6_least_s8_rv32(const cg_products_rv32 *products, const int32_t
 void cg_conv_tile6_chunked_s8_rv32(const cg_products_rv32 *products, const int32_t *pixels,
                                    int8_t *output, int32_t step, const int8_t *stream);
 
-/* Of three, each of which may be another one's twin. */
+/* All channels of three pixels, each of which may be another one's twin. */
 void cg_conv_tile3_s8_rv32(const cg_products_rv32 *products, const int32_t *pixels,
                            int8_t *const *outputs, const int8_t *stream);
 void cg_conv_tile3_least_s8_rv32(const cg_products_rv32 *products, const int32_t *pixels,

@@ -31,7 +31,7 @@ static inline int32_t cg_sigmoid_s16(const uint16_t *table, int32_t scaled)
     return ((1 << 25) - cg_interpolated(table, -scaled, 9, 0x7FFF << 10) + half - 1) >> 10;
 }
 
-/* As cg_sigmoid_s16. */
+/* The hyperbolic tangent, from the table of cg_sigmoid_s16. */
 static inline int32_t cg_tanh_s16(const uint16_t *table, int32_t scaled)
 {
     const int32_t one = 1 << 23;

@@ -26,7 +26,7 @@ typedef struct {
     uint32_t size_bytes;
 } cg_state_part;
 
-/* What a model knows of its state. */
+/* State of a model: its parts and their size. */
 typedef struct {
     const cg_state_part *parts;
     uint32_t count;

@@ -37,7 +37,7 @@ typedef struct {
  * the fourth `last_step` bytes behind the third: 0 where it is the third once more.
  */
 void cg_conv_tile4_s8_v7m(const cg_tile_v7m *tile, int8_t *output, int32_t step, int32_t last_step);
-/* Of two pixels, `step` bytes apart. */
+/* All channels of two pixels, `step` bytes apart. */
 void cg_conv_tile2_s8_v7m(const cg_tile_v7m *tile, int8_t *output, int32_t step);
 
 /* `count` values of four pixels (of two), `step` bytes apart, the last one `last_step`, packed. */

@@ -15,8 +15,7 @@
 #include "cg_conv_dsp_parts.h"
 #include "cg_winograd_dsp.h"
 
-/* What a kernel and its row kernel share: a firmware has seldom both, and one shall not pay for
- * two. */
+/* Functions that a kernel and its row kernel share are inlined: a firmware has seldom both. */
 #define WINOGRAD_INLINE static inline __attribute__((always_inline))
 
 #define CG_WINOGRAD_MOST_ROWS 4 /* of results in a block */
@@ -30,7 +29,7 @@ typedef struct {
     int32_t count;    /* columns inside; those behind are padding */
     int32_t step;     /* bytes from column to column */
     int32_t groups;   /* of four channels */
-    uint32_t padding; /* 2 (F(4x4): 6) times the zero point, as a pair of int16 */
+    uint32_t padding; /* zero point times 2 (F(2x2)) or 6 (F(4x4)), as a pair of int16 */
 } cg_winograd_block;
 
 typedef struct {
@@ -62,7 +61,7 @@ void cg_winograd_narrow_tiles_s8_dsp(const cg_winograd_job *job, int32_t channel
  * weights are.
  */
 const int8_t *cg_winograd_filters_s8_dsp(const int8_t *weights, int32_t groups, int32_t *pairs);
-/* Of `results`, all pixels of four channels from `channel` on, those that there are. */
+/* Stores pixels of `results`: up to four channels from `channel` on. */
 void cg_winograd_store_s8_dsp(const cg_winograd_job *job, const int8_t *results, int32_t channel);
 
 /* A layer that is computed block by block. */
@@ -107,7 +106,7 @@ static inline cg_rows cg_winograd_stripe(cg_winograd_layer *self, int32_t x_orig
 /* The lines of the band of blocks whose first result row is y; `result` is written. */
 void cg_winograd_band_s8_dsp(cg_winograd_layer *self, const cg_rows *image, const cg_rows *result,
                              int32_t y);
-/* What the block of the band whose first result column is x reads, and what of it is inside. */
+/* Finds columns that the block at result column x of a band reads, and those inside the image. */
 void cg_winograd_block_s8_dsp(cg_winograd_layer *self, int32_t x);
 void cg_winograd_results_s8_dsp(cg_winograd_layer *self, int32_t x);
 

@@ -155,7 +155,7 @@ static float feature(uint32_t index)
     return value;
 }
 
-/* What was loaded, as the model takes it: before each inference, which may write over its input. */
+/* Writes the loaded bytes as the model takes them, before each inference: it may change them. */
 static void load_input(void)
 {
     const cg_bench_tensor *const input = &model()->inputs[0];
@@ -271,7 +271,7 @@ static void begin_stream(void)
     busy = 0;
 }
 
-/* As the reference stores a feature: cut towards zero. What it lets overflow is the greatest. */
+/* A feature as the reference stores it: cut towards zero; its overflows become the greatest. */
 static int8_t stored(float value)
 {
     const float scaled = value / cg_mlperf.input_scale - 128.0f;
@@ -527,7 +527,7 @@ static void help(void)
         "it\r\n");
 }
 
-/* Whether `word` is a command of a model that takes sound; then it is done. */
+/* Does command `word` if it is one of a model that takes sound; true if it is. */
 static bool is_of_stream(const char *word)
 {
     if (cg_mlperf.sound == NULL) {

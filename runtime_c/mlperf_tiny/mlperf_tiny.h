@@ -11,7 +11,7 @@
 
 #include "wake_word.h"
 
-/* What the runner sends, and what it asks of the outputs. */
+/* Kinds of input that the runner sends, and of answers that it asks for. */
 typedef enum {
     CG_MLPERF_BYTES,    /* the input as it is; answer: every output as a real number */
     CG_MLPERF_IMAGE,    /* unsigned bytes, 128 above the input's; answer: as of BYTES */
@@ -19,7 +19,7 @@ typedef enum {
     CG_MLPERF_SOUND     /* 512 samples of 16 bits a step; answer: features and outputs as stored */
 } cg_mlperf_form;
 
-/* Of sound alone: what a stream keeps between steps. */
+/* State that a stream of sound keeps between steps. */
 typedef struct {
     cg_wake_word_tables tables;
     int16_t *samples;    /* WINDOW of them, behind the one in front of the window */

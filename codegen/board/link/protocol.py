@@ -54,7 +54,7 @@ class RunFlags(enum.IntFlag):
 
 
 class RunState(enum.IntEnum):
-    """How far a run is."""
+    """Progress of a run on the board, as an event tells it."""
 
     FINISHED = 0
     PAUSED = 1
@@ -64,7 +64,7 @@ class RunState(enum.IntEnum):
 
 
 class Refusal(enum.IntEnum):
-    """Why a step cannot be sandboxed."""
+    """Reason why a step cannot run with memory protection around its bytes."""
 
     NO_REGION = 1
     INEXACT = 2

@@ -57,7 +57,7 @@ def _alive_steps(buffers: Sequence[Buffer], times: Times) -> list[dict[str, int 
 
 
 def _under(buffers: Sequence[Buffer], plan: MemoryPlan) -> dict[str, list[dict[str, object]]]:
-    """Buffer -> those with bytes that it is written over while they are alive, and how many bytes."""
+    """Buffers that each buffer is written over while they are alive, with the number of shared bytes."""
     under: dict[str, list[dict[str, object]]] = {}
     for late, early in _together(buffers):
         mine, other = plan.placements[late.id], plan.placements[early.id]

@@ -63,7 +63,8 @@ def open_workplace(folder: Path) -> Workplace:
 
 
 def close_workplace(place: Workplace) -> None:
-    """Remove the workplace. What is left there of the old folder stays for the next build to give back."""
+    """Remove the workplace, a folder beside the one being built. Files of the old folder in it stay: the next
+    build gives them back."""
     if _is_staging(place.staging):
         shutil.rmtree(place.staging, ignore_errors=True)
     with suppress(OSError):

@@ -131,7 +131,7 @@ def entry_view(program: Program, places: Places, header: HeaderView) -> EntryVie
 
 
 class _Entry:
-    """Names and addresses while the function is put together."""
+    """Names of structs and addresses of constants that the parts of an entry function share."""
 
     def __init__(self, program: Program, places: Places) -> None:
         self.program = program

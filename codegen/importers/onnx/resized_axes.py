@@ -62,7 +62,7 @@ WHERE: Mapping[str, Callable[[Line, Reals], Reals]] = MappingProxyType(
 
 
 def coordinates(site: Site) -> str:
-    """Which of `WHERE` a Resize asks for."""
+    """The coordinate mode of a Resize, a key of `WHERE`; older opsets have one mode alone."""
     return site.word("coordinate_transformation_mode", "half_pixel" if site.opset > 10 else "asymmetric")
 
 

@@ -124,7 +124,7 @@ class CarriedValues:
 
 
 def steps_of(function: Function) -> int:
-    """How many steps it runs at most, those of loops in it for each iteration."""
+    """Most steps that a run of `function` takes: a loop's steps count once for each iteration."""
     inner = [let.call.attrs for let in function.body if isinstance(let.call.attrs, LoopAttrs)]
     return len(function.body) + sum(attrs.trips * steps_of(attrs.function) for attrs in inner)
 

@@ -100,7 +100,7 @@ class LoopTranslation(Translation):
         return True
 
     def _parts_of(self, site: Site) -> tuple[Translated | None, ...]:
-        """Parts of a loop's result, for each output that anything reads; None for the others."""
+        """Steps of a WHILE: for each output that anything reads, the part of the loop's result; else None."""
         options = site.options()
         numbers = options.integer("cond_subgraph_index"), options.integer("body_subgraph_index")
         condition, body = (self._function(number) for number in numbers)

@@ -101,7 +101,7 @@ _Numbers = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def _divided(first: int, second: int) -> int:
-    """Towards zero; 0 for a divisor of 0."""
+    """The quotient rounded towards zero; 0 for a divisor of 0."""
     if second == 0:
         return 0
     size = abs(first) // abs(second)
@@ -109,7 +109,7 @@ def _divided(first: int, second: int) -> int:
 
 
 def _each(function: Callable[[int, int], int]) -> _Numbers:
-    """Exact in Python's integers, then cut off."""
+    """Apply `function` to pairs of elements, exactly; results keep the low bits of their type."""
 
     def all_of(first: np.ndarray, second: np.ndarray) -> np.ndarray:
         pairs = zip(first.reshape(-1).tolist(), second.reshape(-1).tolist(), strict=True)
@@ -182,7 +182,7 @@ class PlainPair(BroadcastShape):
         need_dtype(result, "result", DType.BOOL if kind in TRUTHS else first.dtype)
 
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
-        """Source: ONNX, each operator on integers and on float64."""
+        """Elements as ONNX specifies each operator on integers and on float64."""
         del args
         both = np.broadcast_arrays(
             present(values, 0, "first argument"), present(values, 1, "second argument")

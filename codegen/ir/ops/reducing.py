@@ -86,7 +86,7 @@ class ReduceExtreme(Mean):
         self.name, self.short, self._reduce = name, short, reduce
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
-        """int8, int16, int32, bool or float32."""
+        """Raise ValueError unless both types are int8, int16, int32, bool or float32, quantised alike."""
         Op.check(self, attrs, args, result)
         argument = operand(args, 0, "argument")
         need_elements(argument)

@@ -33,11 +33,11 @@ _LINKS = 6
 """Operators of a chain that a message names."""
 
 _ROUNDS = 8
-"""At most so often ranges are narrowed, one after the other."""
+"""Most times that a range is narrowed, one after the other."""
 
 Values = Mapping[str, int]
 Shapes = Mapping[str, tuple[int, ...]]
-"""By value."""
+"""Name of a value -> its shape."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -115,12 +115,12 @@ class Package:
 
     @property
     def pools(self) -> tuple[Pool, ...]:
-        """The RAM that it takes."""
+        """Pools of RAM that the models share, with their planned bytes."""
         return () if self.report.plan is None else self.report.plan.pools
 
     @property
     def constant_pools(self) -> tuple[ConstantPool, ...]:
-        """Weights and tables."""
+        """Pools of weights and tables, which are read only."""
         return () if self.report.constants is None else self.report.constants.pools
 
     @property

@@ -10,7 +10,7 @@
 #include "cg_pool_dsp.h"
 #include "cg_window_loops.h"
 
-/* Of four channels by words: those of 0 and 2 and of 1 and 3 lie in the halves of a word. */
+/* Sums four channels by words: sums of 0 and 2, and of 1 and 3, lie in the halves of a word. */
 static void sum_words(const cg_tap_rows *rows, const cg_view *view, const int8_t *row,
                       int32_t sums[4])
 {
@@ -33,7 +33,7 @@ static void sum_words(const cg_tap_rows *rows, const cg_view *view, const int8_t
     sums[3] = odd >> 16;
 }
 
-/* Of four channels byte by byte; with a step of 0 of one, four times. */
+/* Sums four channels byte by byte; with a step of 0 one channel, four times. */
 static void sum_bytes(const cg_tap_rows *rows, const cg_view *view, const int8_t *row, int32_t step,
                       int32_t sums[4])
 {

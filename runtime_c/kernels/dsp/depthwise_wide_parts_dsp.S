@@ -38,7 +38,7 @@
     .equ FRAME, 64
 
 /*
- * What a row of five taps adds to four sums r2-r5, which begin with r12 if `is_first`: pixels at r0,
+ * Adds a row of five taps to four sums r2-r5, which begin with r12 if `is_first`: pixels at r0,
  * weights {w0 w1} {w1 w2} {w2 w3} {w3 w4} at r1, which moves on. Changes r6-r11.
  */
     .macro five_taps line, is_first
@@ -69,7 +69,7 @@
     .endm
 
 /*
- * The same of seven taps: weights {w0 w1} {w1 w2} ... {w5 w6}, sums begin with lr. Changes r6-r12.
+ * Adds a row of seven taps: weights {w0 w1} {w1 w2} ... {w5 w6}, sums begin with lr. Changes r6-r12.
  */
     .macro seven_taps line, is_first
     ldm     r1!, {r6-r11}

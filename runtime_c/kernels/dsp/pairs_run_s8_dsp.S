@@ -15,7 +15,7 @@
     tst     r12, #3
     .endm
 
-    @ Of the elements at r1 and r2 the larger ones to r3, lr of them; `is_least`: the smaller ones.
+    @ Stores the larger of two elements each at r1 and r2 to r3, lr of them; `is_least`: smaller.
     @ Changes r1-r7, r12, lr and the flags.
     .macro extremes is_least
     alignment

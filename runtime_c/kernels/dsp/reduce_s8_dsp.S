@@ -6,7 +6,7 @@
 #include "cg_needs_dsp.h"
 #include "cg_asm.inc"
 
-    @ Of each byte of \x and \best the larger one to \best; `is_least`: the smaller one. Changes r12 and
+    @ Takes the larger of two bytes each of \x and \best to \best; `is_least`: smaller. Changes r12 and
     @ the GE flags.
     .macro better x, best, is_least
     .if     \is_least
@@ -17,7 +17,7 @@
     sel     \best, \x, \best
     .endm
 
-    @ Of a column of words or bytes at r1, r3 apart, up to lr, the best of each to r2; r1 goes on to the next.
+    @ Stores the best of a column to r2: words or bytes at r1, r3 apart, up to lr. r1 moves on.
     @ Changes r4, r8, r12, lr and the flags.
     .macro column load, store, bytes, is_least
     ldr     lr, [sp, #4]

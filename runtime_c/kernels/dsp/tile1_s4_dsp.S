@@ -1,7 +1,7 @@
 @ SPDX-License-Identifier: Apache-2.0
 @ tile1_s4_dsp.S -- all output channels of one widened pixel, int4 weights, DSP extension.
 @
-@ As cg_tile1_dsp.inc, 18 instructions for 16 multiply-accumulates: two of AND stand where int8 loads
+@ Works as cg_tile1_dsp.inc, 18 instructions for 16 multiply-accumulates: two of AND stand where int8 loads
 @ as many further weights.
 @
 @ r0 pixel, r1 stream, r2 sum of the first channel, r3 of both, r4 r5 r12 weights, r8-r11 pixel, lr

@@ -1,7 +1,7 @@
 @ SPDX-License-Identifier: Apache-2.0
 @ tile2_s4_dsp.S -- all output channels of two widened pixels, int4 weights, DSP extension.
 @
-@ As tile2_s8_dsp.S, 14 instructions for 16 multiply-accumulates.
+@ Works as tile2_s8_dsp.S, 14 instructions for 16 multiply-accumulates.
 @
 @ r0 pixels, r1 stream, r2 r3 sums of the first channel, r4 r5 of both, r6 r7 r12 weights, r8-r11
 @ pixels, lr end of the pixels.

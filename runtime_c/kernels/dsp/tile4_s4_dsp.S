@@ -1,7 +1,7 @@
 @ SPDX-License-Identifier: Apache-2.0
 @ tile4_s4_dsp.S -- all output channels of four widened pixels, int4 weights, DSP extension.
 @
-@ As tile4_s8_dsp.S, 26 instructions for 32 multiply-accumulates: the AND that takes a low half
+@ Works as tile4_s8_dsp.S, 26 instructions for 32 multiply-accumulates: the AND that takes a low half
 @ stands where int8 loads further weights. A pair of channels takes 74 instructions more, and 3 a
 @ turn of the loop; the four sums of values take 12 for each group, once.
 @

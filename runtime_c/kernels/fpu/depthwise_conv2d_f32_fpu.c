@@ -136,7 +136,7 @@ static void load_row(const cg_window *window, const cg_f32 *image, cg_f32 *row)
     }
 }
 
-/* Four channels of an image, from the first of them on. */
+/* Replaces four channels of an image by the results; `image` is the first of the four. */
 static void replace_block(cg_depthwise_fpu *layer, const cg_window *window, cg_f32 *ring,
                           cg_f32 *image)
 {

@@ -56,6 +56,6 @@
 
 #include "cg_tile_f32_fpu.inc"
 
-/* What `products` defines, by name: C in the same folder is gathered by the names here. */
+/* Functions that `products` defines, named here for the tool that gathers a folder's kernels. */
     .global cg_conv4_f32w16_fpu, cg_conv1_f32w16_fpu, cg_single4_f32w16_fpu, cg_single1_f32w16_fpu
     products f32w16

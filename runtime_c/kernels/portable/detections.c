@@ -163,7 +163,7 @@ static int32_t take(detection *it)
     return found;
 }
 
-/* Of two places apart. A loop would become a call of memmove, which no kernel asks for. */
+/* Copies a box elsewhere. A loop would become a call of memmove, which no kernel asks for. */
 static void copy_sides(cg_f32 *to, const cg_f32 *from)
 {
     memcpy(to, from, SIDES * sizeof *to);

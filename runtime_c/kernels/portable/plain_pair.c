@@ -31,7 +31,7 @@ static int64_t rest(int64_t a, int64_t b, bool is_unsigned)
     return (int64_t)((uint64_t)a - (uint64_t)product(quotient(a, b, is_unsigned), b));
 }
 
-/* Of the divisor's sign. */
+/* The remainder with the divisor's sign. */
 static int64_t modulo(int64_t a, int64_t b, bool is_unsigned)
 {
     const int64_t left = (b == 0) ? 0 : rest(a, b, is_unsigned);

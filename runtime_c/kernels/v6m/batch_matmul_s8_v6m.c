@@ -19,7 +19,7 @@ static int32_t first_of(const cg_matmul_params *p, int32_t four)
     return ((four * COLUMNS) < last) ? (four * COLUMNS) : last;
 }
 
-/* Of four columns their terms, then factor by factor. */
+/* Lays four columns out factor by factor, behind the terms of the columns. */
 static void lay_out(const cg_matmul_params *p, const int8_t *from, int32_t *terms)
 {
     int8_t *const factors = (int8_t *)&terms[COLUMNS];

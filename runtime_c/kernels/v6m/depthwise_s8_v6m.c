@@ -219,7 +219,7 @@ void cg_depthwise_s8_v6m(const cg_dw_v6m_params *params, void *workspace, const 
     }
 }
 
-/* What the windows of the next two rows share with those before: all rows of taps but two. */
+/* Moves lines that the next two rows of windows share with these: all rows of taps but two. */
 static void shift_lines(const dw_layer *self)
 {
     const int32_t height = self->params->window.kernel_h;

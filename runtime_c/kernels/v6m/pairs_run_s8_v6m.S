@@ -8,8 +8,8 @@
 #include "cg_needs_v6m.h"
 #include "cg_asm_v6m.inc"
 
-    @ Of four elements in r4 and in r5 the larger ones to r5; `is_least`: the smaller ones. r0 signs. Those
-    @ of r4 that are not less: where signs are the same the lower seven bits say so, else its own is 0.
+    @ Takes the larger of two bytes each of r4 and r5 to r5; `is_least`: the smaller. r0 signs. A
+    @ byte of r4 is not less if, with equal signs, its lower seven bits say so; else if its sign is 0.
     @ Changes r4, r6, r7 and the flags.
     .macro extremes is_least
     mov     r6, r4
@@ -35,7 +35,7 @@
     eors    r5, r5, r7
     .endm
 
-    @ Of the elements at r1 and r2 the larger ones to r3, up to r12; `is_least`: the smaller ones. lr is
+    @ Stores the larger of two elements each at r1 and r2 to r3, up to r12; `is_least`: smaller. lr is
     @ behind the last whole word, or r3. Changes r0-r7 and the flags.
     .macro run is_least
     ldr     r0, .Lsigns

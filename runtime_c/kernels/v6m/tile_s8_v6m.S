@@ -287,7 +287,7 @@ channel4:
 
 /* ---- two pixels ----------------------------------------------------------------------- */
 
-/* As results4, of two pixels. */
+/* Results of two pixels, as results4 of four. */
     .macro results2 kinked
     lower   r8, r9
     store   e\kinked, \kinked

@@ -32,7 +32,7 @@ typedef struct {
 /* All results of two rows. */
 void cg_matmul_rows_s8_v7m(cg_matmul_rows_v7m *rows);
 
-/* Of four columns factor by factor; their terms. */
+/* Lays four columns out factor by factor, and computes the terms of the columns. */
 static void lay_out(const cg_matmul_params *p, const int8_t *from, int8_t *to, int32_t *terms)
 {
     const int32_t apart = p->rhs_column;

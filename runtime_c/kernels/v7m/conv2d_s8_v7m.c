@@ -147,8 +147,8 @@ static int8_t *copy_line(const conv_layer *layer, int8_t *to, const int8_t *line
 }
 
 /*
- * What the windows of `count` pixels from column x of the image on cover, copied to a patch at the
- * end of the workspace: the pixels that are packed from it reach its beginning later than it is
+ * Copies the part of the image that `count` windows from column x on cover to a patch at the end of
+ * the workspace: the pixels that are packed from it reach its beginning later than it is
  * read. Returns its address.
  */
 APART static const int8_t *copy_patch(conv_layer *layer, const cg_conv_row *row, int32_t x,
@@ -169,7 +169,7 @@ APART static const int8_t *copy_patch(conv_layer *layer, const cg_conv_row *row,
 
 /* ---- rows ----------------------------------------------------------------------------- */
 
-/* What all patches of a layer have in common: their lines are no ring. */
+/* Sets up fields that all patches of a layer share: their lines are no ring. */
 static void start_patches(conv_layer *layer)
 {
     layer->patch.ring_bytes = 0;

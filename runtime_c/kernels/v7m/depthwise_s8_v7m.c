@@ -82,7 +82,7 @@ static void find_taps(const layer_state *layer, cg_tap_address *to, int32_t pixe
     }
 }
 
-/* Those of four neighbours inside the image (three, the last one again), of two or of one. */
+/* Taps inside the image: of four neighbours (or three, the last one again), of two or of one. */
 static void find_inner_taps(const layer_state *layer, int32_t pixels, int32_t most, pixel_place at)
 {
     const cg_window *const window = layer->window;

@@ -10,8 +10,8 @@
 
     .set SIGNS, 0x80808080
 
-    @ Of four elements in r4 and in r5 the larger ones to r5; `is_least`: the smaller ones. Those of r4
-    @ that are not less: where signs are the same the lower seven bits say so, else its own is 0.
+    @ Takes the larger of two bytes each of r4 and r5 to r5; `is_least`: the smaller. A byte of
+    @ r4 is not less if, with equal signs, its lower seven bits say so; else if its sign is 0.
     @ Changes r4, r6, r7.
     .macro extremes is_least
     orr     r6, r4, #SIGNS
@@ -32,7 +32,7 @@
     eor     r5, r5, r7
     .endm
 
-    @ Of the elements at r1 and r2 the larger ones to r3, lr of them; `is_least`: the smaller ones.
+    @ Stores the larger of two elements each at r1 and r2 to r3, lr of them; `is_least`: smaller.
     @ Changes r1-r7, r12, lr and the flags.
     .macro run is_least
     orr     r12, r1, r2

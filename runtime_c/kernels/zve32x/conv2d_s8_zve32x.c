@@ -52,7 +52,7 @@ static void run_pointwise(const cg_conv_params_zve32x *params, int8_t *workspace
     }
 }
 
-/* What the windows of a tile from (y, x) of the image on read. */
+/* Packs the values that the windows of a tile read, from (y, x) of the image on. */
 static void pack(const cg_conv_params_zve32x *params, int8_t *to, const cg_rows *input,
                  const cg_columns_zve32x *columns, int32_t y)
 {

@@ -107,7 +107,7 @@ static void cover(cg_port_range range, uint32_t budget, uint32_t access)
     }
 }
 
-/* Whether another range with the same floor goes as far: this one then needs no region. */
+/* True if another range with the same floor goes as far: this one then needs no region. */
 static bool is_covered(const cg_mpu_range *ranges, uint32_t count, uint32_t index)
 {
     for (uint32_t i = 0; i < count; i++) {

@@ -27,19 +27,19 @@ class StoredOptions:
         self._stored: Any = stored
 
     def integer(self, name: str) -> int:
-        """An option of 1 or 4 bytes, number of an enumeration or a bool among them."""
+        """An option as a whole number; enumerations and bools are stored as such numbers too."""
         return int(self._number(name))
 
     def flag(self, name: str) -> bool:
-        """A bool; whatever is not 0 is true."""
+        """An option as a bool: true if its number is not 0."""
         return bool(self._number(name))
 
     def real(self, name: str) -> float:
-        """A float32."""
+        """An option as a real number, stored as float32."""
         return float(self._number(name))
 
     def value(self, name: str) -> float | int | bool:
-        """A number of the kind that its field has."""
+        """An option as the type that the schema gives it."""
         kind = self._fields[name].kind
         return self.flag(name) if kind is OptionStorage.BOOL else self._number(name)
 

@@ -79,7 +79,7 @@ class Rooms:
         return answer
 
     def squeeze(self, mask: int) -> Squeeze:
-        """The buffers of `mask` as a problem of one pool, at the greedy plan."""
+        """Start a search for offsets of the buffers in `mask`, alone in one pool, at the greedy plan."""
         # The graph of some of the buffers has them in the same order.
         numbers = graph(self._problem, [self.ids[index] for index in members(mask)])
         bound = max((sum(size for _, size in section) for section in numbers.sections), default=0)

@@ -67,8 +67,7 @@ static void pmp_set(uint32_t address, uint32_t config)
     pmp_next++;
 }
 
-/* What a core with too few entries gets: the model's level needs what is open to it all the same.
- */
+/* Opens all memory on a core with too few entries: the model's level needs its bytes anyway. */
 static void pmp_open_everything(void)
 {
     pmp_write_address(0, 0xFFFFFFFFu);
