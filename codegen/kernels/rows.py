@@ -349,11 +349,9 @@ def accesses(
     argument: int,
     image: RowImage,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Reads and writes of a block in order of time, from which `safe_distance` finds a permitted overlap.
+    """Reads of argument `argument` (-1, -2, ...) and writes of the result in order, for `safe_distance`.
 
-    Reads are those of the block's argument `argument` (-1, -2, ...), an image laid out as `image`; writes are
-    those of its result. `stripes` has, for each stripe, the columns that each stage computes. A band goes
-    through all stripes.
+    `stripes`: per stripe the columns of each stage (`demanded`); a band goes through all of them.
     """
     last = len(stages) - 1
     result = RowImage(columns=stages[last].columns.count, pixel_bytes=stages[last].pixel_bytes)

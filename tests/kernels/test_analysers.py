@@ -89,8 +89,14 @@ def test_a_read_behind_a_buffer_is_caught(sanitized: Path) -> None:
 
 
 CHECKOUT = ROOT
-GENERATED = {"bare": "bare", "counter_external": "counter", "lasting": "lasting", "mixed_steps": "mixed"}
-"""Golden folders of four kinds, and the model of each."""
+GENERATED = {
+    "bare": "bare",
+    "counter_external": "counter",
+    "lasting": "lasting",
+    "mixed_steps": "mixed",
+    "sized": "sized",
+}
+"""Golden folders of five kinds, and the model of each."""
 _LINE = re.compile(r"^(\S+):(\d+) misra-c2012-([\d.]+)$", re.M)
 
 
