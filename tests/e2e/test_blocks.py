@@ -218,7 +218,7 @@ def _macs(planned: Planned) -> int:
 @pytest.mark.covering
 @pytest.mark.parametrize("optimize", ["balanced", "size"])
 @pytest.mark.parametrize("key", BOUNDS)
-@pytest.mark.sampled()
+@pytest.mark.sampled(3)
 def test_real_models_stay_within_their_bounds(key: str, optimize: Optimize, tmp_path: Path) -> None:
     options = Options(board="host", optimize=optimize, io_types="int8" if key == "mobilenet_v2" else "file")
     built = build_model(key, options, tmp_path / "build")

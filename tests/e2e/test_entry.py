@@ -99,7 +99,7 @@ def check(done: Built, given: list[Case]) -> None:
 @pytest.mark.parametrize("board", BOARDS)
 @pytest.mark.parametrize("interface", [OWNED, EXTERNAL], ids=["owned", "external"])
 @pytest.mark.parametrize("io", IoMode)
-@pytest.mark.sampled()
+@pytest.mark.sampled(3)
 def test_every_way_of_calling_gives_the_same(
     board: str, interface: Interface, io: IoMode, tmp_path: Path
 ) -> None:

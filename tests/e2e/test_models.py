@@ -56,6 +56,7 @@ def test_onnx_twin(key: str, board: str, tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("key", WHOLE_NAMES)
+@pytest.mark.sampled()
 def test_lstm_stream_and_detector(key: str, board: str, tmp_path: Path) -> None:
     """Each case begins with fresh state, but those of a sequence."""
     options, arrays, path = Options(board=board), golden(key), tmp_path / "golden.npz"
@@ -92,6 +93,7 @@ def test_int8_edges(key: str, board: str, tmp_path: Path) -> None:
         (IoMode.CALLER, "balanced"),
     ],
 )
+@pytest.mark.sampled(3)
 def test_other_options_give_the_same_outputs(io: IoMode, optimize: Optimize, tmp_path: Path) -> None:
     options = Options(board="host", io=io, optimize=optimize, keep_inputs=io is IoMode.POOL)
     for key in ("ds_cnn", "autoencoder_float"):

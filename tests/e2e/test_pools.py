@@ -259,6 +259,7 @@ def test_the_trap_is_set(board: str, tmp_path: Path) -> None:
         for column, optimize in enumerate(["balanced", "speed", "size"])
     ],
 )
+@pytest.mark.sampled(2)
 def test_whole_models(board: str, optimize: Optimize, tmp_path: Path) -> None:
     options = Options(board=trapping(board, tmp_path), optimize=optimize)
     keys = MODELS if sampling.is_thorough else FEW_MODELS

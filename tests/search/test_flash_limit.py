@@ -132,7 +132,7 @@ def test_every_limit_above_it_does(flash: int, optimize: str) -> None:
 @pytest.mark.parametrize(
     ("key", "board", "optimize"),
     [
-        (KWS, "mps2-an385", "balanced"),
+        pytest.param(KWS, "mps2-an385", "balanced", marks=pytest.mark.thorough),
         pytest.param(RESNET, "mps2-an386", "speed", marks=pytest.mark.long),
         (SPEECH, "mps2-an386", "balanced"),
         (SPEECH, "mps2-an385", "balanced"),

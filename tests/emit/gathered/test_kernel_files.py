@@ -41,6 +41,7 @@ def symbols(place: Path, name: str, *flags: str) -> dict[str, str]:
 
 @pytest.mark.skipif(shutil.which("arm-none-eabi-gcc") is None, reason="arm-none-eabi-gcc is not installed")
 @pytest.mark.parametrize("core", CORES)
+@pytest.mark.sampled(1)
 def test_all_kernels_of_a_core_in_one_folder(core: str, tmp_path: Path) -> None:
     """A function that assembly is handed by name was strong in C: two folders did not link. A type of one
     kernel had the name of a variable of a later one: a network with both did not compile for Cortex-M3."""

@@ -34,6 +34,7 @@ def _model(state: str, scales: dict[str, float | None]) -> bytes:
 
 
 @pytest.mark.parametrize("state", ["int8", "int16"])
+@pytest.mark.sampled(1)
 def test_no_scale_ends_with_a_traceback(tmp_path_factory: pytest.TempPathFactory, state: str) -> None:
     path, codes = tmp_path_factory.mktemp("svdf") / "m.tflite", set[str]()
     for one, other in combinations(OPERANDS, 2):
