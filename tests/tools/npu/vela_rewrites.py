@@ -10,6 +10,7 @@ from typing import Any, cast
 from unittest.mock import patch
 
 import numpy as np
+from tflite.LeakyReluOptions import LeakyReluOptions
 from tflite.SoftmaxOptions import SoftmaxOptions
 
 from codegen.api import FileModel, read_tflite
@@ -111,6 +112,27 @@ def root(model: FileModel, inputs: Sequence[np.ndarray], right: np.ndarray) -> n
     return table[piece] + (((table[piece + 1] - table[piece]) * rest + 64) >> 7)
 
 
+def leaky(model: FileModel, inputs: Sequence[np.ndarray], right: np.ndarray) -> np.ndarray:
+    """LEAKY_RELU of int16 scales by its slope; TFLite by a quotient of float32 scales times the slope."""
+    del right
+    options, table = cast(Any, LeakyReluOptions()), cast(Any, model.operators[0].options)
+    options.Init(table.Bytes, table.Pos)
+    values = inputs[0].astype(np.int64)
+    return np.clip(np.where(values >= 0, values, _rounded_up(values * float(options.Alpha()))), -32768, 32767)
+
+
+def saturated(model: FileModel, inputs: Sequence[np.ndarray], right: np.ndarray) -> np.ndarray:
+    """Sums of int16 beyond 2^31 after scaling are clipped; TFLite's wrap before they are."""
+    [operator] = model.operators
+    weights, bias = (model.tensors[index] for index in operator.inputs[1:3])
+    kernel = model.buffers[weights.buffer].view("<i1").reshape(weights.shape).astype(np.int64)
+    offsets = model.buffers[bias.buffer].view("<i8")
+    sums = inputs[0].reshape(-1, kernel.shape[1]).astype(np.int64) @ kernel.T + offsets
+    scales = [float(model.tensors[index].quantization.scales[0]) for index in operator.inputs[:2]]
+    scaled = sums * (scales[0] * scales[1] / _scale(model, operator.outputs[0])[0])
+    return np.where(np.abs(scaled) >= 1 << 31, np.clip(scaled, -32768, 32767), right.reshape(scaled.shape))
+
+
 def summed(model: FileModel, inputs: Sequence[np.ndarray], right: np.ndarray) -> np.ndarray:
     """SUM over the first of its axes alone (graphir_optimiser); what does not fit lies behind the output."""
     axis = int(_constant(model, 1).reshape(-1)[0])
@@ -134,7 +156,9 @@ def reduced(model: FileModel, inputs: Sequence[np.ndarray], right: np.ndarray) -
 
 
 def _is_rank_above_4(name: str, model: FileModel) -> bool:
-    """A sum or the like of operands of unequal ranks, one above 4: Vela lines up their first axes."""
+    """A mean of more than 4 axes, or operands of unequal ranks, one above 4: Vela takes others for them."""
+    if name.startswith("mean_"):
+        return len(model.tensors[model.operators[0].inputs[0]].shape) > 4
     if not re.match(r"(add|sub|mul|minimum|maximum)_", name):
         return False
     ranks = {len(model.tensors[tensor].shape) for tensor in model.operators[0].inputs}
@@ -152,6 +176,8 @@ REWRITES: Mapping[str, Callable[[FileModel, Sequence[np.ndarray], np.ndarray], n
     r"concatenation_uint8": joined,
     r"softmax_int16": softmax,
     r"rsqrt_int16": root,
+    r"leaky_relu_int16": leaky,
+    r"fully_connected_int16": saturated,
     r"sum_": summed,
     r"reduce_(max|min)": reduced,
 }
