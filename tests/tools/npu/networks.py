@@ -17,7 +17,7 @@ DEVICES = (
     *("ethos-u55-32", "ethos-u55-64", "ethos-u55-128", "ethos-u55-256"),
     *("ethos-u65-256", "ethos-u65-512"),
 )
-NAMES = tuple(name for name in networks.NAMES if not name.endswith(("_float", "_edged", "_int4")))
+NAMES = tuple(name for name in networks.NAMES if not name.endswith(("_float", "_int4")))
 
 
 def recorded(name: str) -> Layer:
