@@ -1,5 +1,6 @@
 """`codegen npu`: what a file of Vela's holds, and its outputs against an engine's of the file before Vela."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -22,7 +23,7 @@ from codegen.tools.npu import TOOL
 from codegen.tools.npu.vela_file import ArenaValue, VelaFile, read_vela_file, run_operator
 
 _ENGINES = ("tflite-runtime", "ai-edge-litert", "tflite-micro")
-"""Engines for .tflite files, the first that is installed."""
+"""Engines for .tflite files: the first that is installed and runs the file."""
 
 
 @click.command(help=TOOL.verbs["npu"].help)
@@ -86,23 +87,35 @@ def _show(vela: VelaFile, equal: str | None) -> None:
 def _compared(vela: VelaFile, against: Path, cases: int) -> str:
     """Compare the outputs; return words for what is equal. Raises CodegenError E705 where one differs."""
     operator = vela.alone()
-    data = model_bytes(against)
-    engine = find_engine(_ENGINES, None)
-    if engine is None:
-        text = "no engine that runs .tflite files is installed: nothing to compare with"
-        raise CodegenError(Message(code="E313", text=text, help="pip install ai-edge-litert"))
     rng = np.random.default_rng(0)
     inputs = [tuple(_drawn(value, rng) for value in operator.inputs) for _ in range(cases)]
-    [answer] = engine_outputs(
-        engine.python, [EngineRequest(engine=engine.name, model=data, inputs=tuple(inputs))]
-    )
-    if answer.error:
-        text = f"{engine.name} cannot run the file before Vela: {answer.error.splitlines()[-1]}"
-        raise CodegenError(Message(code="E316", where=str(against), text=text))
-    for number, (case, right) in enumerate(zip(inputs, answer.outputs, strict=True)):
+    engine, outputs = _answered(against, inputs)
+    for number, (case, right) in enumerate(zip(inputs, outputs, strict=True)):
         for value, array, expected in zip(operator.outputs, run_operator(operator, case), right, strict=True):
             _need_equal(f"case {number}, output {value.name}", array, np.asarray(expected))
-    return f"{cases} of {counted(cases, 'case')} equal to {engine.name} {engine.version}, bit by bit"
+    return f"{cases} of {counted(cases, 'case')} equal to {engine}, bit by bit"
+
+
+def _answered(
+    against: Path, inputs: Sequence[tuple[np.ndarray, ...]]
+) -> tuple[str, Sequence[tuple[np.ndarray, ...]]]:
+    """Name and version of the first engine that runs the file before Vela, and its outputs of every case."""
+    data = model_bytes(against)
+    refusals: list[Message] = []
+    for name in _ENGINES:
+        engine = find_engine((name,), None)
+        if engine is None:
+            continue
+        request = EngineRequest(engine=engine.name, model=data, inputs=tuple(inputs))
+        [answer] = engine_outputs(engine.python, [request])
+        if not answer.error:
+            return f"{engine.name} {engine.version}", answer.outputs
+        text = f"{engine.name} cannot run the file before Vela: {answer.error.splitlines()[-1]}"
+        refusals.append(Message(code="E316", where=str(against), text=text))
+    if refusals:
+        raise CodegenError(refusals)
+    text = "no engine that runs .tflite files is installed: nothing to compare with"
+    raise CodegenError(Message(code="E313", text=text, help="pip install ai-edge-litert"))
 
 
 def _drawn(value: ArenaValue, rng: np.random.Generator) -> np.ndarray:

@@ -156,13 +156,13 @@ def reduced(model: FileModel, inputs: Sequence[np.ndarray], right: np.ndarray) -
 
 
 def _is_rank_above_4(name: str, model: FileModel) -> bool:
-    """A mean of more than 4 axes, or operands of unequal ranks, one above 4: Vela takes others for them."""
+    """A mean of more than 4 axes, or operands of unequal shapes, one of more: Vela takes others for them."""
     if name.startswith("mean_"):
         return len(model.tensors[model.operators[0].inputs[0]].shape) > 4
     if not re.match(r"(add|sub|mul|minimum|maximum)_", name):
         return False
-    ranks = {len(model.tensors[tensor].shape) for tensor in model.operators[0].inputs}
-    return len(ranks) > 1 and max(ranks) > 4
+    shapes = {model.tensors[tensor].shape for tensor in model.operators[0].inputs}
+    return len(shapes) > 1 and max(map(len, shapes)) > 4
 
 
 def _limits(array: np.ndarray) -> tuple[int, int]:
