@@ -1,5 +1,6 @@
 """Rendered folders against golden files."""
 
+import re
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -84,6 +85,18 @@ def test_rendered_files_are_as_the_golden_ones(
     )
     assert files == expected, "\n" + "".join(changes)
     assert held(name).keys() == holding(name, files).keys(), "held at length, or held though as the base's"
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_files_point_to_files_of_the_folder_alone(name: str) -> None:
+    """`<model>_data.h` said "see cg_constants.h", which the gathered folder does not have."""
+    files = render(together([PROGRAMS[name]()])).files
+    names = {Path(path).name for path in files}
+    texts = {path: text for path, text in files.items() if not path.startswith("firmware/")}
+    told = {
+        path: re.findall(r"\bcg_\w+\.(?:c|h|S|inc)\b|\w+\.(?:S|inc)\b", text) for path, text in texts.items()
+    }
+    assert {path: words for path, words in told.items() if not names.issuperset(words)} == {}
 
 
 OLD = "a\nb\n\nd\ne\nf\n"

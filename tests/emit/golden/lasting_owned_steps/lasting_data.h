@@ -27,7 +27,7 @@ typedef struct {
 
 /* lasting_constants.bin, byte by byte. */
 struct lasting_constants_image {
-    cg_constants_header header;      /* see cg_constants.h */
+    cg_constants_header header;      /* see lasting_kernels.h */
     lasting_flash_pool_layout flash; /* 0x020 */
 };
 

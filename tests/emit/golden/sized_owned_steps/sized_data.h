@@ -42,7 +42,7 @@ typedef struct {
 
 /* sized_constants.bin, byte by byte. */
 struct sized_constants_image {
-    cg_constants_header header;    /* see cg_constants.h */
+    cg_constants_header header;    /* see sized_kernels.h */
     sized_flash_pool_layout flash; /* 0x020 */
 };
 
