@@ -20,6 +20,7 @@ from codegen.ir.ops import (
     TransposeAttrs,
 )
 from codegen.ir.ops.layout import CONCATENATION, RESHAPE, STRIDED_SLICE
+from codegen.ir.ops.lookup import TableLookup
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -138,7 +139,7 @@ class PartSteps:
             case FullyConnectedAttrs(keep_num_dims=True) if cut.axis == len(shape) - 1:
                 return self._projection(call, cut)
             case _:
-                return self._of_first(call, cut) if isinstance(call.op, Pointwise) else None
+                return self._of_first(call, cut) if isinstance(call.op, Pointwise | TableLookup) else None
 
     def _of_first(self, call: Call, cut: Cut) -> Call:
         first = call.args[0]

@@ -54,4 +54,35 @@ static inline void cg_gated_sums(float *sums, int32_t gates, const cg_f32 *x, in
     }
 }
 
+/* A layer whose one moment is `moment(params, weights, recurrent, bias, x, hidden, gates)`, which
+ * leaves the new hidden state in `hidden`. The state lies in front of the results; moments behind a
+ * sequence's end are 0. */
+#define CG_DEFINE_GATED(name)                                                                      \
+    void name(const cg_gated_params *params, const float *weights, const float *recurrent,         \
+              const float *bias, const cg_f32 *sequence, const cg_f32 *state,                      \
+              const cg_s32 *lengths, void *gates, cg_f32 *output)                                  \
+    {                                                                                              \
+        const int32_t units = params->units;                                                       \
+        const int32_t row_elements = params->batches * units;                                      \
+        for (int32_t i = 0; i < row_elements; i++) {                                               \
+            output[i] = state[i];                                                                  \
+        }                                                                                          \
+        for (int32_t i = row_elements; i < row_elements * (params->moments + 1); i++) {            \
+            output[i] = 0.0f;                                                                      \
+        }                                                                                          \
+        for (int32_t batch = 0; batch < params->batches; batch++) {                                \
+            cg_f32 *const hidden = &output[batch * units];                                         \
+            for (int32_t time = 0; time < lengths[batch]; time++) {                                \
+                const int32_t at = (params->reverse != 0) ? (lengths[batch] - 1 - time) : time;    \
+                const int32_t row = (at * params->batches) + batch;                                \
+                cg_f32 *const results = &output[row_elements + (row * units)];                     \
+                moment(params, weights, recurrent, bias, &sequence[row * params->inputs], hidden,  \
+                       (cg_f32 *)gates);                                                           \
+                for (int32_t unit = 0; unit < units; unit++) {                                     \
+                    results[unit] = hidden[unit];                                                  \
+                }                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
 #endif

@@ -9,6 +9,7 @@
 #define CG_KERNELS_QLINEAR_H
 
 #include "cg_kernels.h"
+#include "cg_kernels_families.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,9 +30,39 @@ void cg_qlinear_depthwise_conv2d_s8_row(const cg_conv_params *params,
 void cg_qlinear_fully_connected_s8(const cg_fc_params *params, const cg_conv_weights *weights,
                                    const int8_t *input, int8_t *output);
 
+/* One multiplier and shift for all sums. */
+void cg_qlinear_batch_matmul_s8(const cg_matmul_params *params, const int8_t *lhs,
+                                const int8_t *rhs, int8_t *output);
+
 /* float32 to int8: the quotient by the scale, halves to even. Overlap as cg_quantize_f32_s8. */
 void cg_quantize_linear_f32_s8(const cg_quantize_params *params, const cg_f32 *input,
                                int8_t *output, int32_t count);
+
+typedef struct {
+    int32_t rows;
+    int32_t columns; /* 4,096 at most */
+    int32_t inverse; /* of the result's scale, times 2^shift: from 2^30 on */
+    int32_t shift;
+    int32_t out_zero;
+} cg_qlinear_softmax_params;
+
+/* `powers`: exponentials of all differences from a row's largest element, that of -255 first. In
+ * place. */
+void cg_qlinear_softmax_s8(const cg_qlinear_softmax_params *params, const int32_t *powers,
+                           const int8_t *input, int8_t *output);
+
+typedef struct {
+    int32_t rows;
+    int32_t columns;       /* 4,096 at most */
+    int32_t epsilon;       /* added to the square of columns times the deviation, in input units, */
+    int32_t epsilon_shift; /* times 2^16, and so many bits less */
+    int32_t aligned;       /* 28 less the bits of the columns' root, less 21 */
+    int32_t shift;         /* bits of a result behind the point */
+} cg_qlinear_layer_norm_params;
+
+/* `scales`, `offsets`: one a column, zero point and rounding in the latter. In place. */
+void cg_qlinear_layer_norm_s8(const cg_qlinear_layer_norm_params *params, const int32_t *scales,
+                              const int32_t *offsets, const int8_t *input, int8_t *output);
 
 typedef struct {
     cg_broadcast shape;

@@ -85,6 +85,19 @@
         }                                                                                          \
     }
 
+/* Sum of the products of a row of lhs and a column of rhs, less their zero points. */
+static inline int32_t cg_matmul_sum_s8(const cg_matmul_params *p, const int8_t *lhs,
+                                       const int8_t *rhs)
+{
+    uint32_t sum = 0u;
+    for (int32_t i = 0; i < p->depth; i++) {
+        sum += (uint32_t)((*lhs - p->lhs_zero) * (*rhs - p->rhs_zero));
+        lhs += p->lhs_next;
+        rhs += p->rhs_next;
+    }
+    return (int32_t)sum;
+}
+
 /* Matrices one after the other, each element by `product(params, row of lhs, column of rhs)`. */
 #define CG_DEFINE_MATMUL(name, params_type, element)                                               \
     static element *multiply(const params_type *p, const element *lhs, const element *rhs,         \

@@ -10,28 +10,42 @@
 
 #include <string.h>
 
+#if defined(__ARM_FP) && ((__ARM_FP & 4) != 0) && !defined(__SOFTFP__)
+#define CG_HAS_VCVTR 1
+#else
+#define CG_HAS_VCVTR 0
+#endif
+
 /* A float that is rounded to its 32 bits here: no compiler joins a product and a sum across it. */
 static inline float cg_rounded_f32(float x)
 {
+#if CG_HAS_VCVTR
+    __asm__("" : "+t"(x));
+#else
     __asm__("" : "+r"(x));
+#endif
     return x;
 }
 
-/* Nearest integer, halves to even; +-2^20 beyond that, far outside int8; -2^20 for NaN. */
+/* Nearest integer, halves to even; some +-2^20 beyond that, far outside int8; -2^20 for NaN. */
 static inline int32_t cg_round_even(float x)
 {
     const int32_t limit = 1 << 20;
+#if CG_HAS_VCVTR
+    int32_t whole;
+    if (x != x) {
+        return -limit;
+    }
+    __asm__("vcvtr.s32.f32 %0, %1" : "=t"(whole) : "t"(x));
+    __asm__("ssat %0, #21, %1" : "=r"(whole) : "r"(whole) : "cc");
+    return whole;
+#else
     if (!(x > (float)-limit)) {
         return -limit;
     }
     if (x > (float)limit) {
         return limit;
     }
-#if defined(__ARM_FP) && ((__ARM_FP & 4) != 0) && !defined(__SOFTFP__)
-    int32_t whole;
-    __asm__("vcvtr.s32.f32 %0, %1" : "=t"(whole) : "t"(x));
-    return whole;
-#else
     const int32_t whole = (int32_t)x; /* towards zero */
     const float rest = x - (float)whole;
     const int32_t is_odd = whole & 1;
@@ -41,7 +55,7 @@ static inline int32_t cg_round_even(float x)
 #endif
 }
 
-/* The upper 32 bits of x * multiplier, rounded down; a multiplier is not negative. */
+/* The upper 32 bits of x * multiplier, rounded down. */
 static inline int32_t cg_upper_product(int32_t x, int32_t multiplier)
 {
 #if CG_NO_LONG_MULTIPLY

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 
 from codegen.ir import DType, Quantization, TensorType, ops
-from tests.fuzz.rounded import HALVES, ROUNDED, WITHOUT_ENGINE, halved, paired, rounded
+from tests.fuzz.rounded import WITHOUT_ENGINE, made_of, types_without_engine
 from tests.fuzz.ties import is_tied, tied
 from tests.kernels.builders import BUILDERS, CASES, any_layer, depthwise_same_size
 from tests.kernels.fpu.test_on_target import float_layer
@@ -34,13 +34,9 @@ REDUCTIONS = ("MEAN", "SUM", "REDUCE_MAX", "REDUCE_MIN")
 @cache
 def dtypes_of(op: str) -> tuple[DType, ...]:
     """Element types that layers of `op` are drawn with; empty if nothing draws it."""
-    if op in HALVES:
-        return (DType.FLOAT32,)
-    return (
-        tuple(dtype for name, dtype in CASES if name == op)
-        if op not in WITHOUT_ENGINE
-        else (DType.INT8, DType.INT16)
-    )
+    if op in WITHOUT_ENGINE:
+        return types_without_engine(op)
+    return tuple(dtype for name, dtype in CASES if name == op)
 
 
 @lru_cache(maxsize=8192)
@@ -58,7 +54,7 @@ def drawn(op: str, dtype: DType, seed: int) -> Layer:
 
 def _drawn(op: str, dtype: DType, seed: int) -> Layer:
     if op in WITHOUT_ENGINE:
-        return _made(op, drawn(WITHOUT_ENGINE[op], dtype, seed), seed)
+        return made_of(op, drawn(WITHOUT_ENGINE[op], dtype, seed), seed)
     if op not in BUILDERS:
         raise ValueError(f"no builder draws {op}")
     found = _for_one_kernel(op, seed) if dtype is DType.INT8 else None
@@ -75,13 +71,6 @@ def _drawn(op: str, dtype: DType, seed: int) -> Layer:
     if seed % 3 and op in WEIGHTED and dtype is DType.FLOAT32:
         return float_layer(9 * (seed // 3) + 3 * WEIGHTED.index(op) + seed % 3)
     return any_layer(op, dtype, seed)
-
-
-def _made(kind: str, layer: Layer, seed: int) -> Layer:
-    """A layer of a kind that is made of other layers."""
-    if kind in HALVES:
-        return halved(layer)
-    return rounded(layer, seed) if kind in ROUNDED else paired(layer, seed)
 
 
 def _for_one_kernel(op: str, seed: int) -> Layer | None:

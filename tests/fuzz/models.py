@@ -305,7 +305,7 @@ def _plain_options(op: str, attrs: ops.Attrs) -> dict[str, Any]:
             | ops.LeakyReluAttrs()
             | ops.GeluAttrs()
         ):
-            return asdict(attrs)
+            return {name: value for name, value in asdict(attrs).items() if name != "rounding"}
         case _:
             return {}
 

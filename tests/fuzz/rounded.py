@@ -14,16 +14,18 @@ from codegen.ir.ops import (
     ONNX,
     HalvesUp,
     HybridRounding,
+    LayerNormAttrs,
     OnnxRounding,
     RoundedAttrs,
     Rounding,
+    SoftmaxAttrs,
     TfliteRounding,
 )
 from codegen.ir.ops.base.operands import operand
 from codegen.kernels import Kernel, kernels_for
 from codegen.kernels.fpu.convolution import FpuProductHalves
 from codegen.kernels.portable.convolution import CONV_2D_F32W16, FULLY_CONNECTED_F32W16
-from tests.kernels.layers import Layer, integer, symmetric
+from tests.kernels.layers import Layer, Operand, float32, float_type, int8_type, integer, layer, symmetric
 
 _SUFFIXES: Mapping[type[Rounding], str] = {
     TfliteRounding: "",
@@ -35,10 +37,21 @@ ROUNDED = {f"{op}/onnx": op for op in ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CO
 """Kinds of layers with a scale a channel, and the operators whose layers are drawn for them."""
 PAIRS = {f"{op}/onnx": op for op in ("ADD", "SUB", "MUL")}
 """The same of two values, element by element."""
+PRODUCTS = {"BATCH_MATMUL/onnx": "BATCH_MATMUL"}
+"""The same of two matrices."""
+ROWS = {"SOFTMAX/onnx": "SOFTMAX", "LAYER_NORMALIZATION/onnx": "L2_NORMALIZATION"}
+"""The same of rows."""
 HALVES = {f"{op}/halves": op for op in ("CONV_2D", "FULLY_CONNECTED")}
 """Layers of float32 by weights that lie as float16."""
-WITHOUT_ENGINE = ROUNDED | PAIRS | HALVES
+WITHOUT_ENGINE = ROUNDED | PAIRS | PRODUCTS | ROWS | HALVES
 """Kinds that TFLite's engines do not have."""
+
+
+def types_without_engine(kind: str) -> tuple[DType, ...]:
+    """Element types that layers of one of these kinds are drawn with."""
+    if kind in HALVES:
+        return (DType.FLOAT32,)
+    return (DType.INT8,) if kind in PRODUCTS | ROWS else (DType.INT8, DType.INT16)
 
 
 def kind_of(kernel: Kernel) -> str:
@@ -51,6 +64,17 @@ def kind_of(kernel: Kernel) -> str:
 def kernels_of_kind(kind: str) -> list[Kernel]:
     """The kernels of a kind, best first."""
     return [kernel for kernel in kernels_for(kind.partition("/")[0]) if kind_of(kernel) == kind]
+
+
+def made_of(kind: str, drawn: Layer, seed: int) -> Layer:
+    """A layer of a kind, made of a drawn one."""
+    if kind in HALVES:
+        return halved(drawn)
+    if kind in PRODUCTS:
+        return multiplied(drawn, seed)
+    if kind in ROWS:
+        return of_rows(kind, drawn, seed)
+    return rounded(drawn, seed) if kind in ROUNDED else paired(drawn, seed)
 
 
 def rounded(found: Layer, seed: int) -> Layer:
@@ -78,6 +102,38 @@ def rounded(found: Layer, seed: int) -> Layer:
     let = replace(plain, call=replace(plain.call, attrs=attrs))
     let.call.op.check(attrs, let.call.types, let.var.type)
     return replace(found, let=let)
+
+
+def multiplied(layer: Layer, seed: int) -> Layer:
+    """`layer`, a product of matrices, as ONNX rounds it; one in four by a scale that is a power of two."""
+    let = layer.let
+    first, second = (operand(let.call.types, index, "factor").scale for index in (0, 1))
+    scale = float(np.float32(first) * np.float32(second) / np.float32(let.var.type.scale))
+    if seed % 4 == 3:
+        scale = 2.0 ** round(math.log2(scale))
+    assert isinstance(let.call.attrs, RoundedAttrs)
+    attrs = replace(let.call.attrs, rounding=OnnxRounding(scales=(scale,)))
+    let.call.op.check(attrs, let.call.types, let.var.type)
+    return replace(layer, let=replace(let, call=replace(let.call, attrs=attrs)))
+
+
+def of_rows(kind: str, drawn: Layer, seed: int) -> Layer:
+    """The image of `drawn` as rows of a softmax or of a layer normalisation, results of any scale."""
+    rng = np.random.default_rng([seed, 19])
+    image = operand(drawn.let.call.types, 0, "argument")
+    data = drawn.values[0]
+    assert data is not None
+    if seed % 5 == 0:  # rows of one number, which have no deviation
+        data = np.broadcast_to(data[..., :1], data.shape).copy()
+    operands = [Operand(type=image, data=data)]
+    if kind.startswith("SOFTMAX"):
+        result = int8_type(rng, (), 2.0 ** rng.uniform(-10, -5))
+        return layer("SOFTMAX", SoftmaxAttrs(rounding=ONNX), operands, result)
+    for spread in (2.0, 1.0):
+        numbers = (rng.standard_normal(image.shape[-1:]) * spread).astype(np.float32)
+        operands.append(Operand(type=float_type(numbers.shape), data=numbers, constant=True))
+    attrs = LayerNormAttrs(rounding=ONNX, epsilon=float32(10.0 ** rng.uniform(-12, -1)))
+    return layer("LAYER_NORMALIZATION", attrs, operands, int8_type(rng, (), 2.0 ** rng.uniform(-7, -3)))
 
 
 def halved(layer: Layer) -> Layer:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from codegen.importers.onnx.layouts import Computed, Known, StoredAs, Value, identity, moved
+from codegen.importers.onnx.layouts import Axes, Computed, Known, StoredAs, Value, identity, moved
 from codegen.importers.onnx.no_elements import reduced_none
 from codegen.importers.onnx.node_site import Site, value_type
 from codegen.importers.reporting import Refused
@@ -285,11 +285,18 @@ def _softmax(site: Site, op: str, attrs: Attrs) -> Value:
         rows = int(np.prod(shape[:axis]))
         flat = steps.reshape(value, (rows, int(np.prod(shape[axis:]))))
         return steps.reshape(steps.step(op, [steps.dense(flat)], attrs), shape)
-    axes = value.axes if isinstance(value, Computed) else identity(rank)
-    if axes[axis] != rank - 1:
-        others = iter(range(rank - 1))
-        axes = tuple(rank - 1 if place == axis else next(others) for place in range(rank))
+    axes = axes_of_lines(value, axis)
     return steps.step(op, [steps.stored(value, axes)], attrs, axes=axes)
+
+
+def axes_of_lines(value: Value, axis: int) -> Axes:
+    """Memory axes that have `axis` last: as they are, or moved."""
+    rank = len(value.shape)
+    axes = value.axes if isinstance(value, Computed) else identity(rank)
+    if axes[axis] == rank - 1:
+        return axes
+    others = iter(range(rank - 1))
+    return tuple(rank - 1 if place == axis else next(others) for place in range(rank))
 
 
 def reduction(op: str, since: int) -> Translator:

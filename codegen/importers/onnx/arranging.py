@@ -217,13 +217,14 @@ def joined(site: Site, values: list[Value]) -> Value:
         shape = (*shapes[0][:axis], extent, *shapes[0][axis + 1 :])
         return Known(data=without_elements(shape, value_type(values[0])))
     values = full
-    if all(isinstance(value, Known) for value in values):
-        axes = identity(rank)
-    else:
-        axes = next(value.axes for value in values if isinstance(value, Computed))
+    whole = next((value for value in values if isinstance(value, Computed)), None)
+    axes = identity(rank) if whole is None else whole.axes
     if len(values) == 1:
         return values[0]
     args = [site.steps.stored(value, axes) for value in values]
+    meaning = None if whole is None else whole.var.type.quantization
+    if meaning is not None:
+        args = [site.steps.meaning(arg, meaning) for arg in args]
     return site.steps.step("CONCATENATION", args, ConcatAttrs(axis=axes[axis]), axes=axes)
 
 

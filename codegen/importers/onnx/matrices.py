@@ -3,9 +3,10 @@
 import numpy as np
 
 from codegen.importers.onnx.arithmetic import number_like, pair
-from codegen.importers.onnx.layouts import Computed, Known, Value
+from codegen.importers.onnx.layouts import Computed, Known, StepList, Value
 from codegen.importers.onnx.node_site import Site
 from codegen.importers.reporting import Refused
+from codegen.ir import Arg
 from codegen.ir.ops import BatchMatMulAttrs, FullyConnectedAttrs
 
 
@@ -91,4 +92,13 @@ def _by_weights(site: Site, value: Value, weights: np.ndarray, bias: Known | Non
 
 def _product(site: Site, first: Value, second: Value) -> Value:
     steps = site.steps
-    return steps.step("BATCH_MATMUL", [steps.dense(first), steps.dense(second)], BatchMatMulAttrs())
+    (lhs, adj_x), (rhs, adj_y) = (in_order_of_memory(steps, value) for value in (first, second))
+    return steps.step("BATCH_MATMUL", [lhs, rhs], BatchMatMulAttrs(adj_x=adj_x, adj_y=adj_y))
+
+
+def in_order_of_memory(steps: StepList, value: Value) -> tuple[Arg, bool]:
+    """Matrices as an argument, and whether they are transposed: rows stay what they are in memory."""
+    rank = len(value.shape)
+    if isinstance(value, Known) or value.axes[-2] < value.axes[-1]:
+        return steps.dense(value), False
+    return steps.stored(value, (*range(rank - 2), rank - 1, rank - 2)), True

@@ -121,23 +121,21 @@ def _dequantize_linear(site: Site) -> Value | Stored:
 
 def _matmul(site: Site) -> Value | Stored:
     """QLinearMatMul: an integer step, else a product of float32 where that is exact."""
-    refused: Refused | None = None
-    if site.known_data(3) is not None:
-        try:
-            return NODES["QLinearMatMul"](site)
-        except Refused as reason:
-            refused = reason
+    try:
+        return NODES["QLinearMatMul"](site)
+    except Refused as reason:
+        refused = reason
     scales = [site.known(position, "the scale") for position in (1, 4, 6)]
     scales = [scale.astype(np.float32) if scale.dtype == np.float16 else scale for scale in scales]
     zero = site.known(7, "the zero point")
     if zero.size != 1 or any(scale.size != 1 or scale.dtype != np.float32 for scale in scales):
-        raise refused or Refused("E301", "computed weights with a scale a channel are not supported")
+        raise refused
     first, second, result = (np.float32(scale.reshape(-1)[0]) for scale in scales)
     return _product(site, float(first * second / result), zero)
 
 
 def _product(site: Site, scale: float, zero: np.ndarray) -> Value:
-    """QLinearMatMul whose weights are computed, or a batch of matrices: sums that float32 holds exactly."""
+    """QLinearMatMul without an integer step: sums that float32 holds exactly."""
     first, second = (_centred(site, site.value(position), position + 2) for position in (0, 3))
     need_exact(first.shape[-1])
     sums = multiplied(site, first, second)

@@ -14,6 +14,7 @@ from codegen.ir.ops import (
     layout,
     lookup,
     nonlinear,
+    normalizing,
     pairwise,
     plain,
     pooling,
@@ -39,6 +40,7 @@ from codegen.ir.ops.base.attrs import (
     GatedAttrs,
     GatherAttrs,
     GeluAttrs,
+    LayerNormAttrs,
     LeakyReluAttrs,
     LogAttrs,
     LstmAttrs,
@@ -102,7 +104,7 @@ USER = User()
 """Not one of them: what it computes is known to a function of the user's alone."""
 
 
-_OF_ONNX = (*lookup.OPERATORS, *plain.OPERATORS, *resizing.OPERATORS)
+_OF_ONNX = (*lookup.OPERATORS, *normalizing.OPERATORS, *plain.OPERATORS, *resizing.OPERATORS)
 _UNLISTED = (USER, SHIFT, LSTM, *GATED, *SVDF_STEPS, DEVICE_COPY, LOOP, *_OF_ONNX, *audio.PARTS, *NPU)
 
 
@@ -144,6 +146,7 @@ __all__ = [
     "GeluAttrs",
     "HalvesUp",
     "HybridRounding",
+    "LayerNormAttrs",
     "LeakyReluAttrs",
     "LogAttrs",
     "LoopAttrs",

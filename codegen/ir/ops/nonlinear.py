@@ -21,8 +21,10 @@ from codegen.ir.ops.base.fixed_point import (
     one_over_one_plus_x,
     rounding_divide_by_power,
 )
+from codegen.ir.ops.base.integer_rows import softmax_numbers, softmax_rows
 from codegen.ir.ops.base.operands import (
     narrow,
+    need_dtype,
     need_elements,
     need_fixed_quantization,
     need_one_type,
@@ -39,6 +41,7 @@ from codegen.ir.ops.base.parameters import (
     tanh_float,
     tanh_table,
 )
+from codegen.ir.ops.base.rounding import OnnxRounding, rounding_of
 from codegen.ir.ops.base.shape_rules import SameShape
 from codegen.ir.types import DType, TensorType
 
@@ -46,6 +49,9 @@ from codegen.ir.types import DType, TensorType
 def softmax(attrs: SoftmaxAttrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
     """SOFTMAX over the last axis."""
     value = present(values, 0, "argument")
+    if isinstance(attrs.rounding, OnnxRounding):
+        numbers = softmax_numbers(operand(args, 0, "argument"), attrs.beta, result)
+        return softmax_rows(value.astype(np.int64), numbers, result)
     if result.dtype is DType.FLOAT32:
         shifted = value.astype(np.float64) - value.max(axis=-1, keepdims=True)
         powers = np.exp(shifted * attrs.beta)
@@ -182,8 +188,13 @@ class Softmax(_Unary):
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """An axis, a positive beta. A result of int8 has scale 1/256, zero point -128; of int16 2^-15, or,
-        from int8, 2^-16 and zero point -32768."""
+        from int8, 2^-16 and zero point -32768. One that ONNX rounds has any."""
         argument = operand(args, 0, "argument")
+        if isinstance(rounding_of(attrs), OnnxRounding):
+            super().check(attrs, args, result)
+            need_dtype(result, "result", DType.INT8)
+            softmax_numbers(argument, narrow(attrs, SoftmaxAttrs).beta, result)
+            return
         if is_wider := (argument.dtype, result.dtype) == (DType.INT8, DType.INT16):
             SameShape.check(self, attrs, args, result)
             need_elements(result)

@@ -17,6 +17,7 @@ from codegen.ir.ops.base.fixed_point import (
     rounding_divide_by_power,
     wrap_int32,
 )
+from codegen.ir.ops.base.float_steps import scaled, stored
 from codegen.ir.ops.base.operands import (
     broadcast,
     narrow,
@@ -25,6 +26,7 @@ from codegen.ir.ops.base.operands import (
     need_elements,
     need_fixed_quantization,
     need_one_type,
+    need_quantized,
     need_quantized_or_float,
     need_same_quantization,
     operand,
@@ -37,6 +39,7 @@ from codegen.ir.ops.base.parameters import (
     rescale_multiplier,
     running_sum_multiplier,
 )
+from codegen.ir.ops.base.rounding import OnnxRounding, rounding_of
 from codegen.ir.ops.elementwise import running_sum
 from codegen.ir.ops.pooling import Mean
 from codegen.ir.types import DType, TensorType
@@ -71,9 +74,9 @@ class ReduceSum(Mean):
         if result.dtype is DType.INT32:
             return wrap_int32(value.astype(np.int64).sum(axis=axes)).astype(np.int32).reshape(result.shape)
         total = (value.astype(np.int64) - argument.zero_point).sum(axis=axes)
-        scaled = multiply_by_quantized_multiplier(wrap_int32(total), *rescale_multiplier(argument, result))
-        stored = np.clip(scaled + result.zero_point, *result.dtype.limits)
-        return stored.astype(result.dtype.numpy).reshape(result.shape)
+        units = multiply_by_quantized_multiplier(wrap_int32(total), *rescale_multiplier(argument, result))
+        integers = np.clip(units + result.zero_point, *result.dtype.limits)
+        return integers.astype(result.dtype.numpy).reshape(result.shape)
 
 
 class ReduceExtreme(Mean):
@@ -163,10 +166,18 @@ class BatchMatMul(Op):
         return first, second
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
-        """int8, int16 or float32 throughout."""
+        """int8, int16 or float32 throughout; int8 where sums are rounded as ONNX does."""
         super().check(attrs, args, result)
         need_elements(result)
         first, second = operand(args, 0, "first argument"), operand(args, 1, "second argument")
+        rounding = rounding_of(attrs)
+        if isinstance(rounding, OnnxRounding):
+            for type_ in (first, second, result):
+                need_dtype(type_, "a matrix", DType.INT8)
+                need_quantized(type_, "matrix", any_zero=True)
+            if len(rounding.scales) != 1:
+                raise ValueError(f"{len(rounding.scales)} scales of sums, needs 1")
+            return
         need_quantized_or_float([("first argument", first), ("second argument", second), ("result", result)])
         if result.dtype is not DType.FLOAT32:
             _, shifts = fully_connected_multipliers(first.scale, [second.scale], result.scale)
@@ -189,14 +200,17 @@ class BatchMatMul(Op):
             value.astype(np.int64) - type_.zero_point
             for value, type_ in zip((first, second), types, strict=True)
         ]
-        multipliers, shifts = fully_connected_multipliers(types[0].scale, [types[1].scale], result.scale)
         sums = np.matmul(wide[0], wide[1])
+        rounding = rounding_of(attrs)
+        if isinstance(rounding, OnnxRounding):
+            units = scaled(wrap_int32(sums), np.array(rounding.scales, np.float32))
+            return stored(units, result, result.dtype.limits)
+        multipliers, shifts = fully_connected_multipliers(types[0].scale, [types[1].scale], result.scale)
         if result.dtype is DType.INT16:
-            scaled = multiply_wide_by_quantized_multiplier(sums, int(multipliers[0]), int(shifts[0]))
-            return np.clip(scaled, *result.dtype.limits).astype(np.int16)
-        sums = wrap_int32(sums)
-        scaled = multiply_by_quantized_multiplier(sums, int(multipliers[0]), int(shifts[0]))
-        return np.clip(scaled + result.zero_point, *result.dtype.limits).astype(np.int8)
+            units = multiply_wide_by_quantized_multiplier(sums, int(multipliers[0]), int(shifts[0]))
+            return np.clip(units, *result.dtype.limits).astype(np.int16)
+        units = multiply_by_quantized_multiplier(wrap_int32(sums), int(multipliers[0]), int(shifts[0]))
+        return np.clip(units + result.zero_point, *result.dtype.limits).astype(np.int8)
 
     def macs(self, attrs: Attrs, args: Types, result: TensorType) -> int:
         """One for each product."""

@@ -23,8 +23,8 @@ class BatchMatMulV6m(FastMatMul):
     """BATCH_MATMUL on int8: a row by four columns at a time, as fully connected layers have them."""
 
     @property
-    def parts(self) -> str:
-        return "fully_connected_parts_v6m.S"
+    def parts(self) -> tuple[str, ...]:
+        return ("fully_connected_parts_v6m.S",)
 
     def other_reason(self, let: Let) -> str | None:
         """Refuse few columns, factors of rows that are apart."""

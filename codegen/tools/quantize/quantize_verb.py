@@ -108,11 +108,15 @@ def _show_float(quantized: Quantized) -> None:
     """Layers that stay in float32, why, and what their values take."""
     for line in quantized.in_float:
         click.echo(f"in float  {line}")
-    count, largest = quantized.float_values
-    if count:
+    cost = quantized.float_cost
+    if cost.values:
         click.echo(
-            f"in float  {counted(count, 'value')} inside the network, the largest of {largest:,} bytes: four "
-            "times those of int8"
+            f"in float  {counted(cost.values, 'value')} inside the network, the largest of "
+            f"{cost.largest_bytes:,} bytes: four times those of int8"
+        )
+        click.echo(
+            f"in float  {cost.quantised + cost.dequantised:,} numbers are converted, {cost.macs:,} "
+            f"multiply-accumulates: about {cost.instructions:,} instructions on a Cortex-M4F beyond int8's"
         )
 
 

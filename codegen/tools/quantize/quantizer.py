@@ -26,7 +26,9 @@ from codegen.api import (
     temporary_folder,
     write_file,
 )
+from codegen.tools.quantize.biased_products import join_biases
 from codegen.tools.quantize.evaluation import Evaluation, evaluate
+from codegen.tools.quantize.float_cost import NO_COST, FloatCost, float_cost
 from codegen.tools.quantize.float_model import float_model
 from codegen.tools.quantize.samples import Samples, read_samples
 from codegen.tools.quantize.spatial_means import MORE_TYPES, rewrite_means
@@ -51,8 +53,8 @@ class Quantized:
     evaluation: Evaluation | None
     in_float: tuple[str, ...] = ()
     """Layers that stay in float32, and why."""
-    float_values: tuple[int, int] = (0, 0)
-    """Values inside the network that are float32, and bytes of the largest one."""
+    float_cost: FloatCost = NO_COST
+    """Cost of these layers."""
     outside: tuple[tuple[str, float], ...] = ()
     """Inputs with numbers that calibration has not seen: the share of samples of the evaluation."""
 
@@ -100,6 +102,7 @@ def quantize(
             _prepare(onnxruntime, real.proto, prepared)
             _flatten_biases(onnx_package(name), prepared)
             rewrite_means(onnx_package(name), prepared)
+            join_biases(onnx_package(name), prepared)
             _quantise(onnxruntime, prepared, made, _Calls(samples, progress), scheme)
         except Exception as error:  # onnxruntime's exceptions have no common class of their own
             reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
@@ -123,21 +126,9 @@ def quantize(
         opened=real.opened,
         evaluation=loss,
         in_float=tuple(imported.metadata.get("left_in_float", "").splitlines()),
-        float_values=_float_values(imported),
+        float_cost=float_cost(imported),
         outside=() if evaluated is None else _outside(samples, evaluated),
     )
-
-
-def _float_values(module: Any) -> tuple[int, int]:
-    """Values of float32 that are no inputs or outputs, and the bytes of the largest."""
-    function = module.main
-    edges = {var.name for var in (*function.params, *function.results)}
-    sizes = [
-        let.var.type.size_bytes
-        for let in function.body
-        if let.var.type.dtype.value == "float32" and let.var.name not in edges
-    ]
-    return len(sizes), max(sizes, default=0)
 
 
 def _outside(samples: Samples, evaluated: Samples) -> tuple[tuple[str, float], ...]:

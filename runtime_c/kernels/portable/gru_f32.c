@@ -38,32 +38,14 @@ static void all_gates(const cg_gated_params *p, const float *weights, const floa
     }
 }
 
-void cg_gru_f32(const cg_gated_params *params, const float *weights, const float *recurrent,
-                const float *bias, const cg_f32 *sequence, const cg_f32 *state,
-                const cg_s32 *lengths, void *gates, cg_f32 *output)
+static void moment(const cg_gated_params *p, const float *weights, const float *recurrent,
+                   const float *bias, const cg_f32 *x, cg_f32 *hidden, cg_f32 *update)
 {
-    const int32_t units = params->units;
-    const int32_t row_elements = params->batches * units;
-    cg_f32 *const update = (cg_f32 *)gates;
-    for (int32_t i = 0; i < row_elements; i++) {
-        output[i] = state[i];
-    }
-    for (int32_t i = row_elements; i < row_elements * (params->moments + 1); i++) {
-        output[i] = 0.0f;
-    }
-    for (int32_t batch = 0; batch < params->batches; batch++) {
-        cg_f32 *const hidden = &output[batch * units];
-        for (int32_t time = 0; time < lengths[batch]; time++) {
-            const int32_t moment = (params->reverse != 0) ? (lengths[batch] - 1 - time) : time;
-            const int32_t row = (moment * params->batches) + batch;
-            cg_f32 *const results = &output[row_elements + (row * units)];
-            all_gates(params, weights, recurrent, bias, &sequence[row * params->inputs], hidden,
-                      update);
-            for (int32_t unit = 0; unit < units; unit++) {
-                const float share = update[unit];
-                hidden[unit] = ((1.0f - share) * update[units + unit]) + (share * hidden[unit]);
-                results[unit] = hidden[unit];
-            }
-        }
+    const cg_f32 *const fresh = &update[p->units];
+    all_gates(p, weights, recurrent, bias, x, hidden, update);
+    for (int32_t unit = 0; unit < p->units; unit++) {
+        hidden[unit] = ((1.0f - update[unit]) * fresh[unit]) + (update[unit] * hidden[unit]);
     }
 }
+
+CG_DEFINE_GATED(cg_gru_f32)

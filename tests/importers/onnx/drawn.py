@@ -189,6 +189,22 @@ def _matmul(rng: Generator, batch: int) -> Network:
     return draft.finish("matmul", make_node("QLinearMatMul", names, ["y"]))
 
 
+def _product(rng: Generator, batch: int) -> Network:
+    """Two matrices that are computed both."""
+    draft = Draft(rng, batch)
+    rows, depth, columns = (int(rng.integers(1, most)) for most in (7, 60, 9))
+    scales = draft.scale(-12, 2), draft.scale(-8, -2)
+    draft.integers("x", (2 * batch, 3, rows, depth), scales[0])
+    draft.integers(
+        "x2", (3, depth, columns) if rng.random() < 0.5 else (2 * batch, 1, depth, columns), scales[1]
+    )
+    reach = np.float32(73 * math.sqrt(depth) * 2.0 ** rng.uniform(-1, 3))
+    draft.meaning("y", np.float32(scales[0] * scales[1] * reach), draft.zero())
+    draft.nodes.append(make_node("MatMul", ["x_r", "x2_r"], ["real"]))
+    names = ["x", "x_s", "x_z", "x2", "x2_s", "x2_z", "y_s", "y_z"]
+    return draft.finish("product", make_node("QLinearMatMul", names, ["y"]))
+
+
 def _pair(op: str) -> Builder:
     def build(rng: Generator, batch: int) -> Network:
         draft = Draft(rng, batch)
@@ -260,6 +276,7 @@ BUILDERS: tuple[Builder, ...] = (
     lambda rng, batch: _conv(rng, batch, depthwise=True),
     _gemm,
     _matmul,
+    _product,
     *(_pair(op) for op in ("Add", "Sub", "Mul")),
     *(_table(op) for op in ("Sigmoid", "Tanh", "LeakyRelu", "Relu")),
     _max_pool,

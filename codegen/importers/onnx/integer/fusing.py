@@ -3,8 +3,18 @@
 import numpy as np
 
 from codegen.importers.onnx.integer import layers
-from codegen.importers.onnx.integer.groups import MEANS, MOVED, PAIRS, RESIZED, TABLES, Group
+from codegen.importers.onnx.integer.groups import (
+    MEANS,
+    MOVED,
+    PAIRS,
+    RESIZED,
+    ROWS,
+    TABLES,
+    WEIGHTED,
+    Group,
+)
 from codegen.importers.onnx.integer.layers import Translators
+from codegen.importers.onnx.integer.normalizing import layer_norm, softmax
 from codegen.importers.onnx.integer.resizing import resized
 from codegen.importers.onnx.integer.scales import IntegerTarget, LeftInFloat
 from codegen.importers.onnx.layouts import Computed, Stored, Value
@@ -19,19 +29,36 @@ def fused(
     translators of the operators on real numbers."""
     op = group.node.op
     what = _activation(activation, target)
-    if op == "Conv":
-        weights, bias = _weights(site, 1), _bias(site, 2)
-        return layers.conv(site, _given(site, 0), weights, bias, target, what)
-    if op in ("Gemm", "MatMul"):
-        return layers.gemm(site, _given(site, 0), _weights(site, 1), _bias(site, 2), target, what)
+    if op in WEIGHTED:
+        return _summed(op, site, target, what)
     if op in PAIRS:
         return layers.pair(site, op.upper(), (_given(site, 0), _given(site, 1)), target, what)
     if op in MEANS:
         return layers.mean(site, _given(site, 0), target, what)
+    return _alone(op, site, target, others)
+
+
+def _summed(op: str, site: Site, target: IntegerTarget, what: Activation) -> Value:
+    """Sums of products: a layer by its weights, or two matrices."""
+    image = _given(site, 0)
+    if op == "MatMul" and not layers.is_layer(image, _given(site, 1)):
+        if what is not Activation.NONE:
+            raise LeftInFloat("a product of two matrices has no integer form with an activation behind it")
+        return layers.product(site, image, _given(site, 1), target)
+    make = layers.conv if op == "Conv" else layers.gemm
+    return make(site, image, _weights(site, 1), _bias(site, 2), target, what)
+
+
+def _alone(op: str, site: Site, target: IntegerTarget, others: Translators) -> Value:
+    """An operator of one image, without an activation behind it."""
     if op in TABLES or op == "DequantizeLinear":
         return layers.table(site, _given(site, 0), target, others.get(op))
     if op in RESIZED:
         return resized(site, _given(site, 0), target, others)
+    if op in ROWS:
+        is_softmax = op == "Softmax"
+        image = _given(site, 0)
+        return softmax(site, image, target, site.opset) if is_softmax else layer_norm(site, image, target)
     if op in MOVED:
         return layers.move(site, target, others[op])
     raise LeftInFloat(f"{op} has no integer form")

@@ -23,6 +23,9 @@ TABLES = frozenset(
 
 MEANS = frozenset({"AveragePool", "GlobalAveragePool"})
 
+ROWS = frozenset({"LayerNormalization", "Softmax"})
+"""Operators on rows, whose other arguments are constants."""
+
 RESIZED = frozenset({"Resize"})
 """Operators that read their other arguments as constants."""
 
@@ -99,7 +102,7 @@ def _is_stored(makers: Mapping[str, FileNode], node: FileNode, *, with_activatio
     """True if `node` is an operator that works on integers, and its arguments come from DequantizeLinear."""
     if node.domain or not node.inputs:
         return False
-    alone = node.op in MOVED | TABLES | RESIZED | {"DequantizeLinear"}
+    alone = node.op in MOVED | TABLES | RESIZED | ROWS | {"DequantizeLinear"}
     if with_activation and alone:
         return False
     count = 2 if node.op in WEIGHTED | PAIRS else 1
@@ -107,7 +110,7 @@ def _is_stored(makers: Mapping[str, FileNode], node: FileNode, *, with_activatio
         count = len(node.inputs)
     if node.op == "DequantizeLinear":
         return True
-    if node.op not in WEIGHTED | PAIRS | MOVED | TABLES | MEANS | RESIZED:
+    if node.op not in WEIGHTED | PAIRS | MOVED | TABLES | MEANS | RESIZED | ROWS:
         return False
     return len(node.inputs) >= count and all(
         is_op(makers.get(name), "DequantizeLinear") for name in node.inputs[:count]

@@ -1,6 +1,6 @@
 """Integer steps of layers, of QDQ groups and of QLinear nodes alike."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy as np
 from codegen.importers.onnx.held_types import looked_up
 from codegen.importers.onnx.integer.halves import note_average, note_sixteen_bits
 from codegen.importers.onnx.integer.scales import (
+    BYTES,
     IntegerTarget,
     LeftInFloat,
     computed,
@@ -15,13 +16,16 @@ from codegen.importers.onnx.integer.scales import (
     rounded,
 )
 from codegen.importers.onnx.layouts import CHANNELS_LAST, Computed, Known, Stored, StoredAs, Value
+from codegen.importers.onnx.matrices import in_order_of_memory
 from codegen.importers.onnx.node_site import Site
 from codegen.importers.onnx.spatial import conv_layer, mean_pool
 from codegen.importers.reporting import Refused
-from codegen.ir import Arg, DType, Quantization
+from codegen.ir import Arg, DType, Quantization, TensorType
 from codegen.ir.ops import (
     ONNX,
+    OPS,
     Activation,
+    BatchMatMulAttrs,
     BinaryAttrs,
     FullyConnectedAttrs,
     OnnxRounding,
@@ -46,8 +50,8 @@ def _factors(image: Stored, weights: Stored, target: IntegerTarget, channels: in
     return tuple(float(scale) for scale in spread)
 
 
-def _alike(image: Stored, target: IntegerTarget) -> Computed:
-    """The image, which has to be held in the result's type."""
+def alike(image: Stored, target: IntegerTarget) -> Computed:
+    """The image, which has to be held in the result's type; raises LeftInFloat for another."""
     value = computed(image)
     if value.var.type.dtype is not target.dtype:
         text = (
@@ -116,7 +120,7 @@ def conv(
     activation: Activation = Activation.NONE,
 ) -> Value:
     """Conv of integers."""
-    value, steps = _alike(image, target), site.steps
+    value, steps = alike(image, target), site.steps
     data = _weights(weights, 0, target)
     layer = conv_layer(site, value, data)
     biases = _int32_bias(bias, image, weights, data.shape[0])
@@ -143,7 +147,7 @@ def gemm(
     activation: Activation = Activation.NONE,
 ) -> Value:
     """Gemm, or MatMul by constant weights, of integers."""
-    value, steps = _alike(image, target), site.steps
+    value, steps = alike(image, target), site.steps
     if len(weights.value.shape) != 2 or not value.shape:
         raise LeftInFloat(f"the weights have shape {list(weights.value.shape)}, supported are matrices")
     turned = False
@@ -166,6 +170,36 @@ def gemm(
     return steps.step("FULLY_CONNECTED", args, attrs, stored=StoredAs(quantization=target.quantization))
 
 
+def is_layer(image: Stored, weights: Stored) -> bool:
+    """True for a product by one matrix of constants."""
+    is_matrix = isinstance(weights.value, Known) and len(weights.value.shape) == 2
+    return is_matrix and isinstance(image.value, Computed)
+
+
+def product(site: Site, first: Stored, second: Stored, target: IntegerTarget) -> Value:
+    """MatMul of integers that are computed both; one of them may be a constant of one scale."""
+    both = [_one_number(operand, target.dtype) for operand in (first, second)]
+    for operand, (value, _) in zip((first, second), both, strict=True):
+        if len(value.shape) < 2:
+            raise LeftInFloat(f"a factor has shape {list(value.shape)}, supported are matrices")
+        if isinstance(value, Computed):
+            alike(operand, target)
+    if target.dtype is not DType.INT8:
+        raise LeftInFloat("a product of two matrices has an integer form of 8 bits")
+    with np.errstate(all="ignore"):
+        scale = float(np.float32(first.scale) * np.float32(second.scale) / np.float32(target.scale))
+    if not (np.isfinite(scale) and scale > 0):
+        raise LeftInFloat("the quotient of its scales leaves float32")
+    steps = site.steps
+    (lhs, adj_x), (rhs, adj_y) = (in_order_of_memory(steps, value) for value, _ in both)
+    depth = both[0][0].shape[-1]
+    if depth * 255**2 >= 1 << 31:
+        raise LeftInFloat("its sums can need more than 32 bits")
+    attrs = BatchMatMulAttrs(adj_x=adj_x, adj_y=adj_y, rounding=OnnxRounding(scales=(scale,)))
+    args = [steps.meaning(lhs, both[0][1]), steps.meaning(rhs, both[1][1])]
+    return steps.step("BATCH_MATMUL", args, attrs, stored=StoredAs(quantization=target.quantization))
+
+
 def pair(
     site: Site,
     op: str,
@@ -176,8 +210,12 @@ def pair(
     """Add, Sub or Mul of integers; one of them may be a constant."""
     for operand in operands:
         if isinstance(operand.value, Computed):
-            _alike(operand, target)
+            alike(operand, target)
     both = [_one_number(operand, target.dtype) for operand in operands]
+    computed_at = [place for place, (value, _) in enumerate(both) if isinstance(value, Computed)]
+    sizes = [np.prod(value.shape) for value, _ in both if isinstance(value, Known)]
+    if target.dtype is DType.INT8 and len(computed_at) == 1 and sizes == [1]:
+        return _beside_a_number(site, op, both, computed_at[0], target, activation)
     args, axes = site.together([value for value, _ in both])
     typed = [site.steps.meaning(arg, quantization) for arg, (_, quantization) in zip(args, both, strict=True)]
     return site.steps.step(
@@ -187,6 +225,30 @@ def pair(
         axes=axes,
         stored=StoredAs(quantization=target.quantization),
     )
+
+
+def _beside_a_number(
+    site: Site,
+    op: str,
+    both: Sequence[tuple[Value, Quantization]],
+    place: int,
+    target: IntegerTarget,
+    activation: Activation,
+) -> Value:
+    """A value beside one number: a table of the 256 results."""
+    value, number = both[place][0], both[1 - place][0]
+    assert isinstance(value, Computed) and isinstance(number, Known), "asked before"
+    data = [BYTES, BYTES]
+    data[1 - place] = number.data.reshape(1)
+    types = tuple(
+        TensorType(shape=numbers.shape, dtype=DType.INT8, quantization=meaning)
+        for numbers, (_, meaning) in zip(data, both, strict=True)
+    )
+    result = TensorType(shape=BYTES.shape, dtype=DType.INT8, quantization=target.quantization)
+    attrs = BinaryAttrs(activation=activation, rounding=ONNX)
+    made = looked_up(site.steps, value, OPS[op].evaluate(attrs, data, types, result), target.quantization)
+    rank = max(len(value.shape), len(number.shape))
+    return site.steps.reshape(made, (1,) * (rank - len(value.shape)) + made.shape)
 
 
 def _one_number(operand: Stored, dtype: DType) -> tuple[Value, Quantization]:
@@ -206,7 +268,7 @@ def _one_number(operand: Stored, dtype: DType) -> tuple[Value, Quantization]:
 
 def mean(site: Site, image: Stored, target: IntegerTarget, activation: Activation = Activation.NONE) -> Value:
     """An average of integers: a sum whose scale has the count in it."""
-    value, steps = _alike(image, target), site.steps
+    value, steps = alike(image, target), site.steps
     if len(value.shape) != 4:
         raise LeftInFloat(f"it works on {list(value.shape)}, supported are images of 4 dimensions")
     channels, extents = value.shape[1], (value.shape[2], value.shape[3])
@@ -237,7 +299,7 @@ def table(
     function: Callable[[Site], Value | tuple[Value, ...]] | None,
 ) -> Value:
     """A function of one element: its results for all 256; of 16 bits a Relu alone, or no function."""
-    where = _alike(value, target)
+    where = alike(value, target)
     if where.var.type.dtype is not DType.INT8:
         if function is not None and site.node.op != "Relu":
             raise LeftInFloat("as a function of 16 bits it would be a table of 128 KiB")
@@ -277,8 +339,12 @@ def move(site: Site, target: IntegerTarget, function: Callable[[Site], Value | t
 
 
 def brought_to(site: Site, part: Stored, target: IntegerTarget) -> Value:
-    """Integers as the result has them."""
-    value = replace(_alike(part, target), less=0)
+    """Integers as the result has them; those of a constant are rounded here."""
+    if isinstance(part.value, Known):
+        real = site.steps.real(part)
+        assert isinstance(real, Known), "it is a constant"
+        return Known(data=rounded(real.data, target))
+    value = replace(alike(part, target), less=0)
     if value.var.type.quantization == target.quantization:
         return value
     if target.dtype is not DType.INT8:

@@ -9,6 +9,7 @@ from codegen.importers.onnx import arithmetic, arranging
 from codegen.importers.onnx.file.records import FileGraph
 from codegen.importers.onnx.integer import layers
 from codegen.importers.onnx.integer.groups import is_op
+from codegen.importers.onnx.integer.normalizing import softmax
 from codegen.importers.onnx.integer.scales import (
     HELD,
     IntegerTarget,
@@ -24,7 +25,7 @@ from codegen.importers.onnx.layouts import Known, Stored, StoredAs, Value
 from codegen.importers.onnx.node_site import MOVES, Site, value_type
 from codegen.importers.reporting import Refused
 from codegen.ir import DType, Quantization, TensorType
-from codegen.ir.ops import ONNX, RoundedAttrs, SoftmaxAttrs
+from codegen.ir.ops import ONNX, RoundedAttrs
 
 CHANNELS_SINCE = 13
 """Opset that knows an axis of scales; onnxruntime's quantiser writes one into older models all the same."""
@@ -106,9 +107,11 @@ def _bias(site: Site, position: int, image: Stored, weights: Stored) -> Stored |
 
 
 def _matmul(site: Site) -> Value:
-    site.known(3, "the weights")
     target = target_at(site, 6)
-    return target.held(layers.gemm(site, stored_at(site, 0), stored_at(site, 3, axis=1), None, target))
+    first, second = stored_at(site, 0), stored_at(site, 3, axis=1)
+    if layers.is_layer(first, second):
+        return target.held(layers.gemm(site, first, second, None, target))
+    return target.held(layers.product(site, first, second, target))
 
 
 def _gemm(site: Site) -> Value:
@@ -144,17 +147,8 @@ def _table(function: Callable[[Site], Value]) -> Callable[[Site], Value]:
 
 
 def _softmax(site: Site) -> Value:
-    """In float32, as onnxruntime's own is but for an element in a hundred thousand."""
-    image, target = stored_at(site, 0), target_at(site, 3)
-    rank = len(image.value.shape)
-    if (
-        site.integer("opset", 13) < arithmetic.ONE_AXIS_SINCE
-        and site.axis(site.integer("axis", 1), rank) != rank - 1
-    ):
-        raise LeftInFloat("several axes at once (opset below 13) are not supported")
-    site.steps.left_in_float.append(f"{site.steps.source}: Softmax has no integer form")
-    real = arithmetic.softmax("SOFTMAX", SoftmaxAttrs())(site.reading({0: site.steps.real(image)}))
-    return _quantized(site, real, target)
+    target = target_at(site, 3)
+    return target.held(softmax(site, stored_at(site, 0), target, site.integer("opset", 13)))
 
 
 def _concat(site: Site) -> Value:

@@ -21,7 +21,7 @@ from codegen.importers.reporting import Refused
 from codegen.ir import DType, Quantization
 from codegen.ir.ops.plain import ConvertAttrs
 
-_BYTES = np.arange(256, dtype=np.uint8).view(np.int8)
+BYTES = np.arange(256, dtype=np.uint8).view(np.int8)
 """Every int8, in the order of a table."""
 
 HELD = MappingProxyType(
@@ -133,7 +133,7 @@ def _type_in_file(value: Computed) -> str:
 def _meaning_otherwise(steps: StepList, value: Computed, meaning: Quantization) -> Computed:
     """Give the same integers another scale or zero point."""
     if value.var.type.dtype is DType.INT8:
-        return looked_up(steps, value, _BYTES, meaning)
+        return looked_up(steps, value, BYTES, meaning)
     attrs, dtype = ConvertAttrs(bits=True), value.var.type.dtype
     converted = steps.step(
         "PLAIN_CONVERT",
@@ -148,7 +148,7 @@ def _meaning_otherwise(steps: StepList, value: Computed, meaning: Quantization) 
 
 def every_real(value: Stored) -> np.ndarray:
     """The real numbers that the 256 bytes of a value stand for."""
-    return (_BYTES.astype(np.int64) - value.zero).astype(np.float32) * value.scale
+    return (BYTES.astype(np.int64) - value.zero).astype(np.float32) * value.scale
 
 
 def rounded(real: np.ndarray, target: IntegerTarget) -> np.ndarray:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from codegen.ir.operator import NO_PADDING, Attrs, Padding2D
 from codegen.ir.ops.base.activation import ActivatedAttrs
+from codegen.ir.ops.base.rounding import RoundedAttrs
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -82,8 +83,11 @@ class CumsumAttrs(Attrs):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class BatchMatMulAttrs(Attrs):
-    """BATCH_MATMUL; `adj_x` and `adj_y`: the first or second argument's matrices are transposed."""
+class BatchMatMulAttrs(RoundedAttrs):
+    """BATCH_MATMUL; `adj_x` and `adj_y`: the first or second argument's matrices are transposed.
+
+    ONNX's rounding has one scale, of all sums.
+    """
 
     adj_x: bool = False
     adj_y: bool = False
@@ -161,10 +165,17 @@ class GatherAttrs(Attrs):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SoftmaxAttrs(Attrs):
+class SoftmaxAttrs(RoundedAttrs):
     """SOFTMAX over the last axis of exp(beta * x)."""
 
     beta: float = 1.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LayerNormAttrs(RoundedAttrs):
+    """LAYER_NORMALIZATION over the last axis; `epsilon` is added to the variance."""
+
+    epsilon: float
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -2,6 +2,6 @@
 
 Start with `batch_matmul.py`."""
 
-from codegen.kernels.portable.matrices import batch_matmul
+from codegen.kernels.portable.matrices import batch_matmul, rounded
 
-__all__ = ["batch_matmul"]
+__all__ = ["batch_matmul", "rounded"]

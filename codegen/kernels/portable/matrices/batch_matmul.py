@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from codegen.ir import DType, Let, Target, Var
-from codegen.ir.ops import BatchMatMulAttrs
+from codegen.ir.ops import BatchMatMulAttrs, OnnxRounding
 from codegen.ir.ops.base.fixed_point import reduced_multiplier
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.base.parameters import fully_connected_multipliers
@@ -65,15 +65,18 @@ class BatchMatMul(FamilyKernel):
         )
         if result.dtype is DType.FLOAT32:
             return walked
-        multiplier, shift = self.scale(let)
         return (
             *walked,
             ("lhs_zero", first.zero_point),
             ("rhs_zero", second.zero_point),
             ("out_zero", result.zero_point),
-            ("multiplier", multiplier),
-            ("shift", shift),
+            *self.scale_fields(let),
         )
+
+    def scale_fields(self, let: Let) -> Fields:
+        """`multiplier` and `shift` of sums of integers."""
+        multiplier, shift = self.scale(let)
+        return (("multiplier", multiplier), ("shift", shift))
 
     def scale(self, let: Let) -> tuple[int, int]:
         """Multiplier and shift of sums of integers."""
@@ -96,18 +99,29 @@ BATCH_MATMUL_S8 = BatchMatMul(DType.INT8)
 
 class FastMatMul(FastKernel):
     """BATCH_MATMUL on int8, `cg_batch_matmul_s8_<folder>`, with a workspace. Its C is
-    `batch_matmul_s8_<folder>.c`."""
+    `batch_matmul_s8_<folder>.c`; rounded as ONNX does it has `qlinear_` in front."""
 
-    portable, op, takes_constants = BATCH_MATMUL_S8, BATCH_MATMUL_S8.op, True
+    op, takes_constants = BATCH_MATMUL_S8.op, True
 
-    def __init__(self, kernel_set: KernelSet) -> None:
-        self.kernel_set = kernel_set
-        self.name = f"batch_matmul_s8_{kernel_set.folder}"
+    def __init__(self, kernel_set: KernelSet, portable: BatchMatMul = BATCH_MATMUL_S8) -> None:
+        self.kernel_set, self.portable, self.rounding = kernel_set, portable, portable.rounding
+        self.sums = portable
+        self.name = f"{portable.stem}_{kernel_set.folder}"
 
     @property
-    def parts(self) -> str:
-        """The file of its assembly."""
-        return f"batch_matmul_parts_s8_{self.kernel_set.folder}.S"
+    def rounds_even(self) -> bool:
+        """True if sums are rounded as ONNX does."""
+        return self.rounding is OnnxRounding
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The files of its assembly."""
+        return (f"batch_matmul_parts_s8_{self.kernel_set.folder}.S",)
+
+    @property
+    def rows_file(self) -> str:
+        """The file of two rows by all columns, where it is there for both kinds of rounding."""
+        return f"batch_matmul_rows_{'even_' if self.rounds_even else ''}s8_{self.kernel_set.folder}.S"
 
     @abstractmethod
     def workspace_bytes(self, let: Let) -> int:
@@ -119,7 +133,7 @@ class FastMatMul(FastKernel):
 
     def scale_fields(self, let: Let) -> Fields:
         """`multiplier` and `shift`, as the kernel takes them."""
-        return BATCH_MATMUL_S8.fields(let)[-2:]
+        return self.sums.scale_fields(let)
 
     def refusal(self, let: Let, target: Target) -> str | None:
         """Refuse two constants, which are folded, then what a fast kernel refuses."""
@@ -131,7 +145,7 @@ class FastMatMul(FastKernel):
         prim = self.portable.bind(let, constants, name)
         numbers, lhs, rhs = prim.call_args[:3]
         sizes, folder = BATCH_MATMUL_S8.sizes(let), self.kernel_set.folder
-        fields = (*BATCH_MATMUL_S8.fields(let)[:-2], *self.scale_fields(let))
+        fields = (*self.sums.fields(let)[:-2], *self.scale_fields(let))
         space = Workspace(
             name="factors", size_bytes=self.workspace_bytes(let), reads=sizes["rows"] / 2, writes=1.0
         )
@@ -139,7 +153,7 @@ class FastMatMul(FastKernel):
             prim,
             kernel=self.name,
             symbol=f"cg_{self.name}",
-            sources=(f"kernels/{folder}/{self.name}.c", f"kernels/{folder}/{self.parts}"),
+            sources=(f"kernels/{folder}/{self.name}.c", *(f"kernels/{folder}/{part}" for part in self.parts)),
             headers=(f"cg_matmul_{folder}.h",),
             argument_alignment=4,
             workspaces=(space,),

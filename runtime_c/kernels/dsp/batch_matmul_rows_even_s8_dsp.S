@@ -1,0 +1,9 @@
+@ SPDX-License-Identifier: Apache-2.0
+@ batch_matmul_rows_even_s8_dsp.S -- two rows of BATCH_MATMUL by all columns, int8, DSP extension:
+@ cg_matmul_rows_dsp.inc.
+#include "cg_needs_dsp.h"
+#include "cg_needs_fpu.h"
+#define CG_ROUND_EVEN
+#include "cg_matmul_rows_dsp.inc"
+
+    two_rows cg_matmul_rows_even_s8_dsp
