@@ -1,6 +1,6 @@
 """Blocks: several layers computed together, row by row, as one step."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from codegen.ir import DType
@@ -33,8 +33,8 @@ class RowKernel:
     read before the pixel is written, and pixels are written in order."""
     turn_rows: int = 1
     """Rows of the result that a call computes, from a multiple of so many on; at the end those left."""
-    price: Callable[[int, Sequence[Span]], int] | None = None
-    """Instructions of a number of rows, from the first one on, in stripes of columns. None: those of the
+    price: Callable[[int, Span], float] | None = None
+    """Instructions of a number of rows, from the first one on, in a stripe of columns. None: those of the
     whole step, in proportion to the pixels."""
 
     def __post_init__(self) -> None:

@@ -12,7 +12,10 @@ from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.rows import BlockRun, Stage
 
 CALL_INSTRUCTIONS = 500
-"""Instructions of a row kernel's call beyond its pixels: 300 to 2,000, by kernel and channels."""
+"""Instructions of a row kernel's call beyond its pixels, where it has no price: 300 to 2,000, by kernel and
+channels."""
+TURN_INSTRUCTIONS = 340
+"""Instructions of a block around each call of a row kernel: which stage is next, addresses of its rows."""
 
 Count = TypeVar("Count", int, NDArray[np.int64])
 """A number, or one for each of several blocks."""
@@ -64,7 +67,8 @@ def work(prims: Sequence[PrimFunc], costs: Sequence[int], planned: BlockLayout) 
         rows, spans = planned.run.counts[index], [stripe[index] for stripe in planned.stripes]
         price = prim.rows.price if prim.rows else None
         if price is not None and prim.instructions:
-            total += cost * planned.images * price(rows, spans) // prim.instructions
+            priced = sum(price(rows, span) for span in spans) + rows * len(spans) * TURN_INSTRUCTIONS
+            total += round(cost * planned.images * priced / prim.instructions)
         else:
             calls = rows * len(spans) - planned.stages[index].rows.count
             total += stage_work(prim, cost, planned.pixels(index), max(calls, 0))

@@ -10,6 +10,7 @@ from codegen.ir import DType, Let, Target, TensorType, Var
 from codegen.ir.ops.base.operands import operand
 from codegen.ir.ops.base.rounding import OnnxRounding, rounding_of
 from codegen.kernels.base.registry import Kernel
+from codegen.kernels.base.row_price import Predict, RowPrice
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.block import RowKernel
 from codegen.kernels.call import PARAMS, RESULT, CallArg, ConstantArg, CStruct, Reverse, ValueArg
@@ -185,10 +186,12 @@ def constant_data(let: Let, index: int, constants: ConstantData) -> np.ndarray |
     return None if arg is None else constants[arg.id]
 
 
-def row_kernel(let: Let, symbol: str, window: WindowShape | None = None) -> RowKernel | None:
+def row_kernel(
+    let: Let, symbol: str, window: WindowShape | None = None, predict: Predict | None = None
+) -> RowKernel | None:
     """`symbol` as the row kernel of `let` if a block can run it: images of int8 or float32, all of one type,
     as many in each, all arguments images that are computed at run time (weights and bias aside), without a
-    window all of one shape, with one no result from padding alone.
+    window all of one shape, with one no result from padding alone. `predict`: instructions of a call.
 
     The rows of a window must be the rows of its values: FULLY_CONNECTED, which sees an image as one line of
     pixels, goes by rows where the image is such a line."""
@@ -206,7 +209,8 @@ def row_kernel(let: Let, symbol: str, window: WindowShape | None = None) -> RowK
         return None
     if (window.image[:3], window.result[:3]) != (image.type.shape[:3], let.var.type.shape[:3]):
         return None
-    return RowKernel(symbol=symbol, window=axes)
+    price = None if predict is None else RowPrice(window=window, predict=predict)
+    return RowKernel(symbol=symbol, window=axes, price=price)
 
 
 _ELEMENTS_IN_ROWS = frozenset({DType.INT8, DType.UINT8, DType.FLOAT32})

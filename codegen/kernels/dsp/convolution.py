@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -200,7 +201,14 @@ class DspTiled(TiledConv):
             reads=float(pixel_tiles.count * ((layer.outputs + 1) // 2)),
             writes=float(pixel_tiles.count),
         )
-        rows = row_kernel(let, f"{self.symbol}_row", window)
+        predict = partial(
+            conv_instructions,
+            channels=channels,
+            most=self.most,
+            kind=self.weights.kind,
+            summed_words=self.summed_words(window),
+        )
+        rows = row_kernel(let, f"{self.symbol}_row", window, predict)
         row_space = replace(space, size_bytes=self.space_bytes(window, is_row=True))
         numbers = conv_params(let, window)
         weights = CStruct(
@@ -230,13 +238,7 @@ class DspTiled(TiledConv):
             structs=(numbers, weights),
             call_args=(PARAMS, StructArg(suffix="weights"), WorkspaceArg(name="pixels"), ARGUMENT, RESULT),
             pixels_at_once=self.most,
-            instructions=conv_instructions(
-                window,
-                channels,
-                self.most,
-                kind=self.weights.kind,
-                summed_words=self.summed_words(window),
-            ),
+            instructions=predict(window),
             rows=None if rows is None else replace(rows, workspace=row_space),
         )
 

@@ -1,6 +1,7 @@
 """CONV_2D, and DEPTHWISE_CONV_2D of one channel, on ARMv6-M."""
 
 from dataclasses import replace
+from functools import partial
 
 from codegen.ir import Let
 from codegen.kernels.base.c_kernel import row_kernel
@@ -52,7 +53,8 @@ class V6mTiled(TiledConv):
             reads=float(pixel_tiles.count * layer.outputs),
             writes=float(pixel_tiles.count),
         )
-        by_row = row_kernel(let, "cg_conv2d_s8_v6m_row", window)
+        predict = partial(conv_instructions, channels=channels, most=self.most)
+        by_row = row_kernel(let, "cg_conv2d_s8_v6m_row", window, predict)
         weights = CStruct(
             suffix="weights",
             c_type="cg_conv_weights_v6m",
@@ -77,7 +79,7 @@ class V6mTiled(TiledConv):
             structs=(conv_params(let, window), weights),
             call_args=(PARAMS, StructArg(suffix="weights"), WorkspaceArg(name="pixels"), ARGUMENT, RESULT),
             pixels_at_once=self.most,
-            instructions=conv_instructions(window, channels, self.most),
+            instructions=predict(window),
             rows=None if by_row is None else replace(by_row, workspace=space),
         )
 

@@ -1,6 +1,7 @@
 """CONV_2D and DEPTHWISE_CONV_2D of one channel on ARMv7-M cores without the DSP extension."""
 
 from dataclasses import replace
+from functools import partial
 
 from codegen.ir import Let
 from codegen.kernels.base.c_kernel import arg_type, row_kernel
@@ -55,7 +56,8 @@ class V7mTiled(TiledConv):
             reads=float(pixel_tiles.count * len(channels.weights)),
             writes=float(pixel_tiles.count),
         )
-        row = row_kernel(let, "cg_conv2d_s8_v7m_row", window)
+        predict = partial(conv_instructions, channels=channels, runs=runs, most=self.most)
+        row = row_kernel(let, "cg_conv2d_s8_v7m_row", window, predict)
         return PrimFunc(
             name=name,
             let=let,
@@ -70,7 +72,7 @@ class V7mTiled(TiledConv):
             structs=(conv_params(let, window, self.most),),
             call_args=(PARAMS, WorkspaceArg(name=space.name), ARGUMENT, RESULT),
             pixels_at_once=self.most,
-            instructions=conv_instructions(window, channels, runs, self.most),
+            instructions=predict(window),
             rows=None if row is None else replace(row, workspace=space),
         )
 

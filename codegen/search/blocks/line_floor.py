@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from codegen.ir import Var
 from codegen.kernels.base.window import nhwc
-from codegen.kernels.block_layout import pixels_of, stage_work
+from codegen.kernels.block_layout import TURN_INSTRUCTIONS, pixels_of, stage_work
 from codegen.kernels.fused import MOST_ROWS, delivery, stage_of
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.rows import WHOLE, Axis, Grid, Stage, joined
@@ -185,11 +185,17 @@ class LineFloor:
         pixels = rows * self._stripes.sums(wanted.columns)[self._by_stripes]
         calls = rows * self._stripes.counts[self._by_stripes]
         self._macs = self._macs + prim.macs * pixels // pixels_of(prim)
-        if prim.rows is not None and prim.rows.price is not None:
-            pixels, calls = np.minimum(pixels, pixels_of(prim)), np.zeros_like(calls)
-        work = stage_work(
-            prim, assumed_instructions(prim), pixels, np.maximum(calls - nhwc(prim.let.var.type.shape)[1], 0)
-        )
+        cost, price = assumed_instructions(prim), prim.rows.price if prim.rows else None
+        images, height, _, _ = nhwc(prim.let.var.type.shape)
+        if price is None or not prim.instructions:
+            work = stage_work(prim, cost, pixels, np.maximum(calls - height, 0))
+        elif prim.rows is not None and prim.rows.turn_rows == 1:
+            spans = zip(*(ends.tolist() for ends in wanted.columns), strict=True)
+            row = np.array([price(1, span) if span[0] < span[1] else 0 for span in spans])
+            priced = rows * self._stripes.added(row)[self._by_stripes] + calls * TURN_INSTRUCTIONS
+            work = (cost * images * priced / prim.instructions).astype(np.int64)
+        else:
+            work = stage_work(prim, cost, np.minimum(pixels, pixels_of(prim)), np.zeros_like(calls))
         self._instructions = self._instructions + work
 
 
@@ -209,6 +215,10 @@ class _Pieces:
     def sums(self, spans: _Spans) -> _Integers:
         """By way, how much these spans of the pieces hold together."""
         return np.add.reduceat(spans[1] - spans[0], self.firsts)
+
+    def added(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """By way, the sum of the values of its pieces."""
+        return np.add.reduceat(values, self.firsts)
 
     def most(self, spans: _Spans) -> _Integers:
         """By way, how much the largest of these spans of the pieces holds."""

@@ -54,10 +54,10 @@ class Depthwise3x3Int4(Depthwise3x3):
             layout="by four channels: biases, multipliers, weights in nibbles, shifts, ninth weights",
         )
 
-    def predicted(self, let: Let, tile: ColumnTile, rows: int) -> int:
-        batch, height, width, depth = DEPTHWISE.window(let).result
+    def predicted(self, window: WindowShape, tile: ColumnTile, rows: int, *, saved: bool) -> int:
+        batch, height, width, depth = window.result
         times = batch * -(-height // rows) * -(-width // tile.columns) * -(-depth // GROUP)
-        return super().predicted(let, tile, rows) + times * WIDENED
+        return super().predicted(window, tile, rows, saved=saved) + times * WIDENED
 
 
 class Depthwise3x3InPlaceInt4(Depthwise3x3Int4, Depthwise3x3InPlace):

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -48,7 +49,8 @@ class DepthwisePlane(FastKernel):
         tile = row_tile(window, planes=1)
         symbol = f"cg_depthwise_plane_{'least_' if is_least else ''}s8_dsp"
         space = Workspace(name="lines", size_bytes=tile.workspace_bytes)
-        rows = row_kernel(let, f"{symbol}_row", window)
+        predict = partial(_instructions, tile=tile, is_least=is_least)
+        rows = row_kernel(let, f"{symbol}_row", window, predict)
         products = LEAST_SOURCES[1] if is_least else SOURCES[0]
         below = striped_below(window, rows=1, columns=tile.columns, channels=1)
         return PrimFunc(
@@ -63,7 +65,7 @@ class DepthwisePlane(FastKernel):
             sharing=forward_sharing(let, 0, below),
             structs=(params("cg_dw3x3_params", *fields(let, window, tile, DEPTHWISE)),),
             call_args=(PARAMS, WorkspaceArg(name="lines"), ARGUMENT, RESULT),
-            instructions=_instructions(window, tile, is_least=is_least),
+            instructions=predict(window),
             rows=None if rows is None else replace(rows, workspace=space, reads_row_last=True),
         )
 

@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Mapping
+from functools import partial
 from types import MappingProxyType
 
 import numpy as np
@@ -78,6 +79,7 @@ class DepthwiseTaps(DspDepthwise):
             return self.portable.bind(let, constants, name)
         window = DEPTHWISE.window(let)
         below = striped_below(window, rows=1, columns=1, channels=GROUP)
+        predict = partial(instructions, group=self.group_instructions(window, is_least=ends_at_zero(let)))
         return PrimFunc(
             name=name,
             let=let,
@@ -99,8 +101,8 @@ class DepthwiseTaps(DspDepthwise):
             sharing=forward_sharing(let, 0, below),
             structs=(params("cg_dw_taps_params", *tap_fields(let, window)),),
             call_args=(PARAMS, ARGUMENT, RESULT),
-            instructions=instructions(window, self.group_instructions(window, is_least=ends_at_zero(let))),
-            rows=row_kernel(let, f"cg_{self.name}_row", window),
+            instructions=predict(window),
+            rows=row_kernel(let, f"cg_{self.name}_row", window, predict),
         )
 
     def packed(self, numbers: ChannelNumbers) -> NDArray[np.int32]:

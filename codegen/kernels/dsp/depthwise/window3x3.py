@@ -86,7 +86,11 @@ class Depthwise3x3(DspDepthwise):
 
     def row(self, let: Let, window: WindowShape) -> RowKernel | None:
         """Row kernel for blocks: one row of the result."""
-        rows = row_kernel(let, f"{self.symbol(let)}_row", window)
+
+        def predict(part: WindowShape) -> int:
+            return self.predicted(part, row_tile(window), 1, saved=self.saves_halves(let))
+
+        rows = row_kernel(let, f"{self.symbol(let)}_row", window, predict)
         if rows is None:
             return None
         space = Workspace(name="lines", size_bytes=row_tile(window).workspace_bytes)
@@ -122,15 +126,14 @@ class Depthwise3x3(DspDepthwise):
             sharing=forward_sharing(let, 0, below),
             structs=(params("cg_dw3x3_params", *fields(let, window, band_tile(window), self.operator)),),
             call_args=(*_LEADING, ARGUMENT, RESULT),
-            instructions=self.predicted(let, tile, rows),
+            instructions=self.predicted(window, tile, rows, saved=self.saves_halves(let)),
             rows=self.row(let, window),
         )
 
-    def predicted(self, let: Let, tile: ColumnTile, rows: int) -> int:
-        """Predicted instructions of a call in bands of `rows` rows."""
-        window = DEPTHWISE.window(let)
+    def predicted(self, window: WindowShape, tile: ColumnTile, rows: int, *, saved: bool) -> int:
+        """Predicted instructions of a call in bands of `rows` rows; `saved`: one fewer a result."""
         more = rounding_instructions(window) if self.rounds_even else 0
-        return band_instructions(window, tile, rows, saved=self.saves_halves(let)) + more
+        return band_instructions(window, tile, rows, saved=saved) + more
 
 
 class Depthwise3x3InPlace(Depthwise3x3):

@@ -1,6 +1,6 @@
 """CONV_2D of 3x3 by Winograd on cores with the DSP extension: when it can run, what it is bound to."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -40,7 +40,7 @@ class Packed:
     columns: int
     """Columns of the result that are computed together, as `Tile.rows` rows are."""
     instructions: int
-    row_price: Callable[[int, Sequence[Span]], int]
+    row_price: Callable[[int, Span], int]
     """Instructions as in `RowKernel.price`."""
 
 

@@ -5,7 +5,7 @@ single layers measured on QEMU, gcc 12 -O3.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.block import Span
@@ -36,14 +36,11 @@ TURN = 140
 """Instructions in C for each call of a row kernel, in place of `LAYER`."""
 
 
-def row_instructions(
-    window: WindowShape, channels: Channels, tile: Tile, rows: int, spans: Sequence[Span]
-) -> int:
-    """Instructions of `rows` rows of an image, turn by turn, in these stripes of columns."""
+def row_instructions(window: WindowShape, channels: Channels, tile: Tile, rows: int, span: Span) -> int:
+    """Instructions of `rows` rows of an image, turn by turn, in a stripe of columns."""
     return sum(
         count * (TURN + _band(window, channels, tile, together, span))
         for together, count in Counter(parts(rows, tile.rows)).items()
-        for span in spans
     )
 
 
@@ -72,12 +69,11 @@ def narrow_instructions(window: WindowShape, channels: Channels, tile: Tile) -> 
 
 
 def narrow_row_instructions(
-    window: WindowShape, channels: Channels, tile: Tile, rows: int, spans: Sequence[Span]
+    window: WindowShape, channels: Channels, tile: Tile, rows: int, span: Span
 ) -> int:
     """Instructions as `row_instructions`, where each turn transforms the weights."""
     turn = TURN + _edge(window)
-    turns = parts(rows, tile.rows)
-    return sum(turn + _narrow_band(window, channels, tile, part, span) for part in turns for span in spans)
+    return sum(turn + _narrow_band(window, channels, tile, part, span) for part in parts(rows, tile.rows))
 
 
 def _edge(window: WindowShape) -> int:
