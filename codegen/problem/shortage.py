@@ -130,6 +130,15 @@ class ConstantShortage:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ProgramPrice:
+    """Resources of a program that a message compares."""
+
+    ram_bytes: int
+    instructions: int
+    """Predicted instructions of an inference; cycles where a memory model is named."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class SmallestLimit:
     """The smallest limit of `pool` in bytes that a program was found for; `room_bytes`: the largest there
     can be, None: any. `kept`: why constants of that program are not compressed -> their bytes."""
@@ -138,6 +147,8 @@ class SmallestLimit:
     limit_bytes: int
     room_bytes: int | None
     kept: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    prices: tuple[ProgramPrice, ProgramPrice] | None = None
+    """Prices of that program and of the one without the limit."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from codegen.errors import CodegenError
-from codegen.problem.shortage import DoesNotFit
+from codegen.problem.shortage import DoesNotFit, DoesNotLink
 from codegen.program.program import Program
 from codegen.search.choices import Choices
 
@@ -22,7 +22,7 @@ def with_or_without_blocks(choices: Choices, planned: Callable[[Choices], Progra
     """
     try:
         return planned(choices)
-    except (CodegenError, DoesNotFit):
+    except (CodegenError, DoesNotFit, DoesNotLink):
         raise
     except Exception as error:
         if RAISES or not choices.blocks or choices.stream_input:

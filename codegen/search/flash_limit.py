@@ -14,7 +14,7 @@ from codegen.constants.linking import missing_bytes
 from codegen.errors import CodegenError
 from codegen.ir.rules import ConstantRule
 from codegen.problem.problem import Pool, limited
-from codegen.problem.shortage import DoesNotFit, DoesNotLink, SmallestLimit
+from codegen.problem.shortage import DoesNotFit, DoesNotLink, ProgramPrice, SmallestLimit
 from codegen.program.program import Program
 from codegen.search.kernels.binding import Binder, Cap, Caps
 from codegen.search.kernels.costs import FLASH_WORTH
@@ -107,7 +107,8 @@ class _WithinFlash:
 
     def best(self) -> Program:
         """The cheapest program that fits. Raises DoesNotLink."""
-        pools = self._searches.first.program.constants.candidates
+        first = self._searches.first
+        pools = first.program.constants.candidates
         trial = _Trial(self._searches, pools)
         cheapest = trial.cheapest()
         if cheapest is not None:
@@ -121,7 +122,16 @@ class _WithinFlash:
         least, program = smallest
         if least.limit_bytes <= next(pool.limit_bytes for pool in pools if pool.name == least.pool):
             return program.within(pools).finished(self._searches.asked.compress)
-        raise DoesNotLink(replace(missed, smallest=least))
+        limits = self._limited(least.pool, least.limit_bytes)
+        fit = _Fit(found=program, program=program.within(limits).finished(self._searches.asked.compress))
+        prices = self._program_price(fit), self._program_price(_Fit(found=first, program=first.program))
+        raise DoesNotLink(replace(missed, smallest=replace(least, prices=prices)))
+
+    def _program_price(self, fit: "_Fit") -> ProgramPrice:
+        return ProgramPrice(
+            ram_bytes=sum(fit.program.memory.peaks.values()),
+            instructions=fit.instructions(self._searches.binder),
+        )
 
     def _smallest(self, pool: str) -> tuple[SmallestLimit, Found] | None:
         """The smallest limit of `pool` that a program is found for, and that: less is asked for until nothing
@@ -186,11 +196,8 @@ class _Trial:
     def _price(self, fit: "_Fit") -> int:
         """Instructions, and RAM beyond the first program's at the price of flash, as where kernels are
         selected."""
-        decoded = sum(
-            copy.unpacking.instructions for copy in fit.program.constants.unpacked if copy.unpacking
-        )
         raised = FLASH_WORTH[self._asked.optimize] * self._raised_bytes(fit.program)
-        return program_cost(fit.found.program, self._searches.binder) + decoded + raised
+        return fit.instructions(self._searches.binder) + raised
 
     def _raised_bytes(self, program: Program) -> int:
         first, peaks = self._first.program.memory.peaks, program.memory.peaks
@@ -283,3 +290,9 @@ class _Fit:
 
     found: Found
     program: Program
+
+    def instructions(self, binder: Binder) -> int:
+        """Instructions of an inference, those that decode constants included."""
+        copies = (copy.unpacking for copy in self.program.constants.unpacked)
+        decoded = sum(unpacking.instructions for unpacking in copies if unpacking)
+        return program_cost(self.found.program, binder) + decoded

@@ -1,6 +1,6 @@
 """The joint choice: kernels, devices, order, memory plan -> Program, checked thrice before it leaves."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import get_args
 
@@ -105,7 +105,7 @@ def _best(
 ) -> "tuple[_Ready, Attempt]":
     """The plan that `--optimize` asks for, or, where that misses a limit, the fastest that keeps it."""
     ready, asked = _asked(module, board, choices, name, binder)
-    return ready, within_limits(ready.planning, asked, ready.frontier)
+    return ready, within_limits(ready.planning, asked, lambda: ready.frontier({choices.optimize: asked}))
 
 
 def _asked(
@@ -152,7 +152,7 @@ def curve(
     ready = _Ready(
         module, board, choices, name, binder_of(module.arrays, board.target, costs, choices.optimize)
     )
-    points = ready.frontier().points(ready.planning.pools, progress, f"plan {name}, ways weighed:")
+    points = ready.frontier({}).points(ready.planning.pools, progress, f"plan {name}, ways weighed:")
     return tuple(ready.program(attempt, within_peaks=True) for attempt in points)
 
 
@@ -182,20 +182,24 @@ class _Ready:
         self.planning = self._planning(chosen, replace(choices, patches=False), row_steps, binder)
         check_stream(self.planning, self.planning.variant.function, choices)
 
-    def frontier(self) -> Frontier:
-        """The ways from the fewest instructions to the fewest bytes, whatever `choices.optimize` is."""
+    def frontier(self, asked: Mapping[Optimize, Attempt | None]) -> Frontier:
+        """The ways from the fewest instructions to the fewest bytes, whatever `choices.optimize` is. `asked`:
+        plans that some values of it ask for."""
         choices, function, binder = replace(self._choices, optimize="speed"), self._module.main, self._binder
         fast = self._planning(select(function, binder), choices, row_steps, binder)
         lean = self._planning(select_fewest_bytes(function, binder), choices, row_steps, binder)
         rows = row_choices(fast.variant.prim_funcs, binder)
         leanest = row_choices(lean.variant.prim_funcs, binder)[-1]
-        return Frontier([*map(fast.with_rows, rows), lean.with_rows(leanest)], self._unlimited)
+        return Frontier([*map(fast.with_rows, rows), lean.with_rows(leanest)], lambda: self._unlimited(asked))
 
-    def _unlimited(self) -> Iterator[tuple[Planning, Attempt]]:
+    def _unlimited(self, asked: Mapping[Optimize, Attempt | None]) -> Iterator[tuple[Planning, Attempt]]:
         """The plans that every `--optimize` asks for."""
         for optimize in get_args(Optimize):
-            choices = replace(self._choices, optimize=optimize)
-            ready, attempt = _asked(self._module, self._board, choices, self._name, self._binder)
+            if optimize in asked:
+                ready, attempt = self, asked[optimize]
+            else:
+                choices = replace(self._choices, optimize=optimize)
+                ready, attempt = _asked(self._module, self._board, choices, self._name, self._binder)
             if attempt is not None:
                 yield ready.planning, attempt
 

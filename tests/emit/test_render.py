@@ -335,6 +335,20 @@ def test_cmake_builds_the_firmware_with_the_toolchain_file(tmp_path: Path) -> No
     assert re.search(r"^0800\w{4} \w{8} [rR] models_flash_pool$", symbols, re.MULTILINE)
 
 
+@pytest.mark.parametrize("emulated", [True, False])
+def test_inputs_are_kept_in_memory_that_the_emulator_has(emulated: bool) -> None:
+    """An image of 62 kB was kept behind the pools of the widest memory, which QEMU lacked: a BusFault at its
+    first byte."""
+    regions = tuple(
+        region if region.name == samples.ARM.data_region else replace(region, emulated=emulated)
+        for region in samples.ARM.regions
+    )
+    board = replace(samples.ARM, regions=regions)
+    script = render(together([samples.counter(board=board)])).files["firmware/link.ld"]
+    chosen = script.split("__cg__free_start", 1)[1]
+    assert ("__cg_ccm_guard_end" in chosen) == emulated
+
+
 def test_a_model_without_pools_and_constants_computes(tmp_path: Path) -> None:
     sources = render(together([samples.bare()]))
     write(sources, tmp_path / "out")

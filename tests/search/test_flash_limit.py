@@ -117,7 +117,11 @@ def test_the_smallest_limit_that_is_told_does(key: str, far_below: int, optimize
     assert message.help == (
         f"try --pool flash={smallest}, a board with more read-only memory, or a smaller model"
     )
-    assert planned(smallest, key=key, optimize=optimize).constants.size_bytes <= smallest
+    program = planned(smallest, key=key, optimize=optimize)
+    assert program.constants.size_bytes <= smallest
+    # A limit of flash may cost RAM and time: the advice says how much.
+    ram_bytes = sum(program.memory.peaks.values())
+    assert f"  that plan takes {ram_bytes:,} bytes of RAM and about " in message.text
     with pytest.raises(CodegenError, match=rf"a plan was found is {smallest} bytes\n"):
         planned(smallest - 1, key=key, optimize=optimize)
 

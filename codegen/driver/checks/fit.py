@@ -168,6 +168,12 @@ def _smallest(smallest: SmallestLimit) -> list[str]:
     lines = [f"  the smallest limit for which a plan was found is {smallest.limit_bytes} bytes"]
     if not _has_room(smallest):
         lines.append(f"  there is room for {smallest.room_bytes}")
+    if smallest.prices is not None:
+        limited, unlimited = smallest.prices
+        lines.append(
+            f"  that plan takes {limited.ram_bytes:,} bytes of RAM and about {limited.instructions:,} "
+            f"instructions, the one without the limit {unlimited.ram_bytes:,} and {unlimited.instructions:,}"
+        )
     return lines + [f"  {size} bytes are not compressed: {why}" for why, size in smallest.kept.items()]
 
 

@@ -216,8 +216,7 @@ def _way(planning: Planning, function: Function, prim_funcs: Sequence[PrimFunc])
 
 def _ways(planning: Planning, seen: set[tuple[object, ...]]) -> Iterator[ChosenSteps]:
     """The ways of one function that were not `seen`, with views and without."""
-    least = planning.tiler().smallest(recompute=True)
-    for tiling in (*planning.choosing_tiler().from_fast_to_small(MOST_STEPS), least):
+    for tiling in planning.choosing_tiler().from_fast_to_small(MOST_STEPS):
         function, prims = _applied(planning, tiling)
         key = tuple(map(_identity, prims))
         if key in seen:

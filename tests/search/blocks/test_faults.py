@@ -15,7 +15,8 @@ from codegen.cli.main import cli
 from codegen.driver.build import Planned, Share, plan_model
 from codegen.driver.options import Options
 from codegen.kernels.primfunc import PrimFunc
-from codegen.search import falling_back
+from codegen.problem.shortage import DoesNotLink, FlashShortage
+from codegen.search import Choices, falling_back
 from codegen.search.blocks.line_floor import LineFloor
 
 READERS = ("Sigmoid", "Tanh", "HardSwish", "Relu", "Add")
@@ -102,6 +103,20 @@ def test_a_fault_in_the_search_for_blocks_ends_no_build(
     result = CliRunner().invoke(cli, ["plan", str(path), "--board", "stm32"])
     assert result.exit_code == 0, result.output
     assert "note      the search for layers to run row by row failed (IndexError" in result.stdout
+
+
+def test_constants_that_do_not_fit_are_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Users of a flash limit were advised a plan without blocks, as after a fault: three times the RAM."""
+    monkeypatch.setattr(falling_back, "RAISES", False)
+    asked: list[bool] = []
+
+    def planned(choices: Choices) -> Never:
+        asked.append(choices.blocks)
+        raise DoesNotLink(FlashShortage(shares=()))
+
+    with pytest.raises(DoesNotLink):
+        falling_back.with_or_without_blocks(Choices(), planned)
+    assert asked == [True]
 
 
 def test_the_suite_sees_such_a_fault(tmp_path: Path, faulty: Callable[[bool], None]) -> None:
