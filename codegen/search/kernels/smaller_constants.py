@@ -25,6 +25,7 @@ def program_cost(program: Program, binder: Binder) -> int:
     return sum(
         sum(assumed_instructions(inner) for inner in _inner(prim, binder)) if prim.work is None else prim.work
         for prim in program.steps.prim_funcs
+        if prim.is_call
     )
 
 
