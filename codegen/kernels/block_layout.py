@@ -14,8 +14,8 @@ from codegen.kernels.rows import BlockRun, Stage
 CALL_INSTRUCTIONS = 500
 """Instructions of a row kernel's call beyond its pixels, where it has no price: 300 to 2,000, by kernel and
 channels."""
-TURN_INSTRUCTIONS = 340
-"""Instructions of a block around each call of a row kernel: which stage is next, addresses of its rows."""
+ELEMENTS_CALL_INSTRUCTIONS = 150
+"""Instructions of the call of a row kernel without a window beyond its elements."""
 
 Count = TypeVar("Count", int, NDArray[np.int64])
 """A number, or one for each of several blocks."""
@@ -67,7 +67,7 @@ def work(prims: Sequence[PrimFunc], costs: Sequence[int], planned: BlockLayout) 
         rows, spans = planned.run.counts[index], [stripe[index] for stripe in planned.stripes]
         price = prim.rows.price if prim.rows else None
         if price is not None and prim.instructions:
-            priced = sum(price(rows, span) for span in spans) + rows * len(spans) * TURN_INSTRUCTIONS
+            priced = sum(price(rows, span) for span in spans)
             total += round(cost * planned.images * priced / prim.instructions)
         else:
             calls = rows * len(spans) - planned.stages[index].rows.count
@@ -79,7 +79,9 @@ def stage_work(prim: PrimFunc, cost: int, pixels: Count, further_calls: Count) -
     """Instructions or cycles of a step in a block: those of it alone in proportion to the pixels of an image
     that it computes, and some for further calls."""
     images = nhwc(prim.let.var.type.shape)[0]
-    return pixels * cost // pixels_of(prim) + further_calls * (images * CALL_INSTRUCTIONS)
+    has_window = prim.rows is not None and prim.rows.window is not None
+    call = CALL_INSTRUCTIONS if has_window else ELEMENTS_CALL_INSTRUCTIONS
+    return pixels * cost // pixels_of(prim) + further_calls * (images * call)
 
 
 def pixels_of(prim: PrimFunc) -> int:

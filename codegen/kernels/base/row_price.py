@@ -9,6 +9,9 @@ from codegen.kernels.base.window import WindowShape
 from codegen.kernels.block import Span
 from codegen.kernels.rows import Axis
 
+BLOCK_INSTRUCTIONS = 340
+"""Instructions of a block around each call of a row kernel: which stage is next, addresses of its rows."""
+
 Predict = Callable[[WindowShape], int]
 """Instructions of one call for a window of this geometry."""
 
@@ -27,7 +30,7 @@ class RowPrice:
         row = self.known.get(span)
         if row is None:
             row = self.known[span] = self._row(span)
-        return rows * row
+        return rows * (row + BLOCK_INSTRUCTIONS)
 
     def _row(self, span: Span) -> float:
         down, across = self.window.axes

@@ -9,6 +9,7 @@ import numpy as np
 from codegen.ir import DType, Let
 from codegen.kernels.base.c_kernel import FastKernel, row_kernel
 from codegen.kernels.base.registry import register
+from codegen.kernels.base.window import WindowShape
 from codegen.kernels.call import Reverse
 from codegen.kernels.portable.pooling import Pool2D, pool_window
 from codegen.kernels.primfunc import PrimFunc
@@ -46,15 +47,14 @@ class AveragePool(FastKernel):
             sources=_SOURCES,
             headers=("cg_pool_dsp.h",),
             argument_alignment=_GROUP if window.image[3] % _GROUP == 0 else 1,
-            instructions=_instructions(let),
-            rows=row_kernel(let, f"{self.symbol}_row", window),
+            instructions=_instructions(window),
+            rows=row_kernel(let, f"{self.symbol}_row", window, _instructions),
             reverse=prim.reverse and reverse,
         )
 
 
-def _instructions(let: Let) -> int:
+def _instructions(window: WindowShape) -> int:
     """Predicted instructions of a call."""
-    window = pool_window(let)
     down, across = window.axes
     taps_down = [end - first for first, end in (down.span(y, y + 1) for y in range(down.count))]
     taps_across = [end - first for first, end in (across.span(x, x + 1) for x in range(across.count))]

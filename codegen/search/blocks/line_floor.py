@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from codegen.ir import Var
 from codegen.kernels.base.window import nhwc
-from codegen.kernels.block_layout import TURN_INSTRUCTIONS, pixels_of, stage_work
+from codegen.kernels.block_layout import pixels_of, stage_work
 from codegen.kernels.fused import MOST_ROWS, delivery, stage_of
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.rows import WHOLE, Axis, Grid, Stage, joined
@@ -191,8 +191,8 @@ class LineFloor:
             work = stage_work(prim, cost, pixels, np.maximum(calls - height, 0))
         elif prim.rows is not None and prim.rows.turn_rows == 1:
             spans = zip(*(ends.tolist() for ends in wanted.columns), strict=True)
-            row = np.array([price(1, span) if span[0] < span[1] else 0 for span in spans])
-            priced = rows * self._stripes.added(row)[self._by_stripes] + calls * TURN_INSTRUCTIONS
+            row = np.array([price(1, span) if span[0] < span[1] else 0.0 for span in spans])
+            priced = rows * self._stripes.added(row)[self._by_stripes]
             work = (cost * images * priced / prim.instructions).astype(np.int64)
         else:
             work = stage_work(prim, cost, np.minimum(pixels, pixels_of(prim)), np.zeros_like(calls))
