@@ -362,8 +362,6 @@ def _variables(function: Function) -> tuple[Var, ...]:
 
 
 _WHOLE = "leave out --stream-input: the input then lies in RAM whole"
-
-
 _KINDS = (
     "an image of int8, uint8 or float32 that convolutions or pools read first can be streamed, converted "
     "before or not"
