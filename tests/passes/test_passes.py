@@ -24,10 +24,9 @@ from codegen.ir.ops import (
     PadAttrs,
     Padding2D,
     ReshapeAttrs,
-    RoundedAttrs,
-    TransposeAttrs,
 )
 from codegen.ir.rules import Place
+from codegen.ir.text import parse_module
 from codegen.ir.verify import verify
 from codegen.passes import (
     FoldConstants,
@@ -142,19 +141,12 @@ def test_steps_that_a_pass_changed_are_looked_at_and_no_others(
 
 def test_relu_is_fused_only_without_requantization() -> None:
     for same in (True, False):
-        builder = Builder()
-        image = builder.param("image", IMAGE)
-        total = builder.call(OPS["ADD"], [image, image], BinaryAttrs(), IMAGE)
-        other = (
-            IMAGE
-            if same
-            else TensorType(
-                shape=IMAGE.shape,
-                dtype=DType.INT8,
-                quantization=Quantization(scales=(0.25,), zero_points=(0,)),
-            )
-        )
-        module = builder.build([builder.call(OPS["RELU"], [total], Attrs(), other)])
+        module = parse_module(f"""module
+fn main(%image: int8[1,5,4,2] q(0.5; -3)) {{
+  %total: int8[1,5,4,2] q(0.5; -3) = ADD(%image, %image) activation="none" unbounded=false
+  %relu: int8[1,5,4,2] {"q(0.5; -3)" if same else "q(0.25; 0)"} = RELU(%total)
+}} -> (%relu)
+""")
         fused = run_passes(module, (FuseActivations(),))
         assert len(fused.main.body) == (1 if same else 2)
         inputs = _inputs(module)
@@ -191,13 +183,14 @@ def test_folding_keeps_the_memory_scope() -> None:
 
 
 def test_float_edges_become_int8() -> None:
-    builder = Builder()
-    floats = TensorType(shape=(1, 4), dtype=DType.FLOAT32)
+    module = parse_module("""module
+fn main(%x: float32[1,4] origin "x") {
+  %q: int8[1,4] q(0.5; -3) = QUANTIZE(%x)
+  %relu: int8[1,4] q(0.5; -3) = RELU(%q)
+  %y: float32[1,4] = DEQUANTIZE(%relu)
+} -> (%y)
+""")
     ints = TensorType(shape=(1, 4), dtype=DType.INT8, quantization=Q)
-    x = builder.param("x", floats)
-    quantised = builder.call(OPS["QUANTIZE"], [x], RoundedAttrs(), ints)
-    relu = builder.call(OPS["RELU"], [quantised], Attrs(), ints)
-    module = builder.build([builder.call(OPS["DEQUANTIZE"], [relu], Attrs(), floats)])
     exposed = run_passes(module, (IoTypes(), RemoveDead()))
     assert [let.call.op.name for let in exposed.main.body] == ["RELU"]
     assert [param.type for param in exposed.main.params] == [ints]
@@ -206,12 +199,11 @@ def test_float_edges_become_int8() -> None:
 
 
 def test_float_input_with_a_second_reader_stays_float() -> None:
-    builder = Builder()
-    floats = TensorType(shape=(1, 4), dtype=DType.FLOAT32)
-    ints = TensorType(shape=(1, 4), dtype=DType.INT8, quantization=Q)
-    x = builder.param("x", floats)
-    quantised = builder.call(OPS["QUANTIZE"], [x], RoundedAttrs(), ints)
-    module = builder.build([quantised, x])
+    module = parse_module("""module
+fn main(%x: float32[1,4] origin "x") {
+  %q: int8[1,4] q(0.5; -3) = QUANTIZE(%x)
+} -> (%q, %x)
+""")
     exposed = run_passes(module, (IoTypes(),))
     assert exposed.main == module.main
     assert exposed.metadata["notes"].splitlines() == [
@@ -221,13 +213,13 @@ def test_float_input_with_a_second_reader_stays_float() -> None:
 
 
 def test_moves_of_unit_axes_become_reshapes() -> None:
-    builder = Builder()
-    image = builder.param("image", TensorType(shape=(1, 5, 1, 2), dtype=DType.INT8, quantization=Q))
-    turned = TensorType(shape=(5, 1, 1, 2), dtype=DType.INT8, quantization=Q)
-    moved = builder.call(OPS["TRANSPOSE"], [image], TransposeAttrs(permutation=(1, 0, 2, 3)), turned)
-    swapped_type = TensorType(shape=(2, 1, 1, 5), dtype=DType.INT8, quantization=Q)
-    swapped = builder.call(OPS["TRANSPOSE"], [moved], TransposeAttrs(permutation=(3, 1, 2, 0)), swapped_type)
-    body = run_passes(builder.build([swapped]), (Legalise(),)).main.body
+    module = parse_module("""module
+fn main(%image: int8[1,5,1,2] q(0.5; -3)) {
+  %moved: int8[5,1,1,2] q(0.5; -3) = TRANSPOSE(%image) permutation=(1, 0, 2, 3)
+  %swapped: int8[2,1,1,5] q(0.5; -3) = TRANSPOSE(%moved) permutation=(3, 1, 2, 0)
+} -> (%swapped)
+""")
+    body = run_passes(module, (Legalise(),)).main.body
     assert [let.call.op.name for let in body] == ["RESHAPE", "TRANSPOSE"]
     assert isinstance(body[0].call.attrs, ReshapeAttrs)
 
