@@ -6,7 +6,7 @@ bounded by its first and last element: where rows have gaps, those count as acce
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -39,6 +39,8 @@ class Access:
     region: int
     start: int
     stop: int
+    elements_stop: int
+    """First byte behind the last element: channels of bricks are padded to 16."""
     moved_bytes: int
     """Bytes of the elements in them, each once."""
     writes: bool
@@ -103,6 +105,41 @@ def extents(stream: NDArray[np.uint32]) -> dict[int, int]:
     return ends
 
 
+def last_element(stream: NDArray[np.uint32], region: int) -> int:
+    """First byte of a region behind every element that the stream accesses there."""
+    accesses = (access for operation in operations(stream) for access in operation.accesses)
+    return max((access.elements_stop for access in accesses if access.region == region), default=0)
+
+
+ByteRanges = Sequence[tuple[int, int]]
+"""First byte and first byte behind, of each."""
+
+
+def left_by_others(
+    stream: NDArray[np.uint32], region: int, held: ByteRanges, results: ByteRanges
+) -> tuple[int, int] | None:
+    """Bytes of a region that are read, or are `results`, though nothing wrote them; None if there are none.
+
+    `held`: bytes that are there when the stream begins. Of a tensor its first and its last byte are looked
+    at: those are bytes of elements, whatever gaps it has.
+    """
+    accesses = [access for operation in operations(stream) for access in operation.accesses]
+    size = max((access.stop for access in accesses if access.region == region), default=0)
+    written = np.zeros(max([size, *(stop for _, stop in (*held, *results))]), np.bool_)
+    for start, stop in held:
+        written[start:stop] = True
+    for operation in operations(stream):
+        here = [access for access in operation.accesses if access.region == region]
+        for access in here:
+            ends = written[[access.start, access.elements_stop - 1]]
+            if not access.writes and not ends.all():
+                return access.start, access.elements_stop
+        for access in here:
+            if access.writes:
+                written[access.start : access.stop] = True
+    return next(((start, stop) for start, stop in results if not written[[start, stop - 1]].all()), None)
+
+
 def moved_bytes(stream: NDArray[np.uint32]) -> dict[tuple[int, bool], int]:
     """(region, written or read) -> bytes that all operations move, each tensor once an operation."""
     moved: Counter[tuple[int, bool]] = Counter()
@@ -135,9 +172,15 @@ def _copied(registers: _Registers) -> Iterator[Access]:
     for region_code, base_code, writes in ((0x130, 0x030, False), (0x131, 0x031, True)):
         region, start = registers.short.get(region_code, 0), registers.long.get(base_code, 0)
         if not region & _OWN_MEMORY:
-            yield Access(
-                region=region & 7, start=start, stop=start + length, moved_bytes=length, writes=writes
-            )
+            yield _run(region, start, length, writes=writes)
+
+
+def _run(region: int, start: int, length: int, *, writes: bool) -> Access:
+    """Bytes side by side."""
+    stop = start + length
+    return Access(
+        region=region & 7, start=start, stop=stop, elements_stop=stop, moved_bytes=length, writes=writes
+    )
 
 
 def _constants(registers: _Registers) -> Iterator[Access]:
@@ -146,13 +189,7 @@ def _constants(registers: _Registers) -> Iterator[Access]:
         for base in pairs:
             start, length = registers.long.get(base, 0), registers.long.get(base + 1, 0)
             if length:
-                yield Access(
-                    region=registers.short.get(region_code, 0) & 7,
-                    start=start,
-                    stop=start + length,
-                    moved_bytes=length,
-                    writes=False,
-                )
+                yield _run(registers.short.get(region_code, 0), start, length, writes=False)
 
 
 def _input(registers: _Registers, shape: tuple[int, int, int]) -> Access:
@@ -225,21 +262,25 @@ def _tensor(
         (3, height - upper_right, width - left),
     )
     starts: list[int] = []
-    stops: list[int] = []
+    stops: list[tuple[int, int]] = []
     for number, rows, columns in tiles:
         if rows <= 0 or columns <= 0:
             continue
         start = registers.long.get(base + number, 0)
         if format_ & 0x40:
-            steps, pixel = ((depth - 1) // 16 * brick, (rows - 1) * row), (columns * 16) << element
+            steps = (depth - 1) // 16 * brick, (rows - 1) * row, (columns - 1) * (16 << element)
+            whole, held = 16, (depth - 1) % 16 + 1
         else:
-            steps, pixel = ((rows - 1) * row, (columns - 1) * column), depth << element
+            steps = (rows - 1) * row, (columns - 1) * column
+            whole = held = depth
+        end = start + sum(max(step, 0) for step in steps)
         starts.append(start + sum(min(step, 0) for step in steps))  # some tensors run backwards
-        stops.append(start + sum(max(step, 0) for step in steps) + pixel)
+        stops.append((end + (whole << element), end + (held << element)))
     return Access(
         region=registers.short.get(region, 0) & 7,
         start=min(starts),
-        stop=max(stops),
+        stop=max(stop for stop, _ in stops),
+        elements_stop=max(stop for _, stop in stops),
         moved_bytes=(height * width * depth) << element,
         writes=writes,
     )

@@ -28,6 +28,7 @@ typedef struct {
     const void *constants; /* NULL: there are none */
     int32_t constants_bytes;
     int32_t scratch_bytes;
+    int32_t tail_bytes; /* the last of them are padding of channels, of which nothing is read */
     int32_t fast_bytes; /* 0: the fast scratch is the scratch */
     int32_t place_count;
     const cg_npu_place *places; /* of the arguments */
@@ -35,8 +36,8 @@ typedef struct {
 
 /*
  * Runs a command stream. arguments[i] is copied to its place in the scratch; NULL: it is there
- * already. All of the scratch and the fast scratch (NULL if there is none) is overwritten.
- * Addresses of stream, constants and scratches are multiples of 16.
+ * already. The tail is set to zero. All of the scratch and the fast scratch (NULL if there is none)
+ * is overwritten. Addresses of stream, constants and scratches are multiples of 16.
  */
 CG_CHECK_RESULT cg_status cg_npu_run(const cg_npu_params *params, const void *const *arguments,
                                      void *scratch, void *fast);

@@ -203,6 +203,24 @@ def test_files_that_contradict_themselves_are_refused(
     assert words in text
 
 
+def test_a_value_that_only_the_arena_hands_over_is_refused(tmp_path: Path) -> None:
+    """Vela left a value of one stream in the arena for the next one, which does not list it: outputs depended
+    on what the pools held before."""
+    model = VelaFileBuilder()
+    x, a = model.value("x", (1, *SHAPE)), model.value("a", (1, *HALF))
+    b, y = model.value("b", (1, *HALF)), model.value("y", (1, 2, 2, 16))
+    model.npu(_pool(x, a))
+    model.op("NEG", [a], [b])
+    words = doubled_rows(HALF, 512, BYTES)
+    model.npu(NpuLayers(stream=words, inputs={b: 0}, outputs={y: BYTES}, scratch_bytes=SCRATCH))
+    text = _refused(model.build([x], [y]), "host", tmp_path)
+    assert "E301" in text
+    assert (
+        "its stream reads bytes 512 to 768 of its scratch, which it did not write and no argument holds"
+        in text
+    )
+
+
 STUB = """
 #include <stddef.h>
 #include <stdint.h>
@@ -238,7 +256,7 @@ int main(void)
 {
     static const uint8_t stream[32], constants[16];
     static uint8_t scratch[64];
-    const cg_npu_params params = {stream, 32, constants, 16, 64, 0, 0, 0};
+    const cg_npu_params params = {stream, 32, constants, 16, 64, 0, 0, 0, 0};
     const int ran = cg_npu_run(&params, 0, scratch, 0);
     const int right = given == 32 && bases[0] == (uintptr_t)constants && bases[1] == (uintptr_t)scratch &&
                       bases[2] == (uintptr_t)scratch && one.free;

@@ -25,6 +25,8 @@ class NpuAttrs(Attrs):
     device: str
     """Configuration that the stream is for, as Vela names it."""
     scratch_bytes: int
+    tail_bytes: int
+    """Last bytes of the scratch that hold the padding of a tensor's channels, and no element."""
     fast_bytes: int
     """Fast scratch; 0: it is the scratch."""
     offsets: tuple[int, ...]

@@ -109,6 +109,7 @@ def _structs(let: Let, attrs: NpuAttrs, roles: set[str]) -> tuple[CStruct, ...]:
             ("constants", None if held is None else ConstantPointer(role=held)),
             ("constants_bytes", 0 if held is None else arg_type(let, CONSTANTS).size_bytes),
             ("scratch_bytes", attrs.scratch_bytes),
+            ("tail_bytes", attrs.tail_bytes),
             ("fast_bytes", attrs.fast_bytes),
             ("place_count", len(values)),
             ("places", StructPointer(suffix="places")),

@@ -17,6 +17,7 @@ cg_status cg_npu_run(const cg_npu_params *params, const void *const *arguments, 
             memcpy(&bytes[place->offset], arguments[i], (size_t)place->size_bytes);
         }
     }
+    memset(&bytes[params->scratch_bytes - params->tail_bytes], 0, (size_t)params->tail_bytes);
     const bool has_fast = params->fast_bytes != 0;
     const uintptr_t constants = (uintptr_t)params->constants; /* the device only reads them */
     void *const bases[CG_NPU_BASES] = {(void *)constants, scratch, has_fast ? fast : scratch};

@@ -4,14 +4,26 @@ Vela's convention: inputs are the command stream, constants, scratch, fast scrat
 arguments. The metadata entry `OfflineMemoryAllocation` states where values lie in the scratch.
 """
 
+import numpy as np
+from numpy.typing import NDArray
+
 from codegen.ethos_u import payload
 from codegen.ethos_u.payload import FIXED_INPUTS, MOST_BYTES
-from codegen.ethos_u.register_commands import FAST_SCRATCH, SCRATCH, extents, macs
+from codegen.ethos_u.register_commands import (
+    FAST_SCRATCH,
+    SCRATCH,
+    ByteRanges,
+    extents,
+    last_element,
+    left_by_others,
+    macs,
+)
 from codegen.importers.reporting import Refused
 from codegen.importers.tflite.operators.site import InnerStep, Site, Translated
 from codegen.ir import DType, TensorType
 from codegen.ir.ops.npu_layers import NpuAttrs, NpuValueAttrs
 
+_SPLIT = "build without --npu, or change the network so that layers on the core stand in front or behind"
 AGAIN = "compile the file from before Vela again"
 
 
@@ -47,6 +59,9 @@ def npu_layers(site: Site) -> tuple[Translated, ...]:
         raise Refused("E316", f"its values or commands leave the scratch of {stated} bytes", AGAIN)
     ends_of_values = [at + type_.size_bytes for at, type_ in values]
     planned = _planned(max(ends.get(SCRATCH, 0), *ends_of_values))
+    touched = max(last_element(commands.stream, SCRATCH), *ends_of_values)
+    bytes_of = [(at, at + type_.size_bytes) for at, type_ in values]
+    _need_whole(commands.stream, bytes_of[: len(args)], bytes_of[len(args) :])
     has_fast = inputs[3] != inputs[2] and FAST_SCRATCH in ends
     whole = InnerStep(
         op="NPU",
@@ -58,6 +73,7 @@ def npu_layers(site: Site) -> tuple[Translated, ...]:
         attrs=NpuAttrs(
             device=commands.device,
             scratch_bytes=planned,
+            tail_bytes=planned - touched,
             fast_bytes=_planned(ends[FAST_SCRATCH]) if has_fast else 0,
             offsets=offsets,
             macs=macs(commands.stream),
@@ -68,6 +84,21 @@ def npu_layers(site: Site) -> tuple[Translated, ...]:
         Translated(op="NPU_VALUE", args=(whole,), attrs=NpuValueAttrs(offset=offset, shape=result.shape))
         for offset, result in zip(results, site.results, strict=True)
     )
+
+
+def _need_whole(stream: NDArray[np.uint32], held: ByteRanges, results: ByteRanges) -> None:
+    """Refuse a stream that reads what another one of the file left in the scratch, and is not its argument.
+
+    Vela plans one arena for all streams. Nothing but that arena says that such a value is there.
+    """
+    for region, there, left in ((SCRATCH, held, results), (FAST_SCRATCH, (), ())):
+        missing = left_by_others(stream, region, there, left)
+        if missing is not None:
+            text = (
+                f"its stream reads bytes {missing[0]} to {missing[1]} of its scratch, which it did not write"
+            )
+            text += " and no argument holds: another stream of the file left them there"
+            raise Refused("E301", text, _SPLIT)
 
 
 def _planned(size_bytes: int) -> int:
