@@ -31,8 +31,8 @@ def test_a_tensor_ends_behind_its_last_element() -> None:
 
 
 def test_padding_of_channels_is_planned_and_holds_no_element() -> None:
-    """Two rows of two pixels of 16 channels, of which 5 are there: the peak was planned 11 bytes higher than it
-    was measured."""
+    """Two rows of two pixels of 16 channels, of which 5 are there: the peak was planned 11 bytes higher than
+    it was measured."""
     words = streams.stream(*_pool(0, 96, in_bricks=True))
     assert extents(words) == {SCRATCH: 96 + 64}
     assert last_element(words, SCRATCH) == 96 + 32 + 16 + 5
