@@ -11,6 +11,7 @@ from unittest.mock import patch
 
 import numpy as np
 from tflite.LeakyReluOptions import LeakyReluOptions
+from tflite.MirrorPadOptions import MirrorPadOptions
 from tflite.SoftmaxOptions import SoftmaxOptions
 
 from codegen.api import FileModel, read_tflite
@@ -155,6 +156,34 @@ def reduced(model: FileModel, inputs: Sequence[np.ndarray], right: np.ndarray) -
     return np.stack([choose(padded[:, column : column + size], 1) for column in range(columns)], 1)
 
 
+def mirrored(model: FileModel, inputs: Sequence[np.ndarray], right: np.ndarray) -> np.ndarray:
+    """MIRROR_PAD of height and width alone (tflite_graph_optimiser); other elements keep the fill byte."""
+    options, table = cast(Any, MirrorPadOptions()), cast(Any, model.operators[0].options)
+    options.Init(table.Bytes, table.Pos)
+    edge = 1 - int(options.Mode())
+    rank = max(right.ndim, 3)
+    image = inputs[0].reshape((1,) * (rank - right.ndim) + inputs[0].shape)
+    pads = np.pad(_constant(model, 1), ((rank - right.ndim, 0), (0, 0)))
+    (top, bottom), (left, behind) = pads[-3].tolist(), pads[-2].tolist()
+    height, width, _ = image.shape[-3:]
+    result = (
+        np.full(right.nbytes, 0xAA, np.uint8)
+        .view(right.dtype)
+        .reshape((1,) * (rank - right.ndim) + right.shape)
+    )
+    inner = (*map(slice, image.shape[:-3]), slice(None), slice(left, left + width), slice(image.shape[-1]))
+    rows = result[inner]
+    rows[..., top : top + height, :, :] = image
+    rows[..., :top, :, :] = image[..., edge : edge + top, :, :][..., ::-1, :, :]
+    rows[..., top + height :, :, :] = image[..., height - bottom - edge : height - edge, :, :][
+        ..., ::-1, :, :
+    ]
+    result[..., :left, :] = result[..., left + edge : 2 * left + edge, :][..., ::-1, :]
+    stop = left + width - edge
+    result[..., left + width :, :] = result[..., stop - behind : stop, :][..., ::-1, :]
+    return result
+
+
 def _is_rank_above_4(name: str, model: FileModel) -> bool:
     """A mean of more than 4 axes, or operands of unequal shapes, one of more: Vela takes others for them."""
     if name.startswith("mean_"):
@@ -178,6 +207,7 @@ REWRITES: Mapping[str, Callable[[FileModel, Sequence[np.ndarray], np.ndarray], n
     r"rsqrt_int16": root,
     r"leaky_relu_int16": leaky,
     r"fully_connected_int16": saturated,
+    r"mirror_pad": mirrored,
     r"sum_": summed,
     r"reduce_(max|min)": reduced,
 }
@@ -194,15 +224,5 @@ def rewritten(name: str, data: bytes, inputs: Sequence[np.ndarray], right: np.nd
 
 
 def is_misread(name: str, data: bytes) -> bool:
-    """True for layers of whose axes Vela leaves some out or lines up others."""
-    model = read_tflite(data, name)
-    return _pads_channels(name, model) or _is_rank_above_4(name, model)
-
-
-def _pads_channels(name: str, model: FileModel) -> bool:
-    """A MIRROR_PAD of other axes than height and width (tflite_graph_optimiser ignores them)."""
-    if not name.startswith("mirror_pad"):
-        return False
-    pads = _constant(model, 1)
-    inner = pads[-3:-1] if len(pads) > 2 else pads[:0]
-    return int(pads.sum()) != int(inner.sum())
+    """True for layers of more than four axes of which Vela takes others."""
+    return _is_rank_above_4(name, read_tflite(data, name))
