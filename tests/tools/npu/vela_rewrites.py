@@ -10,6 +10,8 @@ from typing import Any, cast
 from unittest.mock import patch
 
 import numpy as np
+from tflite.ActivationFunctionType import ActivationFunctionType
+from tflite.FullyConnectedOptions import FullyConnectedOptions
 from tflite.LeakyReluOptions import LeakyReluOptions
 from tflite.MirrorPadOptions import MirrorPadOptions
 from tflite.SoftmaxOptions import SoftmaxOptions
@@ -131,7 +133,10 @@ def saturated(model: FileModel, inputs: Sequence[np.ndarray], right: np.ndarray)
     sums = inputs[0].reshape(-1, kernel.shape[1]).astype(np.int64) @ kernel.T + offsets
     scales = [float(model.tensors[index].quantization.scales[0]) for index in operator.inputs[:2]]
     scaled = sums * (scales[0] * scales[1] / _scale(model, operator.outputs[0])[0])
-    return np.where(np.abs(scaled) >= 1 << 31, np.clip(scaled, -32768, 32767), right.reshape(scaled.shape))
+    options, table = cast(Any, FullyConnectedOptions()), cast(Any, operator.options)
+    options.Init(table.Bytes, table.Pos)
+    least = 0 if options.FusedActivationFunction() == ActivationFunctionType.RELU else -32768
+    return np.where(np.abs(scaled) >= 1 << 31, np.clip(scaled, least, 32767), right.reshape(scaled.shape))
 
 
 def summed(model: FileModel, inputs: Sequence[np.ndarray], right: np.ndarray) -> np.ndarray:
