@@ -42,16 +42,32 @@ static float cg_gated(const cg_gated_params *p, int32_t which, float sums)
     return cg_gated_function(&p->active[which], (raised > p->clip) ? p->clip : raised);
 }
 
-/* Sums of `gates` gates of a unit, whose weights for one input lie side by side. */
-static inline void cg_gated_sums(float *sums, int32_t gates, const cg_f32 *x, int32_t n,
-                                 const float *w)
+/* Sums of three gates of a unit, whose weights for one input lie side by side. */
+static inline void cg_gated_sums(float *sums, const cg_f32 *x, int32_t n, const float *w)
 {
+    float first = sums[0];
+    float second = sums[1];
+    float third = sums[2];
+#pragma GCC unroll 4
     for (int32_t i = 0; i < n; i++) {
-        for (int32_t gate = 0; gate < gates; gate++) {
-            sums[gate] += x[i] * w[gate];
-        }
-        w += gates;
+        first += x[i] * w[0];
+        second += x[i] * w[1];
+        third += x[i] * w[2];
+        w += 3;
     }
+    sums[0] = first;
+    sums[1] = second;
+    sums[2] = third;
+}
+
+/* The sum of a unit of one gate. */
+static inline float cg_gated_sum(float sum, const cg_f32 *x, int32_t n, const float *w)
+{
+#pragma GCC unroll 4
+    for (int32_t i = 0; i < n; i++) {
+        sum += x[i] * w[i];
+    }
+    return sum;
 }
 
 /* A layer whose one moment is `moment(params, weights, recurrent, bias, x, hidden, gates)`, which

@@ -16,8 +16,8 @@ static void all_gates(const cg_gated_params *p, const float *weights, const floa
     for (int32_t unit = 0; unit < units; unit++) {
         float given[GATES] = {bias[0], bias[1], bias[2]};
         float held[GATES] = {0.0f, 0.0f, bias[3]};
-        cg_gated_sums(given, GATES, x, p->inputs, &weights[unit * p->inputs * GATES]);
-        cg_gated_sums(held, GATES, hidden, units, &recurrent[unit * units * GATES]);
+        cg_gated_sums(given, x, p->inputs, &weights[unit * p->inputs * GATES]);
+        cg_gated_sums(held, hidden, units, &recurrent[unit * units * GATES]);
         update[unit] = cg_gated(p, 0, given[0] + held[0]);
         const float reset = cg_gated(p, 0, given[1] + held[1]);
         if (p->linear_before_reset != 0) {

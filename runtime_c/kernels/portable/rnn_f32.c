@@ -8,9 +8,8 @@ static void moment(const cg_gated_params *p, const float *weights, const float *
                    const float *bias, const cg_f32 *x, cg_f32 *hidden, cg_f32 *fresh)
 {
     for (int32_t unit = 0; unit < p->units; unit++) {
-        float sum = bias[unit];
-        cg_gated_sums(&sum, 1, x, p->inputs, &weights[unit * p->inputs]);
-        cg_gated_sums(&sum, 1, hidden, p->units, &recurrent[unit * p->units]);
+        float sum = cg_gated_sum(bias[unit], x, p->inputs, &weights[unit * p->inputs]);
+        sum = cg_gated_sum(sum, hidden, p->units, &recurrent[unit * p->units]);
         fresh[unit] = cg_gated(p, 0, sum);
     }
     for (int32_t unit = 0; unit < p->units; unit++) {
