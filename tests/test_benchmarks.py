@@ -25,6 +25,7 @@ class Finder:
             raise End
 
 decoy, *files = sys.argv[1:]
+del sys.argv[1:]  # a benchmark may take its checkout from there
 plain = list(sys.path)
 sys.meta_path.insert(0, Finder())
 own = {"codegen", "tests", *(Path(file).stem for file in files)}
