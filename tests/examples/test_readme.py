@@ -115,7 +115,7 @@ def test_boards_and_operators_are_as_many_as_it_says(capsys: pytest.CaptureFixtu
     assert call("boards", "--json") == 0
     boards = json.loads(capsys.readouterr().out)["boards"]
     runners = [board["runner"] for board in boards]
-    numbers = {"fifteen": 15}
+    numbers = {"sixteen": 16}
     said = re.search(
         r"^- (\d+) boards \(`codegen boards`\): (\w+) on QEMU .*, the host, and (\d+) real ones",
         OVERVIEW,
