@@ -11,7 +11,7 @@
 #include "cg_matmul_v7m.h"
 #include "cg_reducing.h"
 
-enum { COLUMNS = 4 };
+enum { TILE_COLUMNS = 4 };
 
 /* Two rows. batch_matmul_parts_s8_v7m.S knows these offsets. */
 typedef struct {
@@ -49,7 +49,7 @@ static void lay_out(const cg_matmul_params *p, const int8_t *from, int8_t *to, i
         b += to[1];
         c += to[2];
         d += to[3];
-        to += COLUMNS;
+        to += TILE_COLUMNS;
         from += p->rhs_next;
     }
     const int32_t constant = p->depth * p->lhs_zero * p->rhs_zero;
@@ -71,19 +71,19 @@ static int32_t term_of_row(const cg_matmul_params *p, const int8_t *row)
 static int8_t *multiply(const cg_matmul_params *p, const int8_t *lhs, const int8_t *rhs,
                         int32_t *workspace, int8_t *output)
 {
-    const int32_t fours = (p->columns + COLUMNS - 1) / COLUMNS;
-    int8_t *const columns = (int8_t *)&workspace[fours * COLUMNS];
+    const int32_t fours = (p->columns + TILE_COLUMNS - 1) / TILE_COLUMNS;
+    int8_t *const columns = (int8_t *)&workspace[fours * TILE_COLUMNS];
     for (int32_t i = 0; i < fours; i++) {
-        const int32_t last = p->columns - COLUMNS;
-        const int32_t first = ((i * COLUMNS) < last) ? (i * COLUMNS) : last;
-        lay_out(p, &rhs[first * p->rhs_column], &columns[i * COLUMNS * p->depth],
-                &workspace[i * COLUMNS]);
+        const int32_t last = p->columns - TILE_COLUMNS;
+        const int32_t first = ((i * TILE_COLUMNS) < last) ? (i * TILE_COLUMNS) : last;
+        lay_out(p, &rhs[first * p->rhs_column], &columns[i * TILE_COLUMNS * p->depth],
+                &workspace[i * TILE_COLUMNS]);
     }
     cg_matmul_rows_v7m rows;
     rows.multiplier = p->multiplier;
     rows.shift = p->shift;
     rows.offset = (int32_t)(((uint32_t)p->out_zero << p->shift) + ((1u << p->shift) / 2u));
-    rows.earlier = (fours * COLUMNS) - p->columns;
+    rows.earlier = (fours * TILE_COLUMNS) - p->columns;
     rows.depth = p->depth;
     for (int32_t row = 0; row < p->rows; row += 2) {
         /* The first again where there is no second. */
