@@ -135,7 +135,8 @@ def saturated(model: FileModel, inputs: Sequence[np.ndarray], right: np.ndarray)
     scaled = sums * (scales[0] * scales[1] / _scale(model, operator.outputs[0])[0])
     options, table = cast(Any, FullyConnectedOptions()), cast(Any, operator.options)
     options.Init(table.Bytes, table.Pos)
-    least = 0 if options.FusedActivationFunction() == ActivationFunctionType.RELU else -32768
+    from_zero = (ActivationFunctionType.RELU, ActivationFunctionType.RELU6)
+    least = 0 if options.FusedActivationFunction() in from_zero else -32768
     return np.where(np.abs(scaled) >= 1 << 31, np.clip(scaled, least, 32767), right.reshape(scaled.shape))
 
 
