@@ -47,6 +47,7 @@ NOT_RUN = {
         "codegen lab run digits.tflite --lab env.yaml",
     ): "tests/tools/lab runs labgrid's own driver",
     ("mlperf-tiny.md", "codegen build kws_ref_model.tflite"): _MODELS,
+    ("npu.md", "codegen run network.tflite --npu"): "tests/importers/tflite/test_vela_compiler.py runs it",
     ("npu.md", "vela --accelerator-config"): "tests/tools/npu/test_vela.py runs both on networks of ours",
     ("mlperf-tiny.md", "codegen build str_ww_ref_model.tflite"): _MODELS,
     ("real-board.md", "codegen doctor --board nucleo-f446re"): _BOARD,
