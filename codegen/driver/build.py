@@ -129,7 +129,7 @@ def plan_model(
         pools = [pool.name for pool in board_pools(options, board, emulated=emulated)]
         ready = prepared(path, options, pools, name=name, most_state_bytes=share.most_state_bytes)
     check_npu(ready.module.main, board)
-    choices = replace(search_choices(options, emulated=emulated), placed=ready.placed, reads=ready.reads)
+    choices = replace(search_choices(options, emulated=emulated), placed=ready.placed)
     compress = compress_mode(options, alone=not among_others)
     choices = replace(choices, alone=share.alone, among_others=among_others, compress=compress)
     choices = replace(choices, beside_code=share.beside_code, plans=plans, state_bytes=share.state_bytes)

@@ -49,7 +49,7 @@ def plan_curve(path: Path, options: Options, name: str, progress: Progress) -> C
     board = planning_board(options)
     pools = [pool.name for pool in board_pools(options, board, emulated=False)]
     ready = prepared(path, options, pools, name=name)
-    choices = replace(search_choices(options, emulated=False), placed=ready.placed, reads=ready.reads)
+    choices = replace(search_choices(options, emulated=False), placed=ready.placed)
     programs = curve(ready.module, board, choices, name=name, progress=progress)
     return Curve(programs=programs, macs=macs_of(ready.module))
 

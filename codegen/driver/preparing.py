@@ -20,7 +20,7 @@ from codegen.ir.rules import Place
 from codegen.ir.verify import verify
 from codegen.passes.sliding import Sliding
 from codegen.progress import silent
-from codegen.search import Sizes, looked_at
+from codegen.search import PlacedValues, Sizes, looked_at
 
 
 def pipeline(
@@ -53,10 +53,7 @@ class Prepared:
     module: Module
     macs: int
     reduction: passes.Reduction | None
-    placed: Mapping[str, str]
-    """Value -> who gave it its device."""
-    reads: Mapping[str, tuple[str, str]]
-    """Value -> the memory from which its step reads, and who wants that."""
+    placed: PlacedValues
     missed: Mapping[Place, Message]
     """Places for all of several models that name nothing in this one."""
     sliding: Sliding | None
@@ -134,8 +131,7 @@ def prepared(
         module=passes.note_not_finite(placed.module),
         macs=macs_of(imported),
         reduction=reductions[0] if reductions else None,
-        placed=placed.who,
-        reads=placed.reads,
+        placed=PlacedValues(who=placed.who, reads=placed.reads),
         missed=placed.missed,
         sliding=sliding,
         sizes=sizes,

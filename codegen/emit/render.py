@@ -16,7 +16,7 @@ from codegen.emit.firmware.bench import bench_view
 from codegen.emit.firmware.folder_files import LICENCE_FILE, build_files, firmware_files, firmware_headers
 from codegen.emit.firmware.npu_files import npu_files
 from codegen.emit.gathered.kernel_files import kernel_files
-from codegen.emit.gathered.runtime_files import CORE1_CALLBACKS, instruction_sets, marked
+from codegen.emit.gathered.runtime_files import called_back, instruction_sets, marked
 from codegen.emit.model.entry import core1_functions, entry_view
 from codegen.emit.model.header import entry_function, figures, header_view, other_functions
 from codegen.emit.values.locations import Places
@@ -33,7 +33,7 @@ from codegen.ir import Runner
 from codegen.joint import together
 from codegen.kernels.base.forms import in_smallest_forms
 from codegen.program.image import ProductFunctions, Sources
-from codegen.program.program import Bundle, Program, uses_second_core
+from codegen.program.program import Bundle, Program
 from codegen.settings import Firmware
 from codegen.targets.families import compile_flags
 
@@ -100,7 +100,7 @@ def render(bundle: Bundle, level: str = "-O2", tools: str = "", firmware_kind: F
             entries=tuple(map(entry_function, programs)),
             callbacks=(
                 *(reader_name(program.name) for program in programs if program.edge.streamed),
-                *(CORE1_CALLBACKS if uses_second_core(programs) else ()),
+                *called_back(programs),
             ),
             others=tuple(name for program in programs for name in other_functions(program)),
             core1=tuple(name for program in programs for name in core1_functions(program)),

@@ -2,7 +2,7 @@
 
 from codegen.constants.constant_pools import report_unused
 from codegen.search.blocks.row_blocks import Segment
-from codegen.search.choices import Choices, board_pools
+from codegen.search.choices import Choices, PlacedValues, board_pools
 from codegen.search.falling_back import with_or_without_blocks
 from codegen.search.memory.frontier import inference_instructions
 from codegen.search.ranges.narrowing import looked_at
@@ -13,6 +13,7 @@ from codegen.search.states import check_named, state_bytes
 
 __all__ = [
     "Choices",
+    "PlacedValues",
     "Segment",
     "Sizes",
     "board_pools",

@@ -95,6 +95,19 @@ NO_STATE = LastingInputs()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class PlacedValues:
+    """Values whose memories or devices places of `codegen.toml` name, and which places."""
+
+    who: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """Value -> who gave it its device, for messages."""
+    reads: Mapping[str, tuple[str, str]] = field(default_factory=lambda: MappingProxyType({}))
+    """Value -> memory scope in which the step that computes it finds its arguments, and who wants that."""
+
+
+NO_PLACES = PlacedValues()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Choices(SearchOptions):
     """Fixed choices of one search. `beside_code`: constant pool -> bytes that the linked code leaves in
     it.
@@ -122,10 +135,7 @@ class Choices(SearchOptions):
     """Blocks may be cut into bands of rows, too."""
     emulated: bool = True
     """Leave out regions that the board's emulator lacks."""
-    placed: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    """Value -> who gave it its device, for messages."""
-    reads: Mapping[str, tuple[str, str]] = field(default_factory=lambda: MappingProxyType({}))
-    """Value -> memory scope in which the step that computes it finds its arguments, and who wants that."""
+    placed: PlacedValues = NO_PLACES
 
     def limited(self, limits: Mapping[str, int]) -> "Choices":
         """Return a copy with other limits of some pools, in bytes by name."""

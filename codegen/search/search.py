@@ -217,7 +217,7 @@ class _Ready:
         plain = pools[:-1] if choices.state_bytes else pools
         function, prim_funcs = plan_devices(
             function,
-            reading(chosen, choices.reads),
+            reading(chosen, choices.placed.reads),
             board_offer(board, [pool.name for pool in plain if pool.name not in choices.state_pools]),
             _owners(function, choices),
         )
@@ -315,7 +315,9 @@ def _owners(function: Function, choices: Choices) -> Owners:
     callers = choices.io is IoMode.CALLER
     callers_params = function.params if callers else function.params[:1] if choices.stream_input else ()
     return Owners(
-        inputs=frozenset(param.name for param in callers_params), owns_results=callers, placed=choices.placed
+        inputs=frozenset(param.name for param in callers_params),
+        owns_results=callers,
+        placed=choices.placed.who,
     )
 
 

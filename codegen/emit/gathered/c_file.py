@@ -120,11 +120,17 @@ class Gathered:
 
 
 def gather(
-    runtime: Runtime, caller: str, headers: Iterable[str], kernels: Iterable[str], elsewhere: Set[str]
+    runtime: Runtime,
+    caller: str,
+    headers: Iterable[str],
+    kernels: Iterable[str],
+    elsewhere: Set[str],
+    application: Set[str] = frozenset(),
 ) -> Gathered:
     """Gather what models need of the sources `kernels`; `caller`: the models' text, with `headers`.
 
     `elsewhere`: names that files in assembly have. A kernel in C that only they call is still the linker's.
+    `application`: functions that it defines. The linker is to miss those that it forgets.
     """
     known = runtime.headers
     chapters = [chapter(runtime, text) for text in kernels]
@@ -151,7 +157,7 @@ def gather(
         header=public,
         source=private,
         chapters=tuple(_apart(section, taken, defined) for section in chapters),
-        functions=tuple(sorted((external & used - elsewhere) | renamed | called_back)),
+        functions=tuple(sorted(((external & used - elsewhere) | renamed | called_back) - application)),
         system=tuple(sorted({name for section in chapters for name in section.system} | set(private.system))),
     )
 

@@ -10,6 +10,7 @@ from codegen.emit.c.core_guard import needed_sets, set_guards
 from codegen.emit.gathered import assembly_file, c_file
 from codegen.emit.gathered.headers import Runtime, runtime_of
 from codegen.emit.gathered.runtime_files import (
+    CALLBACKS,
     called_headers,
     included_headers,
     kernel_sources,
@@ -47,6 +48,7 @@ def kernel_files(prefix: str, programs: Sequence[Program], caller: str) -> Mappi
         headers,
         c_texts,
         elsewhere=assembly_file.words([*_assembly(".inc").values(), *_assembly(".S").values()]),
+        application={name for names in CALLBACKS.values() for name in names},
     )
     views = {"name": prefix, "public": public, "kernels": gathered}
     files = {

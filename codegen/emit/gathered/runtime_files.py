@@ -22,8 +22,11 @@ from codegen.program.program import Program, uses_second_core
 BUILD_MARK, RUNTIME_MARK = "@BUILD@", "@RUNTIME@"
 """Templates write them where names end in a hash, which is known once all is rendered."""
 CORE1_HEADER, CORE1_SOURCE = "cg_core1.h", "support/core1.c"
-CORE1_CALLBACKS = ("cg_core1_wake", "cg_core1_sleep")
-"""Functions of the application that `CORE1_SOURCE` calls on cores without instructions for it."""
+CALLBACKS: Mapping[str, tuple[str, ...]] = {
+    CORE1_SOURCE: ("cg_core1_wake", "cg_core1_sleep"),
+    "kernels/portable/npu_run.c": ("cg_npu_clean", "cg_npu_invalidate", "cg_npu_invoke"),
+}
+"""Source -> functions of the application that it calls. The linker tells of one that is missing."""
 _SIZES_SOURCE = "support/sizes.c"
 _INTERFACE_HEADERS = ("cg_busy.h", "cg_constants.h", "cg_sizes.h")
 """Headers of functions that a model's source may call beside kernels."""
@@ -48,6 +51,11 @@ def kernel_sources(programs: Sequence[Program]) -> Sequence[str]:
     paths |= {UNPACK_SOURCE for program in programs if program.constants.unpacked}
     paths |= {CORE1_SOURCE} if uses_second_core(programs) else set[str]()
     return sorted(paths)
+
+
+def called_back(programs: Sequence[Program]) -> Sequence[str]:
+    """Functions of the application that sources of these programs call."""
+    return [name for source in kernel_sources(programs) for name in CALLBACKS.get(source, ())]
 
 
 def instruction_sets(programs: Sequence[Program]) -> Sequence[str]:

@@ -11,7 +11,7 @@ from codegen.emit.c.c_text import fill
 from codegen.emit.c.core_guard import needed_sets
 from codegen.emit.gathered import assembly_file, c_file
 from codegen.emit.gathered.headers import runtime_of
-from codegen.emit.gathered.runtime_files import included_headers, products_runtime
+from codegen.emit.gathered.runtime_files import CALLBACKS, included_headers, products_runtime
 from tests.emit.compiling import WARNINGS
 
 CORES = {
@@ -19,6 +19,9 @@ CORES = {
     "cortex-m55": (("v7m", "dsp", "fpu", "mve"), ("-mcpu=cortex-m55", "-mfloat-abi=hard")),
 }
 """By core the instruction sets whose kernels a folder may have beside the portable ones: each in one."""
+
+APPLICATIONS = {name for names in CALLBACKS.values() for name in names}
+"""Functions that an application defines: weak ones would be called at NULL where it forgets them."""
 
 
 def all_of(folders: tuple[str, ...], suffix: str) -> list[str]:
@@ -60,6 +63,7 @@ def test_all_kernels_of_a_core_in_one_folder(core: str, tmp_path: Path) -> None:
         (),
         texts,
         elsewhere=assembly_file.words([*includes.values(), *all_of(("",), ".S")]),
+        application=APPLICATIONS,
     )
     views = {"name": "all", "public": ["cg_runtime.h"], "kernels": gathered, "guards": ()}
     files = {

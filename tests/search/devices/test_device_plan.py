@@ -26,7 +26,7 @@ from codegen.problem.problem import Limits
 from codegen.problem.shortage import DoesNotFit
 from codegen.program.interface import IoMode
 from codegen.program.program import Program, core_of
-from codegen.search import Choices, search
+from codegen.search import Choices, PlacedValues, search
 from codegen.search.devices.device_plan import plan_devices
 from codegen.search.devices.offers import Owners
 from tests.plan.build import function, live, prim, var
@@ -308,7 +308,9 @@ def test_devices_stay_whatever_the_search_does(seed: int, way: dict[str, Any]) -
         module = _with_devices(module, rng)
     steps = [let.var.name for let in module.main.body]
     reads = {name: (MEMORIES[int(rng.integers(2))], "a test") for name in steps if rng.random() < 0.3}
-    choices = Choices(planner="greedy_by_size", limits=Limits(effort=200), reads=reads, **way)
+    choices = Choices(
+        planner="greedy_by_size", limits=Limits(effort=200), placed=PlacedValues(reads=reads), **way
+    )
     program = search(module, BOARD, choices, name="model")
     _check(module, program, reads)
     used = {name: _peak(program, name) for name in MEMORIES}
