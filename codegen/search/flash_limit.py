@@ -123,8 +123,8 @@ class _WithinFlash:
         if least.limit_bytes <= next(pool.limit_bytes for pool in pools if pool.name == least.pool):
             return program.within(pools).finished(self._searches.asked.compress)
         limits = self._limited(least.pool, least.limit_bytes)
-        fit = _Fit(found=program, program=program.within(limits).finished(self._searches.asked.compress))
-        prices = self._program_price(fit), self._program_price(_Fit(found=first, program=first.program))
+        fit = _Fit(unlinked=program, program=program.within(limits).finished(self._searches.asked.compress))
+        prices = self._program_price(fit), self._program_price(_Fit(unlinked=first, program=first.program))
         raise DoesNotLink(replace(missed, smallest=replace(least, prices=prices)))
 
     def _program_price(self, fit: "_Fit") -> ProgramPrice:
@@ -205,7 +205,7 @@ class _Trial:
 
     def _compressed(self, fit: Found) -> Iterator["_Fit"]:
         try:
-            yield _Fit(found=fit, program=fit.finished(self._asked.compress))
+            yield _Fit(unlinked=fit, program=fit.finished(self._asked.compress))
         except DoesNotLink as missed:
             self.missed.append(missed)
 
@@ -217,7 +217,7 @@ class _Trial:
             if fit is None:
                 return
             try:
-                yield _Fit(found=fit, program=fit.finished("off"))
+                yield _Fit(unlinked=fit, program=fit.finished("off"))
                 return
             except DoesNotLink:
                 need += missing_bytes(pieces_of(fit.program), self._pools)
@@ -234,7 +234,7 @@ class _Trial:
             if fit is None:
                 return
             try:
-                yield _Fit(found=fit, program=fit.finished("auto"))
+                yield _Fit(unlinked=fit, program=fit.finished("auto"))
                 return
             except DoesNotLink as missed:
                 need += missed.shortage.lacking_bytes
@@ -249,7 +249,7 @@ class _Trial:
             if taken is None or fit is None:
                 return
             try:
-                yield _Fit(found=fit, program=fit.finished("auto"))
+                yield _Fit(unlinked=fit, program=fit.finished("auto"))
                 return
             except DoesNotLink as missed:
                 need = self._smaller.saved_bytes(taken) + missed.shortage.lacking_bytes
@@ -288,11 +288,11 @@ class _Trial:
 class _Fit:
     """A program that fits, before and after its constants were linked."""
 
-    found: Found
+    unlinked: Found
     program: Program
 
     def instructions(self, binder: Binder) -> int:
         """Instructions of an inference, those that decode constants included."""
         copies = (copy.unpacking for copy in self.program.constants.unpacked)
         decoded = sum(unpacking.instructions for unpacking in copies if unpacking)
-        return program_cost(self.found.program, binder) + decoded
+        return program_cost(self.unlinked.program, binder) + decoded

@@ -88,8 +88,8 @@ def validate_sizes(path: Path, options: Options, flags: TargetFlags) -> int:
         checks = steps_at(traced, stage)
         if flags.output.folder is not None:
             write_file(target / "report.json", sized_document(built, options, [traced], checks).encode())
-        problems = [message for each in checks for message in each.complaints]
-        problems = [*(fault for each in traced for fault in each.measured.reference.faults), *problems]
+        problems = [message for check in checks for message in check.complaints]
+        problems = [*(fault for run in traced for fault in run.measured.reference.faults), *problems]
     if flags.output.as_json and not problems:
         click.echo(sized_document(built, options, [traced], checks), nl=False)
     elif not flags.output.quiet and not flags.output.as_json:

@@ -1,4 +1,4 @@
-"""What blocks need and cost: found once for the same run of steps, and a floor without a simulation.
+"""Needs and costs of blocks: simulated once a run of steps, with floors that need no simulation.
 
 Functions that share steps ask again for the same runs. A block that grows at its front keeps what is known
 of the rest (`line_floor`), so all blocks that end with one step cost as much as the longest.
@@ -29,7 +29,7 @@ _Key = tuple[tuple[_Step, ...], Grid, str | None]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BlockCost:
-    """What a block takes."""
+    """Bytes and work of a block."""
 
     own_bytes: int
     """Its lines, and what its row kernels work in."""
@@ -54,7 +54,7 @@ class BlockCosts:
         return _Growing(self._floors.setdefault(streamed, {}), streamed)
 
     def cost(self, inner: Sequence[PrimFunc], grid: Grid, streamed: str | None) -> BlockCost:
-        """What the block of these steps costs in these patches, by simulating it."""
+        """Simulate the block of these steps in these patches, and return its cost."""
         key = _key(inner, grid, streamed)
         if key not in self._costs:
             planned = fused.layout(inner, grid, streamed)
@@ -98,9 +98,9 @@ _STRIPED = tuple(Grid(stripes=stripes) for stripes in STRIPES)
 GRIDS = (*_STRIPED, *_PATCHES)
 """Grids that are tried."""
 DELIVERED_GRIDS = frozenset({WHOLE, *_PATCHES})
-"""Those of blocks to which rows are delivered."""
+"""Grids that are tried for blocks to which rows are delivered."""
 INNER_GRIDS = frozenset({*_STRIPED, *_INNER_PATCHES})
-"""Those of all other blocks."""
+"""Grids that are tried for all other blocks."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -160,7 +160,7 @@ class Floor:
     instructions: tuple[int, ...]
     extra_macs: tuple[int, ...]
     longer_bytes: int
-    """What a longer block that ends with the same step needs besides lines, which are no fewer."""
+    """A longer block that ends with the same step needs so much besides lines, which are no fewer."""
 
 
 class BlockFloors:
@@ -177,23 +177,24 @@ class BlockFloors:
     ) -> None:
         self._runs, self._steps, self._lives = runs, steps, lives
         self._streamed, self._readers, self._costs = streamed, readers, costs
-        self._found: dict[int, list[Floor]] = {}
+        self._floors: dict[int, list[Floor]] = {}
         self._more: dict[int, Iterator[Floor]] = {}
 
     def within(self, stop: int, most_bytes: int, places: Sequence[int]) -> Iterator[tuple[Floor, list[int]]]:
         """Blocks that end in front of step `stop`, and in which of these places of `GRIDS` they may need no
         more than the limit; the longest first."""
         if stop not in self._more:
-            self._found[stop], self._more[stop] = [], self._grown(stop)
-        found = self._found[stop]
+            self._floors[stop], self._more[stop] = [], self._grown(stop)
+        floors = self._floors[stop]
         while (
-            not found or found[-1].longer_bytes + min(found[-1].lines_bytes[i] for i in places) <= most_bytes
+            not floors
+            or floors[-1].longer_bytes + min(floors[-1].lines_bytes[i] for i in places) <= most_bytes
         ):
             longer = next(self._more[stop], None)
             if longer is None:
                 break
-            found.append(longer)
-        for floor in reversed(found):
+            floors.append(longer)
+        for floor in reversed(floors):
             needs = floor.needs_bytes
             within = [place for place in places if needs[place] <= most_bytes]
             if within and self._serves(floor.start, stop):
@@ -201,16 +202,16 @@ class BlockFloors:
 
     def shortest_delivered(self) -> tuple[int, int] | None:
         """Start and stop of the shortest block in which all readers of the streamed input run."""
-        found = [
+        runs = [
             (start, stop)
             for stop in range(max(self._readers) + 1, len(self._runs) + 1)
             for start in self._runs.starts(stop)
             if start <= min(self._readers)
         ]
-        return min(found, key=lambda pair: pair[1] - pair[0], default=None)
+        return min(runs, key=lambda pair: pair[1] - pair[0], default=None)
 
     def _serves(self, start: int, stop: int) -> bool:
-        """Whether the input can be streamed with this block: all of its readers are in it, or none."""
+        """True if the input can be streamed with this block: all of its readers are in it, or none."""
         if not self._readers:
             return True
         inside = sum(start <= reader < stop for reader in self._readers)

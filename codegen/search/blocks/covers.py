@@ -59,7 +59,7 @@ class Covers:
     def put(self, old: Unit, new: Unit) -> None:
         """More is known of a unit: what it was is forgotten."""
         row = self._rows[old.stop]
-        place = next(index for index, each in enumerate(row) if each[2] is old)
+        place = next(index for index, priced in enumerate(row) if priced[2] is old)
         row[place : place + 1] = [self._priced(new)] if new.need_bytes <= self._most_bytes else []
         self._known = min(self._known, old.stop - 1)
 
@@ -82,15 +82,15 @@ class Covers:
         for stop in range(self._known + 1, self._count + 1):
             self._best[stop], self._chosen[stop] = reach(stop)
         self._known = self._count
-        found: list[Unit] = []
+        cover: list[Unit] = []
         at = self._count
         while at:
             unit = self._chosen[at]
             if unit is None:
                 return []
-            found.append(unit)
+            cover.append(unit)
             at = unit.start
-        return found[::-1]
+        return cover[::-1]
 
     def _priced(self, unit: Unit) -> _Priced:
         """With what `_best` counts: price and steps in blocks are in one number."""

@@ -86,10 +86,10 @@ class LineFloor:
         delivered = self._arguments.get(self._streamed) if self._streamed is not None else None
         lines = self._inner_bytes
         if delivered is not None:
-            stage, wanted = delivery(delivered[0]), delivered[1]
-            rows = np.where(self._is_banded, self._bands.most(wanted.bands)[self._by_height], 0)
+            stage, reading = delivery(delivered[0]), delivered[1]
+            rows = np.where(self._is_banded, self._bands.most(reading.bands)[self._by_height], 0)
             row_bytes = stage.columns.count * stage.pixel_bytes
-            lines = lines + np.maximum(wanted.least_rows, rows) * row_bytes
+            lines = lines + np.maximum(reading.least_rows, rows) * row_bytes
         return tuple(lines.tolist())
 
     @property
@@ -133,14 +133,14 @@ class LineFloor:
         """Put `prim`, which has a row kernel, in front of the steps so far, which read its result."""
         sources = {arg.name: arg for arg in prim.let.call.args if isinstance(arg, Var)}
         stage = stage_of(prim, dict.fromkeys(sources, -1))
-        wanted = self._wanted(prim, stage)
-        stop = wanted.rows[1]
-        columns, span = _covered(stage.columns, wanted.columns), _rows_read(stage.rows, *wanted.rows)
-        bands = _banded(stage.rows, wanted.bands)
+        reading = self._wanted(prim, stage)
+        stop = reading.rows[1]
+        columns, span = _covered(stage.columns, reading.columns), _rows_read(stage.rows, *reading.rows)
+        bands = _banded(stage.rows, reading.bands)
         is_join = len(sources) > 1
         if is_join:
             self._open[prim.name] = set(sources)
-        seen = _rows_seen(stage.rows) if is_join or wanted.done else _NONE
+        seen = _rows_seen(stage.rows) if is_join or reading.done else _NONE
         for name, var in sources.items():
             known = self._arguments.get(name)
             read = _Wanted(columns, bands) if known is None else known[1]
@@ -150,39 +150,40 @@ class LineFloor:
             if known is not None:
                 read.columns = _together(read.columns, columns)
                 read.bands = _together(read.bands, bands)
-            for join, done in wanted.done.items():
+            for join, done in reading.done.items():
                 read.read(join, seen[done])
             if is_join:
                 read.read(prim.name, seen[1 : stop + 1])
                 read.lows[prim.name] = _integers(stage.rows)[1][:stop]
 
     def _wanted(self, prim: PrimFunc, stage: Stage) -> _Wanted:
-        """What is read of the result of `prim`, whose lines now count; all of it if nothing stands behind."""
+        """Return the rows and columns that are read of the result of `prim`, whose lines now count: all
+        where no step stands behind it."""
         if self._is_empty:
             self._is_empty, self._result = False, stage
             width, turn = stage.columns.count, stage.turn_rows
             self._stripes = _Pieces(width, [-(-width // count) for count in self._counts])
             self._bands = _Pieces(stage.rows.count, [-(-rows // turn) * turn for rows in self._heights])
-            wanted = _Wanted(self._stripes.spans, self._bands.spans)
-            wanted.rows = (0, stage.rows.count)
+            reading = _Wanted(self._stripes.spans, self._bands.spans)
+            reading.rows = (0, stage.rows.count)
         else:
             name = prim.let.var.name
-            _, wanted = self._arguments.pop(name)
-            wanted.bands = _in_turns(stage, wanted.bands)
-            widths = self._stripes.most(wanted.columns)[self._by_stripes]
-            self._inner_bytes = self._inner_bytes + widths * (wanted.least_rows * stage.pixel_bytes)
-            for join in wanted.lows:
+            _, reading = self._arguments.pop(name)
+            reading.bands = _in_turns(stage, reading.bands)
+            widths = self._stripes.most(reading.columns)[self._by_stripes]
+            self._inner_bytes = self._inner_bytes + widths * (reading.least_rows * stage.pixel_bytes)
+            for join in reading.lows:
                 self._open[join].discard(name)
                 if not self._open[join]:
-                    for other in (wanted, *(each for _, each in self._arguments.values())):
+                    for other in (reading, *(argument for _, argument in self._arguments.values())):
                         other.done.pop(join, None)
-        self._add_work(prim, wanted)
-        return wanted
+        self._add_work(prim, reading)
+        return reading
 
-    def _add_work(self, prim: PrimFunc, wanted: _Wanted) -> None:
+    def _add_work(self, prim: PrimFunc, reading: _Wanted) -> None:
         """Add the work of a step, of which this is read."""
-        rows = self._bands.sums(wanted.bands)[self._by_height]
-        pixels = rows * self._stripes.sums(wanted.columns)[self._by_stripes]
+        rows = self._bands.sums(reading.bands)[self._by_height]
+        pixels = rows * self._stripes.sums(reading.columns)[self._by_stripes]
         calls = rows * self._stripes.counts[self._by_stripes]
         self._macs = self._macs + prim.macs * pixels // pixels_of(prim)
         cost, price = assumed_instructions(prim), prim.rows.price if prim.rows else None
@@ -190,7 +191,7 @@ class LineFloor:
         if price is None or not prim.instructions:
             work = stage_work(prim, cost, pixels, np.maximum(calls - height, 0))
         elif prim.rows is not None and prim.rows.turn_rows == 1:
-            spans = zip(*(ends.tolist() for ends in wanted.columns), strict=True)
+            spans = zip(*(ends.tolist() for ends in reading.columns), strict=True)
             row = np.array([price(1, span) if span[0] < span[1] else 0.0 for span in spans])
             priced = rows * self._stripes.added(row)[self._by_stripes]
             work = (cost * images * priced / prim.instructions).astype(np.int64)

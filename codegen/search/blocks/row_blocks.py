@@ -31,10 +31,10 @@ def row_steps(
 ) -> tuple[PrimFunc | None, ...]:
     """Per step the kernel that a block can run, selected among all there are, None where there is none."""
     candidates = [_row_candidates(prim, binder) for prim in prim_funcs]
-    chosen = iter(with_shared_code([each for each in candidates if each], flash_worth))
+    chosen = iter(with_shared_code([rows for rows in candidates if rows], flash_worth))
     return tuple(
-        replace(next(chosen), let=prim.let) if each else None
-        for prim, each in zip(prim_funcs, candidates, strict=True)
+        replace(next(chosen), let=prim.let) if rows else None
+        for prim, rows in zip(prim_funcs, candidates, strict=True)
     )
 
 
@@ -45,12 +45,12 @@ def row_choices(prim_funcs: Sequence[PrimFunc], binder: Binder) -> list[tuple[Pr
     others take a row a turn and limit what a kernel works in: steps of a block share these bytes.
     """
     able = [_row_candidates(prim, binder, every=True, turns=True) for prim in prim_funcs]
-    found = [_cheapest_rows(prim_funcs, able, price) for price in _BYTE_PRICES]
+    choices = [_cheapest_rows(prim_funcs, able, price) for price in _BYTE_PRICES]
     able = [[row for row in rows if _goes_by_rows(row)] for rows in able]
     sizes = sorted({_row_bytes(row) for rows in able for row in rows}, reverse=True)
     kept = sizes[:: max(-(-len(sizes) // _WORKSPACES), 1)] + sizes[-1:]
-    found += [_cheapest_rows(prim_funcs, able, 0, within_bytes=size) for size in kept]
-    return list({tuple(row and row.kernel for row in rows): rows for rows in found}.values())
+    choices += [_cheapest_rows(prim_funcs, able, 0, within_bytes=size) for size in kept]
+    return list({tuple(row and row.kernel for row in rows): rows for rows in choices}.values())
 
 
 _BYTE_PRICES = 0, 16, 256
@@ -105,7 +105,7 @@ def _row_candidates(
 
 
 def _goes_by_rows(prim: PrimFunc) -> bool:
-    """Whether a block can run it a row at a time, as blocks are chosen. The others come
+    """True if a block can run it a row at a time, as blocks are chosen. Kernels of several rows a turn come
     in where a plan has blocks (`search.memory.wider_turns`)."""
     return can_fuse(prim) and prim.rows is not None and prim.rows.turn_rows == 1
 

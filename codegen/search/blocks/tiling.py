@@ -104,13 +104,13 @@ class Tiler:
 
     @cached_property
     def least_bytes(self) -> int:
-        """What every tiling needs at least, and every one of a variant whose steps are these, some twice."""
+        """A floor of the bytes of every tiling, those of variants too whose steps are these, some twice."""
         alone = [prim for prim, row in zip(self._prims, self._steps, strict=True) if row is None]
         return self._lives.least_bytes(alone)
 
     @cached_property
     def can_stream(self) -> bool:
-        """Whether the streamed input is one image, whose readers can all run in one block."""
+        """True if the streamed input is one image, whose readers can all run in one block."""
         is_read = bool(self._readers) and self._is_one_image
         return is_read and self._floors.shortest_delivered() is not None
 
@@ -135,9 +135,9 @@ class Tiler:
     def _smallest_tiling(self, *, recompute: bool) -> Tiling:
         chosen = self._smallest_cover(recompute=recompute)
         need = max((unit.need_bytes for unit in chosen), default=0)
-        found = self.within(need, recompute=recompute)
-        assert found is not None, "the least need is reached by a tiling"
-        return found
+        tiling = self.within(need, recompute=recompute)
+        assert tiling is not None, "the least need is reached by a tiling"
+        return tiling
 
     def _smallest_cover(self, *, recompute: bool, below_bytes: int | None = None) -> list[Unit]:
         """The cover with the least largest need; with `below_bytes` none if that is not lower."""
@@ -157,16 +157,16 @@ class Tiler:
         low = smallest.need_bytes
         while best.need_bytes - low > max(best.need_bytes // 256, 1):
             middle = (low + best.need_bytes) // 2
-            found = self.within(middle, recompute=True)
-            if found is not None and found.extra_macs <= most_macs:
-                best = found
+            tiling = self.within(middle, recompute=True)
+            if tiling is not None and tiling.extra_macs <= most_macs:
+                best = tiling
             else:
                 low = middle
         return best
 
     def needs(self, *, recompute: bool, below_bytes: int | None = None) -> tuple[Need, ...]:
-        """Of every step or block, in order, in a tiling with the least largest need; with `below_bytes`, one
-        need of so many bytes stands for all as soon as that need is known not to be lower."""
+        """Needs of steps and blocks, in order, in a tiling with the least largest need. With `below_bytes`,
+        one need of so many bytes stands for all as soon as that need is known not to be lower."""
         chosen = self._smallest_cover(recompute=recompute, below_bytes=below_bytes)
         if below_bytes is not None and self._prims and not chosen:
             return (Need(start=0, stop=len(self._prims), bytes=below_bytes),)
@@ -249,8 +249,8 @@ class Tiler:
 
     def _units(self, most_bytes: int, *, recompute: bool) -> list[Unit]:
         """Plain steps, and with what is known of them all blocks that may need no more than the limit."""
-        plain = (unit for units in (self._plain, self._others) for unit in units)
-        found = [unit for unit in plain if unit.start not in self._readers]
+        plain = (unit for known in (self._plain, self._others) for unit in known)
+        units = [unit for unit in plain if unit.start not in self._readers]
         for stop in range(1, len(self._prims) + 1):
             places = self._places(self._prims[stop - 1].let.var) if recompute else (0,)
             for floor, within in self._floors.within(stop, most_bytes, places):
@@ -259,8 +259,8 @@ class Tiler:
                     grid = GRIDS[place]
                     if grid in able:
                         unit = self._blocks.get((floor.start, stop, grid))
-                        found.append(self._guess(floor, stop, place) if unit is None else unit)
-        return found
+                        units.append(self._guess(floor, stop, place) if unit is None else unit)
+        return units
 
     def _places(self, result: Var) -> list[int]:
         """Places in `GRIDS` of those into which this result may be cut."""
@@ -269,7 +269,7 @@ class Tiler:
         return [place for place, is_able in enumerate(able) if is_able]
 
     def _guess(self, floor: Floor, stop: int, place: int) -> Unit:
-        """What a block needs and costs at least in one of `GRIDS`."""
+        """A unit of the floors of a block in one of `GRIDS`."""
         grid = GRIDS[place]
         unit = Unit(
             start=floor.start,
