@@ -28,10 +28,10 @@ from codegen.driver.report.single import report
 from codegen.driver.run import execute
 from tests.checkout import ROOT
 from tests.cli.test_verbs import call
+from tests.ethos_u.files import pooled_by_npu
 from tests.importers.onnx.drawn import chain
 from tests.networks import model_path
 from tests.search.ranges.networks import residual
-from tests.tools.npu.files import pooled_by_npu
 
 DOCS = ROOT / "docs"
 _KEY = re.compile(r"`([a-z0-9_.\[\]]+)`")

@@ -18,7 +18,7 @@ from codegen.driver.inputs.cases import Case
 from codegen.program.interface import IoMode
 from codegen.report_file import Report
 from tests.checkout import ROOT
-from tests.tools.npu.files import NpuLayers, VelaFileBuilder, doubled_rows
+from tests.ethos_u.files import NpuLayers, VelaFileBuilder, doubled_rows
 
 SHAPE = (8, 8, 16)
 HALF = (4, 4, 16)

@@ -1,7 +1,7 @@
 """Bytes that command streams access, by hand: bounds of tensors, padding of channels, values of nobody."""
 
 from codegen.ethos_u.register_commands import SCRATCH, extents, last_element, left_by_others, macs, operations
-from tests.tools.npu import streams
+from tests.ethos_u import streams
 
 SHAPE, HALF = (4, 4, 5), (2, 2, 5)
 

@@ -8,7 +8,7 @@ import pytest
 
 from codegen.ethos_u.functional_model import run_stream
 from tests.checkout import ROOT
-from tests.tools.npu import streams
+from tests.ethos_u import streams
 
 _ROW = re.compile(r"\| ([01]) \| 0x([0-9a-f]{3}) \| (NPU_\w+) \| (.+) \|")
 _UNKNOWN = "a command that the device does not have"

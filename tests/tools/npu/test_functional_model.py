@@ -7,8 +7,8 @@ import pytest
 
 from codegen.ethos_u.functional_model import run_stream
 from codegen.ir.ops.base import curves
-from tests.tools.npu import streams
-from tests.tools.npu.streams import UNIT
+from tests.ethos_u import streams
+from tests.ethos_u.streams import UNIT
 
 DEVICE = "ethos-u55-128"
 SCRATCH = 4096

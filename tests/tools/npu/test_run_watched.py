@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.checkout import ROOT
-from tests.tools.npu import streams
+from tests.ethos_u import streams
 from tests.tools.npu.watched import WRITTEN, Watched, run
 
 _GLUE = """
@@ -42,7 +42,7 @@ class _Params(ctypes.Structure):
         *(("stream", ctypes.c_void_p), ("stream_bytes", ctypes.c_int32), ("constants", ctypes.c_void_p)),
         *(
             (name, ctypes.c_int32)
-            for name in ("constants_bytes", "scratch_bytes", "fast_bytes", "place_count")
+            for name in ("constants_bytes", "scratch_bytes", "tail_bytes", "fast_bytes", "place_count")
         ),
         ("places", ctypes.POINTER(_Place)),
     )
@@ -101,7 +101,7 @@ def _faults(library: ctypes.CDLL, hooks: _Hooks, start: int = 0) -> list[str]:
     for name, hook in zip(("invoke", "clean", "invalidate"), kept, strict=True):
         ctypes.c_void_p.in_dll(library, name).value = ctypes.cast(hook, ctypes.c_void_p).value
     place = _Place(0, _SIZE)
-    params = _Params(None, 0, None, 0, _SCRATCH, 0, 1, ctypes.pointer(place))
+    params = _Params(None, 0, None, 0, _SCRATCH, 0, 0, 1, ctypes.pointer(place))
     arguments = (ctypes.c_void_p * 1)(_VALUES.ctypes.data)
     scratch = ctypes.c_void_p(hooks.area.core.ctypes.data + start)
     assert library.cg_npu_run(ctypes.byref(params), arguments, scratch, None) == 0

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.tools.npu import streams
+from tests.ethos_u import streams
 from tests.tools.npu.watched import KEPT, LINE, Watched, run
 
 INPUT, RESULT, SIZE, SCRATCH, AREA = 0, 128, 64, 512, 1024

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.importers.tflite.writing.writer import Custom, ModelBuilder
-from tests.tools.npu import streams
+from tests.ethos_u import streams
 
 _COP1 = int.from_bytes(b"COP1", "little")
 U55_128 = 7
