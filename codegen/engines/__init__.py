@@ -7,13 +7,14 @@ Python (`interpreters`). Which engine rules for an operator of TFLite is one tab
 """
 
 from codegen.engines.interpreters import Engine, checkout_python, find_engine, installed_engines
-from codegen.engines.names import AI_EDGE_LITERT, ONNXRUNTIME, TFLITE_MICRO, TFLITE_RUNTIME
+from codegen.engines.names import AI_EDGE_LITERT, NPU_MODEL, ONNXRUNTIME, TFLITE_MICRO, TFLITE_RUNTIME
 from codegen.engines.network import ROUNDED_OTHERWISE, Ruling, ruling_of
 from codegen.engines.onnx_outputs import with_all_values
 from codegen.engines.processes import Arrays, EngineAnswer, EngineError, Request, evaluate
 
 __all__ = [
     "AI_EDGE_LITERT",
+    "NPU_MODEL",
     "ONNXRUNTIME",
     "ROUNDED_OTHERWISE",
     "TFLITE_MICRO",

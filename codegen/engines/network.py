@@ -9,9 +9,9 @@ from tflite.Model import Model
 from tflite.TensorType import TensorType
 
 from codegen.engines.names import AI_EDGE_LITERT, TFLITE_MICRO, TFLITE_RUNTIME
-from codegen.engines.ruling import RULING_ENGINE, STATEFUL_RULES
+from codegen.engines.ruling import NPU_RULES, RULING_ENGINE, STATEFUL_RULES
 
-_RULES: Mapping[str, str] = {**RULING_ENGINE, **STATEFUL_RULES}
+_RULES: Mapping[str, str] = {**RULING_ENGINE, **STATEFUL_RULES, **NPU_RULES}
 _NAMES = {code: name for name, code in vars(BuiltinOperator).items() if isinstance(code, int)}
 _TYPES = {code: name.lower() for name, code in vars(TensorType).items() if isinstance(code, int)}
 _BIAS: Mapping[str, int] = {"CONV_2D": 2, "FULLY_CONNECTED": 2, "TRANSPOSE_CONV": 3}

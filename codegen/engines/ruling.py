@@ -6,7 +6,7 @@ A key is an operator, or an operator with what makes its kernel another one: ele
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from codegen.engines.names import TFLITE_MICRO, TFLITE_RUNTIME
+from codegen.engines.names import NPU_MODEL, TFLITE_MICRO, TFLITE_RUNTIME
 
 _FUNCTIONS = ("ABS", "COS", "EXP", "FLOOR", "HARD_SWISH", "LOG", "NEG", "RSQRT", "SIN", "SQRT")
 
@@ -166,6 +166,9 @@ STATEFUL_RULES: Mapping[str, str] = MappingProxyType(
     )
 )
 """Operators that keep state: what they hold is compared over sequences, on tflite-micro."""
+
+NPU_RULES: Mapping[str, str] = MappingProxyType({"ethos-u": NPU_MODEL})
+"""Layers that Vela compiled. With `--npu` an engine is asked about the file before Vela, which has none."""
 
 
 def ruling_engine(operator: str) -> str:

@@ -23,6 +23,7 @@ from codegen.driver.planning import plan_only
 from codegen.driver.references import Judged, ask, judge, numpy_outputs
 from codegen.engines import (
     AI_EDGE_LITERT,
+    NPU_MODEL,
     ONNXRUNTIME,
     TFLITE_MICRO,
     TFLITE_RUNTIME,
@@ -30,13 +31,14 @@ from codegen.engines import (
     processes,
     ruling_of,
 )
-from codegen.engines.ruling import RULING_ENGINE, STATEFUL_RULES
+from codegen.engines.ruling import NPU_RULES, RULING_ENGINE, STATEFUL_RULES
 from codegen.errors import CodegenError
 from codegen.importers import CONTROL_OPS, STATE_OPS, imported_ops
 from codegen.importers.onnx import graph as onnx_graph
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.settings import ReferenceChoice
 from tests.engines import available
+from tests.ethos_u.files import pooled_by_npu
 from tests.importers.onnx.models import model, node
 
 needs_tflite = pytest.mark.skipif(TFLITE_RUNTIME not in available(), reason="tflite-runtime is not installed")
@@ -312,7 +314,7 @@ def test_python_asks_as_the_command_does() -> None:
 
 def test_every_operator_that_is_imported_has_a_rule() -> None:
     names = {*imported_ops(), *CONTROL_OPS, *STATE_OPS}
-    assert names <= {*RULING_ENGINE, *STATEFUL_RULES}
+    assert names <= {*RULING_ENGINE, *STATEFUL_RULES, *NPU_RULES}
 
 
 def test_the_ruling_engine_of_a_network_is_that_of_its_operators() -> None:
@@ -324,6 +326,19 @@ def test_the_ruling_engine_of_a_network_is_that_of_its_operators() -> None:
     assert summed.engines == {"RELU": TFLITE_RUNTIME, "SUM": TFLITE_MICRO}
     assert summed.preferred[0] == TFLITE_MICRO
     assert summed.others(TFLITE_RUNTIME) == {"SUM": TFLITE_MICRO} == summed.others(AI_EDGE_LITERT)
+
+
+def test_layers_that_vela_compiled_are_ruled_by_no_engine(capsys: pytest.CaptureFixture[str]) -> None:
+    """Outputs that were not the expected ones were said to be right where they are tflite-runtime's."""
+    path = written(pooled_by_npu(), "pooled_vela.tflite")
+    assert ruling_of(Path(path).read_bytes()).engines == {"ethos-u": NPU_MODEL, "NEG int8": TFLITE_RUNTIME}
+    found = judged(path)
+    assert found.reference.kind == "numpy"
+    assert found.reference.reason == f"no engine runs what Vela compiled: {NPU_MODEL} computes the reference"
+    np.savez("wrong.npz", y0=np.full((1, 2, 2, 16), 77, np.int8))
+    assert call("run", path, "--board", "host", "--expect", "wrong.npz") == 7
+    words = "tflite-runtime's reference kernels, of ethos-u those of the functional model of the NPU; "
+    assert f"help: this network's results are those of {words}" in capsys.readouterr().err
 
 
 def two_sums() -> bytes:

@@ -10,6 +10,7 @@ from codegen import engines
 from codegen.driver.inputs.cases import Case, state_inputs, state_outputs
 from codegen.driver.inputs.planned import Planned
 from codegen.engines import (
+    NPU_MODEL,
     ONNXRUNTIME,
     TFLITE_MICRO,
     TFLITE_RUNTIME,
@@ -21,7 +22,6 @@ from codegen.engines import (
 )
 from codegen.errors import CodegenError, Message, listed
 from codegen.ir import DType, TensorType
-from codegen.ir.ops.npu_layers import NpuAttrs
 from codegen.passes import turned_edges
 from codegen.program.program import Program
 from codegen.settings import FLOAT_TOLERANCE, ReferenceChoice
@@ -96,13 +96,11 @@ def _asked(
     if _gives_variables(program, cases):
         text = "the inputs give the model's variables values, which no engine takes"
         return EngineOutputs(reason=f"{text} (--sequence begins as after a reset)")
-    if "vela" not in program.metadata and any(
-        isinstance(let.call.attrs, NpuAttrs) for let in planned.reference.main.body
-    ):
-        text = "no engine runs what Vela compiled: a model of the NPU computes the reference"
-        return EngineOutputs(reason=text, advice="give the file from before Vela, with --npu")
     kind, data = program.metadata["format"], planned.file.data()
     ruling = Ruling(engines={}) if kind == "onnx" else engines.ruling_of(data)
+    if NPU_MODEL in ruling.engines.values():
+        text = f"no engine runs what Vela compiled: {NPU_MODEL} computes the reference"
+        return EngineOutputs(reason=text, advice="give the file from before Vela, with --npu", ruling=ruling)
     names = (ONNXRUNTIME,) if kind == "onnx" else ruling.preferred
     reasons: list[str] = []
     request = request_of(planned, cases, data, is_sequence=is_sequence)
@@ -139,8 +137,10 @@ def ruling_words(planned: Planned) -> str:
         return "this network's results are those of onnxruntime without graph optimisations"
     others = engines.ruling_of(planned.file.data()).others(TFLITE_RUNTIME)
     text = "this network's results are those of tflite-runtime's reference kernels"
-    micro = [key for key, name in others.items() if name == TFLITE_MICRO]
-    return f"{text}, of {listed(micro, 5)} those of tflite-micro" if micro else text
+    for ruling in (TFLITE_MICRO, NPU_MODEL):
+        if keys := [key for key, name in others.items() if name == ruling]:
+            text += f", of {listed(keys, 5)} those of {ruling}"
+    return text
 
 
 def request_of(
