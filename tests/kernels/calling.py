@@ -65,7 +65,10 @@ def compile_library(target: Path, *flags: str, files: Sequence[Path] | None = No
 
 def declarations() -> str:
     """Types and prototypes of the portable kernels' headers, as cffi reads them."""
-    names = ("cg_kernels", *(f"cg_kernels_{part}" for part in ("s16", "families", "signal", "detection")))
+    names = (
+        "cg_kernels",
+        *(f"cg_kernels_{part}" for part in ("s16", "families", "signal", "detection", "qlinear")),
+    )
     text = "".join((RUNTIME / "include" / f"{name}.h").read_text() for name in names)
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     text = re.sub(r"static inline [^{;]*\{.*?\n\}", "", text, flags=re.S)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from codegen.constants.coding import Coder
 from codegen.ir import DType
 from codegen.ir.ops.base import fixed_point
+from tests.fuzz.rounded import of_rows
 from tests.kernels.builders import random_layer
 from tests.kernels.calling import RUNTIME, WARNINGS, Library, bind, check_result, compile_library
 
@@ -145,6 +146,9 @@ def test_kernels_without_a_long_multiply(tmp_path: Path) -> None:
     ops = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "ADD", "SUB", "MUL", "MEAN", "SOFTMAX")
     kinds = [(op, DType.INT8) for op in ops] + [(op, DType.INT16) for op in ops[:-1]]
     layers = [random_layer(op, dtype, seed) for op, dtype in kinds for seed in range(20)]
+    images = [random_layer("SOFTMAX", DType.INT8, seed) for seed in range(20)]
+    for kind in ("SOFTMAX", "LAYER_NORMALIZATION"):
+        layers += [of_rows(kind, image, seed) for seed, image in enumerate(images)]
     functions = [bind(layer) for layer in layers]
     needed = sorted({source for function in functions for source in function.sources})
     files = [RUNTIME / source for source in needed]

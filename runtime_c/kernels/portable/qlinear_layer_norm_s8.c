@@ -18,9 +18,9 @@ static int32_t inverse_root(uint64_t number, int32_t *pairs)
     const uint32_t fraction = (uint32_t)((number << (2 * *pairs)) >> 32);
     uint32_t root = 2233382994u - (fraction >> 2) - (fraction >> 5); /* 30 bits behind the point */
     for (int32_t i = 0; i < 4; i++) {
-        const uint32_t square = (uint32_t)(((uint64_t)root * root) >> 32);
-        const uint32_t error = (uint32_t)(((uint64_t)fraction * square) >> 32);
-        root = (uint32_t)(((uint64_t)root * ((3u << 28) - error)) >> 29);
+        const uint32_t square = (uint32_t)(cg_product_u32(root, root) >> 32);
+        const uint32_t error = (uint32_t)(cg_product_u32(fraction, square) >> 32);
+        root = (uint32_t)(cg_product_u32(root, (3u << 28) - error) >> 29);
     }
     return (int32_t)(root >> 1);
 }
@@ -37,7 +37,7 @@ void cg_qlinear_layer_norm_s8(const cg_qlinear_layer_norm_params *params, const 
             sum += input[i];
             squares += input[i] * input[i];
         }
-        const uint64_t variance = (uint64_t)(((int64_t)n * squares) - ((int64_t)sum * sum));
+        const uint64_t variance = (uint64_t)(cg_product_s32(n, squares) - cg_product_s32(sum, sum));
         const uint64_t epsilon = (uint64_t)(uint32_t)params->epsilon << params->epsilon_shift;
         int32_t pairs;
         const int32_t root =

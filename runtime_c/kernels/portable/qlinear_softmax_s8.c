@@ -35,7 +35,7 @@ void cg_qlinear_softmax_s8(const cg_qlinear_softmax_params *params, const int32_
         const uint32_t half = 1u << (shift - 1);
 #pragma GCC unroll 4
         for (int32_t i = 0; i < n; i++) {
-            const uint64_t part = (uint64_t)(uint32_t)powers[at + input[i]] * share;
+            const uint64_t part = cg_product_u32((uint32_t)powers[at + input[i]], share);
             const uint32_t units = ((uint32_t)(part >> 32) + half) >> shift;
             const int32_t stored = (int32_t)units + zero; /* -128 or more */
             output[i] = (int8_t)((stored > 127) ? 127 : stored);

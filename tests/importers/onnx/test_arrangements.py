@@ -22,6 +22,8 @@ from tests.importers.onnx.models import imported, model, node
 
 NUMBERS = 150
 """Random graphs of the suite; each is there in float32 and quantised."""
+MOST_SINGLE_STEPS = 2
+"""Elements of layers that the certificate names, of all graphs; today one Softmax gives one."""
 IMAGE = (1, 2, 3, 4)
 CONSTANTS = {
     "w": np.array([[0.5, -1.25], [0.75, 0.25]], np.float32).reshape(2, 2, 1, 1),
@@ -114,8 +116,13 @@ def drawn() -> list[Question]:
 
 
 def test_random_graphs_are_what_onnxruntime_gives(tmp_path: Path, drawn: list[Question]) -> None:
-    """Names, shapes and values of outputs, by NumPy and in C: floats within 1e-5, integers equal."""
-    assert [line for question in drawn for line in evaluated(question)] == []
+    """Names, shapes and values of outputs, by NumPy and in C: floats within 1e-5, integers equal.
+
+    Layers that the certificate names may be one step away; those behind are judged from the engine's numbers.
+    """
+    evaluations = [evaluated(question) for question in drawn]
+    assert [line for evaluation in evaluations for line in evaluation.lines] == []
+    assert sum(evaluation.single_steps for evaluation in evaluations) <= MOST_SINGLE_STEPS
     assert list(ran(drawn[::IN_C], tmp_path / "c")) == []
 
 
