@@ -6,7 +6,7 @@ import os
 from contextlib import suppress
 
 import pytest
-from hypothesis import settings
+from hypothesis import is_hypothesis_test, settings
 
 from codegen.cli.main import COLLECTED_AFTER
 from codegen.search import falling_back
@@ -76,6 +76,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Without `--long` leave out long sweeps, and of `covering` combinations all but a few; without
     `--thorough` too what `make test-all` alone runs, with all but some cases of `sampled` tests."""
     _mark_sampled(items)
+    if sampling.is_thorough:
+        _mark_counted(items)
     if config.getoption("--long"):
         return
     marks = {"long"} if config.getoption("--thorough") else {"long", "thorough"}
@@ -89,6 +91,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left_out |= {item for number, item in enumerate(several) if number not in chosen}
     config.hook.pytest_deselected(items=[item for item in items if item in left_out])
     items[:] = [item for item in items if item not in left_out]
+
+
+def _mark_counted(items: list[pytest.Item]) -> None:
+    """Make tests `thorough` in a run whose examples are more than those of `make test`."""
+    for item in items:
+        if isinstance(item, pytest.Function) and (
+            hasattr(item.module, "examples") or is_hypothesis_test(item.obj)
+        ):
+            item.add_marker("thorough")
 
 
 def _mark_sampled(items: list[pytest.Item]) -> None:

@@ -27,6 +27,7 @@ _EXAMPLES: Mapping[str, str] = {
     "memory-model": '"stm32l4r5"',
     "model-limit": '"600M"',
     "name": '{ model = "prefix" }',
+    "npu": '"ethos-u55-128"',
     "only": '"sram"',
     "pool": '{ sram = "32K" }',
     "port": '"/dev/ttyACM0"',

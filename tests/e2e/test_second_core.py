@@ -25,7 +25,7 @@ from codegen.program.program import second_core_steps
 from tests.e2e.models import build_model, golden_cases
 
 BOARD = "mps2-an521"
-RISCV = "qemu-virt-rv32-dual"
+RISCV = "qemu-virt-rv32x2"
 KWS = "ds_cnn"
 CORE_1 = VirtualDevice(device_id=1)
 

@@ -1,6 +1,6 @@
 """Operators that keep state: variables, and those of the audio front end.
 
-`MODELS` of each operator and type are compared with tflite-micro over a sequence on one interpreter, in
+`DRAWN_MODELS` of each operator and type are compared with tflite-micro over a sequence on one interpreter, in
 NumPy; every fifth (of types whose bytes alone are moved the first) as C on the host, all in one firmware.
 """
 
@@ -23,7 +23,9 @@ from tests import engines
 from tests.opgen.families.signal import flexible
 from tests.sampling import examples
 
-MODELS = examples(25)
+MODELS = 25
+"""Of each operator and type, in a thorough run."""
+DRAWN_MODELS = examples(MODELS)
 STEPS = 8
 
 
@@ -296,13 +298,16 @@ DRAWN: Mapping[tuple[str, str], _Draw] = {
 
 def test_operators_with_state_give_the_engines_results(tmp_path: Path) -> None:
     drawn = {
-        kind: [draw(np.random.default_rng(seed)) for seed in range(MODELS)] for kind, draw in DRAWN.items()
+        kind: [draw(np.random.default_rng(seed)) for seed in range(DRAWN_MODELS)]
+        for kind, draw in DRAWN.items()
     }
     answers = iter(engines.evaluate([each.request() for models in drawn.values() for each in models]))
     given: dict[Path, Path] = {}
     for (name, dtype), models in drawn.items():
-        own = list(islice(answers, MODELS))
-        every = MODELS if name == "READ_VARIABLE" or (name == "CIRCULAR_BUFFER" and dtype != "int8") else 5
+        own = list(islice(answers, DRAWN_MODELS))
+        every = (
+            DRAWN_MODELS if name == "READ_VARIABLE" or (name == "CIRCULAR_BUFFER" and dtype != "int8") else 5
+        )
         given |= _checked(
             models, own, tmp_path / f"{name.removeprefix('Signal').lower()[:16]}_{dtype}", every
         )
@@ -340,5 +345,5 @@ def _checked(
             arrays = {f"y{i}": np.stack([each[i] for each in found]) for i in range(len(found[0]))}
             given[path] = path.with_suffix(".npz")
             np.savez(given[path], x0=drawn.inputs, **arrays)  # type: ignore[arg-type]
-    assert defined > MODELS * STEPS // 3
+    assert defined > DRAWN_MODELS * STEPS // 3
     return given

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 QUANTIZE_INSTRUCTIONS, DEQUANTIZE_INSTRUCTIONS = 22, 10
-"""Instructions of a Cortex-M4F for each number that becomes an integer, or a real number."""
+"""Instructions of an M4 with an FPU for each number that becomes an integer, or a real number."""
 FLOAT_MAC_INSTRUCTIONS = 5
-"""Instructions of a Cortex-M4F that a multiply-accumulate of float32 takes beyond one of int8."""
+"""Instructions of an M4 with an FPU that a multiply-accumulate of float32 takes beyond one of int8."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -24,7 +24,7 @@ class FloatCost:
 
     @property
     def instructions(self) -> int:
-        """Instructions of a Cortex-M4F beyond those of int8, about."""
+        """Instructions of an M4 with an FPU beyond those of int8, about."""
         conversions = self.quantised * QUANTIZE_INSTRUCTIONS + self.dequantised * DEQUANTIZE_INSTRUCTIONS
         return conversions + self.macs * FLOAT_MAC_INSTRUCTIONS
 

@@ -116,7 +116,7 @@ def _show_float(quantized: Quantized) -> None:
         )
         click.echo(
             f"in float  {cost.quantised + cost.dequantised:,} numbers are converted, {cost.macs:,} "
-            f"multiply-accumulates: about {cost.instructions:,} instructions on a Cortex-M4F beyond int8's"
+            f"multiply-accumulates: about {cost.instructions:,} instructions beyond int8's on an M4 with an FPU"
         )
 
 

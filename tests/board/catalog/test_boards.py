@@ -48,7 +48,7 @@ def test_every_board_of_the_interface_ships() -> None:
     assert names == {
         "netduinoplus2", "stm32vldiscovery", "mps2-an385", "mps2-an386", "mps2-an500",
         "mps2-an505", "mps2-an521", "mps3-an547", "microbit", "lm3s6965evb", "host", "qemu-virt-rv32",
-        "qemu-virt-rv32-dual", "qemu-virt-rv32b", "qemu-virt-rv32f", "qemu-virt-rv32v", "hifive1",
+        "qemu-virt-rv32x2", "qemu-virt-rv32b", "qemu-virt-rv32f", "qemu-virt-rv32v", "hifive1",
     }  # fmt: skip
     assert all(
         board.name == path.stem for board, path in zip(boards(), sorted(SHIPPED.glob("*.toml")), strict=True)
