@@ -116,7 +116,8 @@ def _show_float(quantized: Quantized) -> None:
         )
         click.echo(
             f"in float  {cost.quantised + cost.dequantised:,} numbers are converted, {cost.macs:,} "
-            f"multiply-accumulates: about {cost.instructions:,} instructions beyond int8's on an M4 with an FPU"
+            f"multiply-accumulates: on an M4 with an FPU about {cost.instructions:,} instructions "
+            "beyond int8's"
         )
 
 
