@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "cg_npu.h"
+#ifdef CG_NPU_ETHOS_U_DRIVER
+#include "ethosu_driver.h"
+#endif
 
 cg_status cg_npu_run(const cg_npu_params *params, const void *const *arguments, void *scratch,
                      void *fast)
@@ -36,8 +39,6 @@ cg_status cg_npu_run(const cg_npu_params *params, const void *const *arguments, 
 }
 
 #ifdef CG_NPU_ETHOS_U_DRIVER
-#include "ethosu_driver.h"
-
 cg_status cg_npu_invoke(const void *stream, size_t stream_bytes, void *const bases[CG_NPU_BASES],
                         const size_t sizes[CG_NPU_BASES])
 {
