@@ -37,7 +37,7 @@ def test_code_is_compiled_for_all_and_linked_for_letters(features: str, compiled
 
 def test_words_for_the_emulators_core() -> None:
     off = "s=false,h=false,d=false"
-    plain = "c=true,f=false,zba=false,zbb=false,zbkb=false,zbs=false"
+    plain = "c=true,f=true,zba=false,zbb=false,zbkb=false,zbs=false"
     assert cpu_words(_target("a c")) == ("-cpu", f"rv32,{off},{plain}")
     vectors = cpu_words(_target("a c zve32x zvl256b"))[1]
     assert "f=true" in vectors and vectors.endswith("Zve32f=true,vlen=256")

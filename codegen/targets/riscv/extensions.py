@@ -48,13 +48,14 @@ def _abi(target: Target) -> str:
 def cpu_words(target: Target) -> Words:
     """A core of QEMU without what a microcontroller lacks: no supervisor, no doubles.
 
-    QEMU runs the integers of vectors only beside vectors of floats.
+    QEMU runs the integers of vectors only beside vectors of floats. Its cores have F, used or not:
+    QEMU 10 has Zfa, which needs F, and QEMU 7 knows no Zfa to leave out.
     """
     if target.cpu not in _ANY_CORE:
         return ()
     has_vectors = "zve32x" in target.features
     flags = {name: name in target.features for name in NAMED if name != "zve32x"}
-    flags |= {"f": has_vectors or "f" in target.features, "c": "c" in target.features}
+    flags |= {"f": True, "c": "c" in target.features}
     words = [f"{name}={'true' if has else 'false'}" for name, has in sorted(flags.items())]
     if has_vectors:
         bits = [count for name, count in VECTOR_BITS.items() if name in target.features]
