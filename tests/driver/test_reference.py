@@ -332,9 +332,9 @@ def test_layers_that_vela_compiled_are_ruled_by_no_engine(capsys: pytest.Capture
     """Outputs that were not the expected ones were said to be right where they are tflite-runtime's."""
     path = written(pooled_by_npu(), "pooled_vela.tflite")
     assert ruling_of(Path(path).read_bytes()).engines == {"ethos-u": NPU_MODEL, "NEG int8": TFLITE_RUNTIME}
-    found = judged(path)
-    assert found.reference.kind == "numpy"
-    assert found.reference.reason == f"no engine runs what Vela compiled: {NPU_MODEL} computes the reference"
+    run = judged(path)
+    assert run.reference.kind == "numpy"
+    assert run.reference.reason == f"no engine runs what Vela compiled: {NPU_MODEL} computes the reference"
     np.savez("wrong.npz", y0=np.full((1, 2, 2, 16), 77, np.int8))
     assert call("run", path, "--board", "host", "--expect", "wrong.npz") == 7
     words = "tflite-runtime's reference kernels, of ethos-u those of the functional model of the NPU; "
