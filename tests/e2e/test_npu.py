@@ -234,7 +234,7 @@ int ethosu_invoke_v3(struct ethosu_driver *drv, const void *custom_data_ptr, con
 CALLER = """
 #include "cg_npu.h"
 #include "ethosu_driver.h"
-static int answer, stream_size;
+static int answer, length;
 static uint64_t bases[3];
 struct ethosu_driver { int free; };
 static struct ethosu_driver one = {1};
@@ -244,7 +244,7 @@ int ethosu_invoke_v3(struct ethosu_driver *drv, const void *data, const int size
                      const size_t *sizes, const int count, void *user)
 {
     (void)drv, (void)data, (void)user, (void)sizes;
-    stream_size = size;
+    length = size;
     for (int i = 0; i < count; i++) {
         bases[i] = base[i];
     }
@@ -258,7 +258,7 @@ int main(void)
     static uint8_t scratch[64];
     const cg_npu_params params = {stream, 32, constants, 16, 64, 0, 0, 0, 0};
     const int ran = cg_npu_run(&params, 0, scratch, 0);
-    const int right = stream_size == 32 && bases[0] == (uintptr_t)constants && bases[1] == (uintptr_t)scratch &&
+    const int right = length == 32 && bases[0] == (uintptr_t)constants && bases[1] == (uintptr_t)scratch &&
                       bases[2] == (uintptr_t)scratch && one.free;
     answer = -1;
     const int failed = cg_npu_run(&params, 0, scratch, 0);
