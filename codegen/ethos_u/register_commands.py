@@ -105,6 +105,11 @@ def extents(stream: NDArray[np.uint32]) -> dict[int, int]:
     return ends
 
 
+def leaves_in_front(stream: NDArray[np.uint32]) -> bool:
+    """True if an operation accesses bytes in front of a region: a stride or an address is negative."""
+    return any(access.start < 0 for operation in operations(stream) for access in operation.accesses)
+
+
 def last_element(stream: NDArray[np.uint32], region: int) -> int:
     """First byte of a region behind every element that the stream accesses there."""
     accesses = (access for operation in operations(stream) for access in operation.accesses)

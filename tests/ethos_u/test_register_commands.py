@@ -1,6 +1,14 @@
 """Bytes that command streams access, by hand: bounds of tensors, padding of channels, values of nobody."""
 
-from codegen.ethos_u.register_commands import SCRATCH, extents, last_element, left_by_others, macs, operations
+from codegen.ethos_u.register_commands import (
+    SCRATCH,
+    extents,
+    last_element,
+    leaves_in_front,
+    left_by_others,
+    macs,
+    operations,
+)
 from tests.ethos_u import streams
 
 SHAPE, HALF = (4, 4, 5), (2, 2, 5)
@@ -43,6 +51,14 @@ def test_bytes_that_nothing_wrote_are_told() -> None:
     assert left_by_others(words, SCRATCH, [(0, 80)], [(96, 116)]) is None
     assert left_by_others(words, SCRATCH, [(0, 64)], []) == (0, 80)
     assert left_by_others(words, SCRATCH, [(0, 80)], [(200, 220)]) == (200, 220)
+
+
+def test_bytes_in_front_of_a_region_are_told() -> None:
+    """A damaged file whose rows ran backwards beyond the scratch ended the import with an IndexError."""
+    backwards = streams.long(0x004 + 1, 0xFFFF_FF00, 0xFFFF)
+    words = streams.stream(*_pool(0, 96)[:-1], backwards, [0x005])
+    assert leaves_in_front(words)
+    assert not leaves_in_front(streams.stream(*_pool(0, 96)))
 
 
 def test_macs_are_weights_by_pixels() -> None:

@@ -15,6 +15,7 @@ from codegen.ethos_u.register_commands import (
     ByteRanges,
     extents,
     last_element,
+    leaves_in_front,
     left_by_others,
     macs,
 )
@@ -55,11 +56,13 @@ def npu_layers(site: Site) -> tuple[Translated, ...]:
     stated = site.extent(2)
     if not stated:
         raise Refused("E316", "its scratch has no bytes", AGAIN)
-    if ends.get(SCRATCH, 0) > stated or any(at < 0 or at + type_.size_bytes > stated for at, type_ in values):
+    leaves = ends.get(SCRATCH, 0) > stated or leaves_in_front(commands.stream)
+    if leaves or any(at < 0 or at + type_.size_bytes > stated for at, type_ in values):
         raise Refused("E316", f"its values or commands leave the scratch of {stated} bytes", AGAIN)
     ends_of_values = [at + type_.size_bytes for at, type_ in values]
     planned = _planned(max(ends.get(SCRATCH, 0), *ends_of_values))
     touched = max(last_element(commands.stream, SCRATCH), *ends_of_values)
+    fast_bytes = _planned(ends.get(FAST_SCRATCH, 0))
     bytes_of = [(at, at + type_.size_bytes) for at, type_ in values]
     _need_whole(commands.stream, bytes_of[: len(args)], bytes_of[len(args) :])
     has_fast = inputs[3] != inputs[2] and FAST_SCRATCH in ends
@@ -74,7 +77,7 @@ def npu_layers(site: Site) -> tuple[Translated, ...]:
             device=commands.device,
             scratch_bytes=planned,
             tail_bytes=planned - touched,
-            fast_bytes=_planned(ends[FAST_SCRATCH]) if has_fast else 0,
+            fast_bytes=fast_bytes if has_fast else 0,
             offsets=offsets,
             macs=macs(commands.stream),
         ),
