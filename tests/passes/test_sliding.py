@@ -5,6 +5,7 @@ import pytest
 from codegen.ir import DType, Module, Var
 from codegen.ir.verify import verify
 from codegen.passes.sliding import CannotSlide, Sliding, SlidingInput, slid
+from codegen.passes.sliding.demand import Keep, demand
 from codegen.passes.sliding.movement import Movement
 from tests.passes.sliding import STREAMS, differences, frames, imu, random_network, spotter, tcn
 
@@ -79,6 +80,23 @@ def test_state_is_traded_for_work() -> None:
     price, size = min((work**2 * (largest + size), size) for size, work in points)
     assert price < largest + least.state_bytes and slid(module, window, "balanced").state_bytes == size
     assert slid(module, window, "speed", 1).state_bytes == least.state_bytes
+
+
+def test_the_newest_rows_alone_are_kept() -> None:
+    """Padding touches rows at both ends. With the newest run as state the old end is computed again."""
+    window = SlidingInput(name="x", axis=1, step=2, rows=24)
+    function = spotter(DType.INT8).main
+    movement = Movement(function, window)
+    conv = function.body[0].var.name
+    keep = {"x": Keep.ALL, function.body[2].var.name: Keep.ALL}
+    rows = {extent: demand(function, movement, {**keep, conv: extent})[conv] for extent in Keep}
+    run = movement.kept_run(function.body[0].var)
+    assert run is not None
+    every, newest = rows[Keep.ALL], rows[Keep.NEWEST]
+    assert every.kept is not None and newest.kept is not None
+    assert run[0] <= every.kept[0] < newest.kept[0] and newest.kept[1] == every.kept[1]
+    assert every.computed[-1] == newest.computed[-1]
+    assert newest.computed[0][1] > every.computed[0][1]
 
 
 def test_rows_of_padding_are_not_kept() -> None:

@@ -136,6 +136,10 @@ def window_report(sliding: Sliding | None) -> dict[str, object] | None:
     }
 
 
+_FEW_TRADES = 4
+"""So many ways with less state are printed, or one more; report.json has all."""
+
+
 def window_lines(sliding: Sliding | None) -> list[str]:
     """Lines on work that a sliding window saves, its state, and steps that are computed whole."""
     if sliding is None:
@@ -151,7 +155,8 @@ def window_lines(sliding: Sliding | None) -> list[str]:
         f"{size:,} bytes {100 * work:.0f} %" for size, work in sliding.trades if size < sliding.state_bytes
     ]
     if smaller:
-        lines.append(f"          with less state: {', '.join(smaller)} of the work")
+        some = smaller[:-1][:: -(-len(smaller) // _FEW_TRADES)]
+        lines.append(f"          with less state: {', '.join([*some, smaller[-1]])} of the work")
     if sliding.keeps_nothing:
         lines.append("          no layer's rows can be kept: only the input's are")
     lines += [f"          whole: {stop.where}, {stop.reason} ({stop.macs:,})" for stop in sliding.stops]

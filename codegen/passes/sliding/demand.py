@@ -1,11 +1,13 @@
 """Which rows of each value a call computes, and which it has from earlier calls.
 
 Backwards from the results, which are whole: rows that are computed demand rows of the arguments. Of a value
-that is kept, demanded rows that have moved come from state; all from the first of these on pass through it.
+that is kept, demanded rows that have moved come from state. Rows enter a state at its end and move to its
+front, so it holds all from the first of these on.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from enum import Enum
 
 import numpy as np
 
@@ -14,6 +16,15 @@ from codegen.passes.sliding.movement import Movement, Rows, Track, demanded_rows
 
 Span = tuple[int, int]
 """Rows `[start, stop)`."""
+
+
+class Keep(Enum):
+    """Which demanded rows of a value come from state; a call computes the others again."""
+
+    ALL = "all that have moved"
+    NEWEST = "their last run"
+    """The two ends of a window are demanded where padding touches rows: at its new end few rows are state, at
+    its old end all between would have to be."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,7 +44,7 @@ def held_rows(kept: Span, track: Track) -> int:
     return count if track.lag == 1 else ((frames - 1) * track.lag + 1) * track.moved
 
 
-def demand(function: Function, movement: Movement, keep: frozenset[str]) -> Mapping[str, Demand]:
+def demand(function: Function, movement: Movement, keep: Mapping[str, Keep]) -> Mapping[str, Demand]:
     """For each value that follows the window: its rows. `keep`: values that may have state."""
     demanded: dict[str, Rows] = {name: np.zeros(movement.rows(name), np.bool_) for name in movement.tracks}
     chosen: dict[str, Demand] = {}
@@ -83,11 +94,13 @@ def _want(let: Let, movement: Movement, span: Span, demanded: Mapping[str, Rows]
             demanded[arg.name][start_row:end] = True
 
 
-def _demand(var: Var, movement: Movement, demanded: Rows, keep: frozenset[str]) -> Demand:
+def _demand(var: Var, movement: Movement, demanded: Rows, keep: Mapping[str, Keep]) -> Demand:
     run = movement.kept_run(var) if var.name in keep else None
     moving = np.flatnonzero(demanded[run[0] : run[1]]) if run is not None else np.empty(0, np.intp)
     if run is None or not moving.size:
         return Demand(computed=_runs(demanded))
+    if keep[var.name] is Keep.NEWEST:
+        moving = moving[np.flatnonzero(np.diff(moving, prepend=-2) > 1)[-1] :]
     start, stop = run[0] + int(moving[0]), run[1]
     entering = stop + movement.tracks[var.name].moved
     computed = demanded.copy()

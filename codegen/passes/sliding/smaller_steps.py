@@ -26,6 +26,9 @@ class _RowPiece:
     var: Var
     skipped: int = 0
     """Rows at the front of the variable that are none of the value's: they may have been padding."""
+    frame: int = 1
+    lag: int = 1
+    """Frames of `frame` rows take turns in the variable: every `lag`-th is the value's, others of its phases."""
 
 
 def rewrite(module: Module, movement: Movement, chosen: Mapping[str, Demand]) -> Module:
@@ -138,22 +141,24 @@ class _Rewriting:
         shift = Call(op=SHIFT, args=(old, entering), attrs=Attrs())
         self._body.append(Let(var=new, call=shift, source=source))
         self._states.append((old, new))
-        window = new if lag == 1 else self._every(new, track.axis, lag, moved, frames)
         skipped = 0 if lag == 1 else frames * moved - count
-        piece = _RowPiece(start=start, stop=stop + moved, var=window, skipped=skipped)
+        piece = _RowPiece(start=start, stop=stop + moved, var=new, skipped=skipped, frame=moved, lag=lag)
         self._pieces[var.name].insert(0, piece)
 
-    def _every(self, window: Var, axis: int, lag: int, moved: int, frames: int) -> Var:
-        """Every `lag`-th frame of `moved` rows: the value's own rows among those of several phases."""
+    def _phase(self, piece: _RowPiece, axis: int, start: int, stop: int) -> _RowPiece:
+        """The frames that hold rows `[start, stop)` of a piece, without those of other phases."""
+        window, frame, lag = piece.var, piece.frame, piece.lag
+        at = start - piece.start + piece.skipped
+        begin, end = at // frame, -(-(stop - piece.start + piece.skipped) // frame)
         shape = window.type.shape
-        row = moved * prod(shape[axis + 1 :])
-        held = shape[axis] // moved
-        flat = self._add(window, (held, row), RESHAPE, ReshapeAttrs(shape=(held, row)))
-        counts = (frames, row)
-        attrs = StridedSliceAttrs(begins=(0, 0), strides=(lag, 1), counts=counts, shape=counts)
+        row = frame * prod(shape[axis + 1 :])
+        held, counts = (shape[axis] // frame, row), (end - begin, row)
+        flat = self._add(window, held, RESHAPE, ReshapeAttrs(shape=held))
+        attrs = StridedSliceAttrs(begins=(begin * lag, 0), strides=(lag, 1), counts=counts, shape=counts)
         phase = self._add(flat, counts, STRIDED_SLICE, attrs)
-        shape = with_extent(shape, axis, frames * moved)
-        return self._add(phase, shape, RESHAPE, ReshapeAttrs(shape=shape))
+        shape = with_extent(shape, axis, counts[0] * frame)
+        rows = self._add(phase, shape, RESHAPE, ReshapeAttrs(shape=shape))
+        return _RowPiece(start=start, stop=stop, var=rows, skipped=at - begin * frame)
 
     # ---- rows ------------------------------------------------------------------------------
 
@@ -179,7 +184,9 @@ class _Rewriting:
         return max(pieces, key=lambda piece: piece.stop)
 
     def _cut(self, piece: _RowPiece, axis: int, start: int, stop: int) -> Var:
-        if (piece.start, piece.stop, piece.skipped) == (start, stop, 0):
+        if piece.lag > 1:
+            piece = self._phase(piece, axis, start, stop)
+        if with_extent(piece.var.type.shape, axis, stop - start) == piece.var.type.shape:
             return piece.var
         shape = with_extent(piece.var.type.shape, axis, stop - start)
         begins = with_extent((0,) * len(shape), axis, start - piece.start + piece.skipped)

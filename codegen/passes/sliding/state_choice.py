@@ -1,20 +1,26 @@
 """Which values keep rows of earlier calls: a trade of state (RAM) against work (instructions).
 
-All sets of few values are tried. Of more values one goes at a time, the one whose rows cost least to compute
-again for a byte of state. Points that need more state and more work than another one are left out.
+Of a value all demanded rows are state, or the newest run of them, or none. All mixtures of few values are
+tried. Of more values one at a time has less, the one whose rows cost least to compute again for a byte of
+state. Points that need more state and more work than another one are left out.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import product
 from math import prod
 
 from codegen.ir import Function, Var
-from codegen.passes.sliding.demand import Demand, demand, held_rows
+from codegen.passes.sliding.demand import Demand, Keep, demand, held_rows
 from codegen.passes.sliding.movement import Movement
 
-MOST_TRIED = 8
-"""Values of which every set is tried."""
+MOST_TRIED = 5
+"""Values of which every mixture is tried."""
+_EXTENTS = (Keep.ALL, Keep.NEWEST, None)
+"""From the most state of a value to none."""
+
+Keeping = Mapping[str, Keep]
+"""Values that may have state, and how much of it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -26,26 +32,23 @@ class StatePoint:
     """Multiply-accumulates and computed elements of a call, about."""
     state_bytes: int
 
-    @property
-    def keepers(self) -> frozenset[str]:
-        """Values with state."""
-        return frozenset(name for name, demand_of in self.rows.items() if demand_of.kept is not None)
+    keeping: Keeping
+    """The choice that this is."""
 
 
 def trade(
     function: Function, movement: Movement, keepable: frozenset[str], kept: str
 ) -> tuple[StatePoint, ...]:
     """Points with ever less state and more work; `kept`: the input, whose rows nobody else has."""
-    point = _point(function, movement, keepable)
-    values = sorted(point.keepers - {kept})
+    point = _point(function, movement, dict.fromkeys(keepable, Keep.ALL))
+    values = sorted(name for name, rows in point.rows.items() if rows.kept is not None and name != kept)
     if len(values) <= MOST_TRIED:
-        sets = (frozenset(names) for count in range(len(values) + 1) for names in combinations(values, count))
-        return _front([point, *(_point(function, movement, names | {kept}) for names in sets)])
+        mixtures = product(_EXTENTS, repeat=len(values))
+        return _front(
+            [_point(function, movement, _with_input(values, mixture, kept)) for mixture in mixtures]
+        )
     points = [point]
-    while point.keepers - {kept}:
-        fewer = [
-            _point(function, movement, point.keepers - {name}) for name in sorted(point.keepers - {kept})
-        ]
+    while fewer := [_point(function, movement, keeping) for keeping in _with_less(point.keeping, values)]:
         point = min(fewer, key=_price_beside(point))
         points.append(point)
     return _front(points)
@@ -57,12 +60,12 @@ def choose(
     """The point for `--optimize`: least work (speed), least state (size), or what work squared times RAM says
     (balanced: two percent more RAM for one percent less work). `base_bytes`: RAM without state, about.
 
-    With `most_state_bytes` only points within it count, or the one with least state.
+    With `most_state_bytes` RAM is short: the least work within it, or the least state.
     """
     fitting = [point for point in points if most_state_bytes is None or point.state_bytes <= most_state_bytes]
     if optimize == "size" or not fitting:
         return min(points, key=lambda point: (point.state_bytes, point.work))
-    if optimize == "speed":
+    if optimize == "speed" or most_state_bytes is not None:
         return min(fitting, key=lambda point: (point.work, point.state_bytes))
     return min(fitting, key=lambda point: point.work**2 * (base_bytes + point.state_bytes))
 
@@ -70,6 +73,20 @@ def choose(
 def largest_value_bytes(function: Function) -> int:
     """RAM that the network needs at least, about: its largest value."""
     return max((var.type.size_bytes for var in function.variables()), default=0)
+
+
+def _with_input(values: Sequence[str], mixture: Sequence[Keep | None], kept: str) -> Keeping:
+    keeping = {name: extent for name, extent in zip(values, mixture, strict=True) if extent is not None}
+    return {**keeping, kept: Keep.ALL}
+
+
+def _with_less(keeping: Keeping, values: Sequence[str]) -> Iterator[Keeping]:
+    """Choices in which one of the values has less state, or none."""
+    for name in values:
+        if keeping.get(name) is Keep.ALL:
+            yield {**keeping, name: Keep.NEWEST}
+        if name in keeping:
+            yield {kept: extent for kept, extent in keeping.items() if kept != name}
 
 
 def _price_beside(point: StatePoint) -> Callable[[StatePoint], float]:
@@ -82,8 +99,8 @@ def _price_beside(point: StatePoint) -> Callable[[StatePoint], float]:
     return price
 
 
-def _point(function: Function, movement: Movement, keep: frozenset[str]) -> StatePoint:
-    rows = demand(function, movement, keep)
+def _point(function: Function, movement: Movement, keeping: Keeping) -> StatePoint:
+    rows = demand(function, movement, keeping)
     work = 0.0
     for let in function.body:
         share = 1.0
@@ -94,7 +111,7 @@ def _point(function: Function, movement: Movement, keep: frozenset[str]) -> Stat
     state = sum(
         _state_bytes(var, movement, rows[var.name]) for var in function.variables() if var.name in rows
     )
-    return StatePoint(rows=rows, work=work, state_bytes=state)
+    return StatePoint(rows=rows, work=work, state_bytes=state, keeping=keeping)
 
 
 def _state_bytes(var: Var, movement: Movement, demand_of: Demand) -> int:
