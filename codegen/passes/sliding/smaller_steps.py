@@ -28,7 +28,7 @@ class _RowPiece:
     """Rows at the front of the variable that are none of the value's: they may have been padding."""
     frame: int = 1
     lag: int = 1
-    """Frames of `frame` rows take turns in the variable: every `lag`-th is the value's, others of its phases."""
+    """Every `lag`-th frame of `frame` rows is the value's; between lie other phases of it."""
 
 
 def rewrite(module: Module, movement: Movement, chosen: Mapping[str, Demand]) -> Module:
