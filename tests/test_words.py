@@ -41,6 +41,7 @@ CLEAN = (
 """Rooms and modules of `codegen/` without one such note."""
 
 _RIDDLE = re.compile(r"(What|Of|Where|As|See|Those|The same|Whether)\b")
+_RIDDLE_OF_C = re.compile(r"(?:/\*|@)[ \n*]+(?:What|Of|Where|As|See|Those|The same|Whether)\b.*")
 _FILLERS = {"found", "each", "own", "theirs", "wanted", "given"}
 
 
@@ -138,6 +139,18 @@ def test_no_more_notes_hide_their_subject() -> None:
     """ "Of a step: what it reads." is understood by nobody who lands there by a search."""
     counts = {path: len(riddles(tree)) for path, tree in trees().items()}
     assert sum(counts.values()) <= MOST_RIDDLES, {path: count for path, count in counts.items() if count}
+
+
+def test_notes_of_c_name_their_subject() -> None:
+    """ "The same." above a macro is a riddle in the folder that a user reads."""
+    left = {
+        f"{path.relative_to(ROOT)}: {match.group()}"
+        for folder in ("runtime_c", "templates")
+        for path in (ROOT / folder).rglob("*.*")
+        if path.suffix in (".c", ".h", ".inc", ".S", ".j2")
+        for match in _RIDDLE_OF_C.finditer(path.read_text(encoding="utf-8"))
+    }
+    assert left == set()
 
 
 def test_no_more_names_say_nothing() -> None:

@@ -235,7 +235,8 @@ static void open_for(const cg_bench_model *model)
     cg_mpu_limit_stack(address_of(cg_board.stack_start));
 }
 
-/* The same on core 1, whose stack is painted last: what it did just now left marks there. */
+/* Close memory on core 1 too, whose stack is painted last: what it did just now left marks there.
+ */
 static void protect_core1(void)
 {
     if (cg_board.core1 != NULL) {

@@ -101,7 +101,7 @@ static int32_t tile_of(int32_t count)
     return (count > 2) ? 4 : count;
 }
 
-/* Where `count` pixels are widened to: at the end of the workspace, so that its end is used. */
+/* Place for `count` widened pixels: at the end of the workspace, so that its end is used. */
 static int32_t *place_tile(conv_layer *layer, int32_t count)
 {
     const int32_t fewer = layer->weights->tile - tile_of(count);
@@ -179,7 +179,7 @@ static void widen(const int8_t *source, int32_t step, int32_t count, int32_t *pi
     }
 }
 
-/* The same byte by byte, of the image or a patch. */
+/* Widens a window byte by byte, from the image or a patch. */
 static void widen_bytes(const conv_layer *layer, const int8_t *source, const int16_t *offsets,
                         int32_t count, int32_t *pixels)
 {
@@ -223,7 +223,7 @@ APART static void widen_inside(const conv_layer *layer, int32_t x, int32_t count
     }
 }
 
-/* Where the values of a window lie in the lines of a ring, seen from its first one. */
+/* Finds the values of a window in the lines of a ring, seen from its first one. */
 static void find_offsets(const conv_layer *layer)
 {
     const cg_conv_row *const row = &layer->row;

@@ -177,7 +177,7 @@ __attribute__((noinline)) static void copy_plain(const conv_state *state, const 
     }
 }
 
-/* Where the plain window of column x begins. */
+/* Begin of the plain window of column x. */
 static const int8_t *plain_window(const conv_state *state, int32_t x)
 {
     const cg_window *const window = &state->params->window;

@@ -31,7 +31,7 @@ typedef struct {
     int8_t *output; /* of the first pixel */
 } conv_layer;
 
-/* Where the values of a tile go: those of three pixels to the end, so that it is used. */
+/* Place of the values of a tile: those of three pixels to the end, so that it is used. */
 static int32_t *values_of(const conv_layer *layer, int32_t size)
 {
     return &layer->workspace[(size == TILE) ? 0 : (2 * layer->params->products.values)];
@@ -63,7 +63,7 @@ static int32_t tile_size(int32_t left)
     return (left >= TILE) ? TILE : HALF;
 }
 
-/* Where results of three pixels go, the first `missing` of which are there once more. */
+/* Sets where results of three pixels go, the first `missing` of which are there once more. */
 static void place_half(conv_layer *layer, int32_t missing)
 {
     int8_t *output = layer->output;

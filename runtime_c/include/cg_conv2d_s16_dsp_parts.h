@@ -11,7 +11,7 @@
 #include "cg_conv_s16_dsp.h"
 #include "cg_kernel_parts.h"
 
-/* Where values go: pairs of them, `pitch` words apart (4: one of four pixels; 1: a pixel alone). */
+/* Place for pairs of values, `pitch` words apart (4: one of four pixels; 1: a pixel alone). */
 typedef struct {
     cg_s32 *to;
     int32_t pitch;

@@ -17,7 +17,7 @@
 #define CG_DOT(sum, x, w, n, layout) cg_dot_s8(sum, x, w, n)
 #endif
 
-/* Where taps lie in memory. Without dilation and groups, taps of a row are one run of elements. */
+/* Places of taps in memory. Without dilation and groups, taps of a row are one run of elements. */
 typedef struct {
     int32_t channels; /* input channels of a group */
     int32_t row_taps; /* weights of one row of taps */

@@ -38,7 +38,7 @@ typedef struct {
 } cg_conv_weights_dsp;
 
 /*
- * Where in.c % 4 != 0 windows are read byte by byte, groups of four values in the order 0 2 1 3, by
+ * If in.c % 4 != 0, windows are read byte by byte, groups of four values in the order 0 2 1 3, by
  * tables that say how far each value lies behind the first one. Windows that reach into the padding
  * are copied together first: a patch of kernel_h lines, of cg_patch_line_dsp() bytes each.
  */
@@ -63,14 +63,14 @@ void cg_conv2d_s8_dsp(const cg_conv_params *params, const cg_conv_weights_dsp *w
 void cg_conv2d_s8_dsp_row(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
                           void *workspace, const cg_rows *input, int8_t *output, int32_t y,
                           int32_t x_start, int32_t x_stop);
-/* The same of a window and strides of 1, in.c % 4 == 0, a result as large as the image. */
+/* Convolution with a window and strides of 1, in.c % 4 == 0, a result as large as the image. */
 void cg_conv2d_s8_dsp_pointwise(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
                                 void *workspace, const int8_t *input, int8_t *output);
 
 /*
- * The same for tiles of two pixels or one, and of one alone: without the code of larger ones. What
- * a function can do depends on its name and on nothing that it is compiled with, so models that
- * were built apart can be linked into one image.
+ * Convolutions in tiles of two pixels or one, and of one alone: without the code of larger ones.
+ * What a function can do depends on its name and on nothing that it is compiled with, so models
+ * that were built apart can be linked into one image.
  */
 void cg_conv2d_2_s8_dsp(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
                         void *workspace, const int8_t *input, int8_t *output);
@@ -143,16 +143,17 @@ void cg_fully_connected_widened_s8_dsp(const cg_fc_params *params, const int32_t
  */
 void cg_fully_connected_narrow_s8_dsp(const cg_fc_params *params, const int32_t *stream,
                                       const int8_t *input, int8_t *output);
-/* The same for one output (out_len is 1): 1.75 instructions a multiply-accumulate for 2.5. */
+/* Fully connected layer of one output (out_len is 1): 1.75 instructions a multiply-accumulate
+ * for 2.5. */
 void cg_fully_connected_single_s8_dsp(const cg_fc_params *params, const int32_t *stream,
                                       const int8_t *input, int8_t *output);
 
 /*
- * The same by a joined stream, which takes fewer instructions: the sum of x * (256 b + a) less that
- * of x * a is 256 times that of x * b, and the first takes the words as they are. In the stream of
- * a pair, b of each weight is one less where a is negative, so that a half of a word is 256 b + a,
- * and the bias of b is 256 times it plus that of a. No b is -128 where a is negative, and no sum of
- * b leaves [-2^23, 2^23).
+ * Fully connected layer by a joined stream, which takes fewer instructions: the sum of x * (256 b +
+ * a) less that of x * a is 256 times that of x * b, and the first takes the words as they are. In
+ * the stream of a pair, b of each weight is one less where a is negative, so that a half of a word
+ * is 256 b + a, and the bias of b is 256 times it plus that of a. No b is -128 where a is negative,
+ * and no sum of b leaves [-2^23, 2^23).
  */
 void cg_conv2d_joined_s8_dsp(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
                              void *workspace, const int8_t *input, int8_t *output);
@@ -207,8 +208,8 @@ void cg_fully_connected_narrow_joined_s8_dsp(const cg_fc_params *params, const i
                                              const int8_t *input, int8_t *output);
 
 /*
- * The same, rounded as ONNX does: rint(float32(sum) * scale) + zero, on cores that have an FPU too.
- * The stream's multipliers are float32, its shifts say only where an activation clamps.
+ * Convolution rounded as ONNX does: rint(float32(sum) * scale) + zero, on cores that have an FPU
+ * too. The stream's multipliers are float32, its shifts say only where an activation clamps.
  */
 void cg_qlinear_conv2d_s8_dsp(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
                               void *workspace, const int8_t *input, int8_t *output);

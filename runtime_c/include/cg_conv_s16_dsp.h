@@ -37,7 +37,7 @@ void cg_fully_connected_s16_dsp(const cg_fc_params *params, const int32_t *strea
                                 const cg_s16 *input, cg_s16 *output);
 
 /*
- * The same, rounded as ONNX does, on cores with an FPU too: bit-equal to cg_qlinear_conv2d_s16 and
+ * Layers rounded as ONNX does, on cores with an FPU too: bit-equal to cg_qlinear_conv2d_s16 and
  * cg_qlinear_fully_connected_s16 where 32 bits hold the sums. The zero point of the image is in the
  * biases; taps in the padding read it. `stream` has float32 scales in place of multipliers
  * and zeros in place of shifts.

@@ -53,7 +53,7 @@ static void copy_words(int8_t *to, const int8_t *from, int32_t step, int32_t col
     }
 }
 
-/* The same of up to four channels, byte by byte. */
+/* Copies up to four channels byte by byte. */
 static void copy_bytes(int8_t *to, const int8_t *from, int32_t step, int32_t columns,
                        int32_t channels)
 {

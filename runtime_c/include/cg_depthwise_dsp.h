@@ -47,8 +47,8 @@ void cg_depthwise3x3_s8_dsp(const cg_dw3x3_params *params, void *workspace, cons
                             int8_t *output);
 
 /*
- * The same, two result rows at a time, the result replaces its image: one output pixel an input
- * pixel, a band as wide as the image. The workspace holds four rows.
+ * 3x3 depthwise, two result rows at a time, whose result replaces its image: one output pixel an
+ * input pixel, a band as wide as the image. The workspace holds four rows.
  */
 void cg_depthwise3x3_in_place_s8_dsp(const cg_dw3x3_params *params, void *workspace, int8_t *image);
 
@@ -64,7 +64,7 @@ void cg_depthwise3x3_s8_dsp_row(const cg_dw3x3_params *params, void *workspace,
                                 const cg_rows *input, int8_t *output, int32_t y, int32_t x_start,
                                 int32_t x_stop);
 
-/* The same where the zero point is -128, the least result: an instruction less a result. */
+/* 3x3 depthwise for zero point -128, the least result: an instruction less a result. */
 void cg_depthwise3x3_least_s8_dsp(const cg_dw3x3_params *params, void *workspace,
                                   const int8_t *input, int8_t *output);
 void cg_depthwise3x3_least_in_place_s8_dsp(const cg_dw3x3_params *params, void *workspace,
@@ -76,7 +76,7 @@ void cg_depthwise3x3_least_s8_dsp_row(const cg_dw3x3_params *params, void *works
                                       int32_t x_start, int32_t x_stop);
 
 /*
- * The same with int4 weights, also where the zero point is -128. Words of four channels: biases and
+ * 3x3 depthwise with int4 weights, also for zero point -128. Words of four channels: biases and
  * multipliers as above, of each channel the first eight weights in nibbles (the first one lowest),
  * the right shifts less one in bytes, the ninth weights in nibbles.
  */
@@ -101,8 +101,8 @@ void cg_depthwise3x3_least_s4_dsp_row(const cg_dw3x3_params *params, void *works
                                       int32_t x_start, int32_t x_stop);
 
 /*
- * The same, rounded as ONNX does: rint(float32(sum) * scale) + zero, on cores that have an FPU too.
- * Words of a channel: weights and bias are not doubled, the multiplier is a float32, the shift
+ * 3x3 depthwise rounded as ONNX does: rint(float32(sum) * scale) + zero, on cores that have an FPU
+ * too. Words of a channel: weights and bias are not doubled, the multiplier is a float32, the shift
  * counts for nothing.
  */
 void cg_qlinear_depthwise3x3_s8_dsp(const cg_dw3x3_params *params, void *workspace,
@@ -126,7 +126,7 @@ void cg_depthwise_plane_s8_dsp(const cg_dw3x3_params *params, void *workspace, c
 void cg_depthwise_plane_s8_dsp_row(const cg_dw3x3_params *params, void *workspace,
                                    const cg_rows *input, int8_t *output, int32_t y, int32_t x_start,
                                    int32_t x_stop);
-/* The same where the zero point is -128. */
+/* Depthwise by planes for zero point -128. */
 void cg_depthwise_plane_least_s8_dsp(const cg_dw3x3_params *params, void *workspace,
                                      const int8_t *input, int8_t *output);
 void cg_depthwise_plane_least_s8_dsp_row(const cg_dw3x3_params *params, void *workspace,
@@ -185,8 +185,8 @@ void cg_depthwise_taps_s8_dsp_row(const cg_dw_taps_params *params, const cg_rows
                                   int8_t *output, int32_t y, int32_t x_start, int32_t x_stop);
 
 /*
- * The same, rounded as ONNX does, on cores that have an FPU too. Words: weights and bias are not
- * doubled, the multiplier is a float32, the shift 1.
+ * Depthwise tap by tap, rounded as ONNX does, on cores that have an FPU too. Words: weights and
+ * bias are not doubled, the multiplier is a float32, the shift 1.
  */
 void cg_qlinear_depthwise_taps_s8_dsp(const cg_dw_taps_params *params, const int8_t *input,
                                       int8_t *output);
@@ -195,7 +195,7 @@ void cg_qlinear_depthwise_taps_s8_dsp_row(const cg_dw_taps_params *params, const
                                           int32_t x_stop);
 
 /*
- * The same for nine taps and C % 4 == 0, weights as int8, rounded as TFLite does. weights: per
+ * Depthwise of nine taps and C % 4 == 0, weights as int8, rounded as TFLite does. weights: per
  * group of four channels four biases (bias - in_zero * sum(w)), per two taps a and b {c0 a, c1 a,
  * c0 b, c1 b} and {c2 a, c3 a, c2 b, c3 b} (bytes, lowest address first), the ninth tap of each
  * channel, four 2 * multiplier modulo 2^32, the right shift of each channel (1 to 31) in a byte.
@@ -206,9 +206,10 @@ void cg_depthwise_narrow_s8_dsp_row(const cg_dw_taps_params *params, const cg_ro
                                     int8_t *output, int32_t y, int32_t x_start, int32_t x_stop);
 
 /*
- * The same with int4 weights. weights: per group of four channels of every two taps a and b a word,
- * in nibbles of its halves: {c3 a, c2 a, c1 a, c0 a}, {c3 b, ...}, lowest first; of the ninth tap
- * {0, 0, c1, c0}, {0, 0, c3, c2}; four doubled biases; per channel multiplier and right shift.
+ * Depthwise of nine taps with int4 weights. weights: per group of four channels of every two taps a
+ * and b a word, in nibbles of its halves: {c3 a, c2 a, c1 a, c0 a}, {c3 b, ...}, lowest first; of
+ * the ninth tap {0, 0, c1, c0}, {0, 0, c3, c2}; four doubled biases; per channel multiplier and
+ * right shift.
  */
 void cg_depthwise_taps_s4_dsp(const cg_dw_taps_params *params, const int8_t *input, int8_t *output);
 void cg_depthwise_taps_s4_dsp_row(const cg_dw_taps_params *params, const cg_rows *input,
@@ -275,7 +276,7 @@ void cg_dw7x7_s8_dsp(const cg_dw_job *job, const void *planes, const int32_t *ch
 /* CG_DW3X3_WORDS of each of four channels: depthwise3x3_widen_s4_dsp.S. */
 void cg_dw3x3_widen_s4_dsp(const int32_t *packed, int32_t *channels);
 
-/* The same where the zero point is the least result: depthwise3x3_least_parts_dsp.S. */
+/* Six pixels of a plane whose zero point is the least result: depthwise3x3_least_parts_dsp.S. */
 void cg_dw3x3_least_s8_dsp_plane6(const cg_dw_job *job, const void *planes, const int32_t *channels,
                                   int8_t *output);
 void cg_dw3x3_least_s8_dsp_plane4(const cg_dw_job *job, const void *planes, const int32_t *channels,
@@ -285,7 +286,7 @@ void cg_dw3x3_least_s8_dsp_line1(const cg_dw_job *job, const void *planes, const
 void cg_dw3x3_least_s8_dsp_line2(const cg_dw_job *job, const void *planes, const int32_t *channels,
                                  int8_t *output);
 
-/* The same as ONNX rounds: depthwise3x3_even_parts_dsp.S. */
+/* Six pixels of a plane, rounded as ONNX does: depthwise3x3_even_parts_dsp.S. */
 void cg_dw3x3_even_s8_dsp_plane6(const cg_dw_job *job, const void *planes, const int32_t *channels,
                                  int8_t *output);
 void cg_dw3x3_even_s8_dsp_plane4(const cg_dw_job *job, const void *planes, const int32_t *channels,
@@ -315,7 +316,7 @@ void cg_dw_taps_bytes_dsp(const cg_dw_taps *taps, const int32_t *weights, int8_t
 void cg_dw_narrow9_words_dsp(const cg_dw_taps *taps, const int32_t *weights, int8_t *output);
 void cg_dw_taps9_words_s4_dsp(const cg_dw_taps *taps, const int32_t *weights, int8_t *output);
 
-/* The same as ONNX rounds: depthwise_taps_even_parts_dsp.S. */
+/* Taps rounded as ONNX does: depthwise_taps_even_parts_dsp.S. */
 void cg_dw_taps9_words_even_dsp(const cg_dw_taps *taps, const int32_t *weights, int8_t *output);
 void cg_dw_taps9_bytes_even_dsp(const cg_dw_taps *taps, const int32_t *weights, int8_t *output);
 void cg_dw_taps_words_even_dsp(const cg_dw_taps *taps, const int32_t *weights, int8_t *output);

@@ -38,7 +38,7 @@ void cg_depthwise_taps_s16_dsp(const cg_dw_taps_s16_params *params, const cg_s16
                                cg_s16 *output);
 
 /*
- * The same, rounded as ONNX does, on cores that have an FPU too: bit-equal to
+ * Depthwise int16 rounded as ONNX does, on cores that have an FPU too: bit-equal to
  * cg_qlinear_depthwise_conv2d_s16. taps.weights: four float32 scales in place of multipliers and
  * shifts.
  */
@@ -66,7 +66,7 @@ void cg_dw_taps_words_s16_dsp(const cg_dw_taps *taps, const int32_t *weights, cg
 void cg_dw_taps_halves_s16_dsp(const cg_dw_taps *taps, const int32_t *weights, cg_s16 *output,
                                const cg_dw_limits_s16 *limits);
 
-/* The same as ONNX rounds: depthwise_taps_even_parts_s16_dsp.S. */
+/* Taps rounded as ONNX does: depthwise_taps_even_parts_s16_dsp.S. */
 void cg_dw_taps9_words_even_s16_dsp(const cg_dw_taps *taps, const int32_t *weights, cg_s16 *output,
                                     const cg_dw_limits_s16 *limits);
 void cg_dw_taps9_halves_even_s16_dsp(const cg_dw_taps *taps, const int32_t *weights, cg_s16 *output,

@@ -64,7 +64,7 @@ static inline int32_t cg_view_start(const cg_view *view, const cg_window *window
 }
 
 /*
- * Where the taps of an output row lie: the first tap row inside, then `step` bytes from one tap row
+ * Rows of taps of an output row: the first tap row inside, then `step` bytes from one tap row
  * to the next, and `ring_bytes` back in front of tap row `wrap`, where the ring begins again (a tap
  * row that there is none of where it does not).
  */
@@ -125,7 +125,7 @@ static inline cg_rows cg_all_rows(const cg_shape *shape, const int8_t *image)
     return rows;
 }
 
-/* The same of floats. */
+/* All rows of an image of floats. */
 static inline cg_rows cg_all_rows_f32(const cg_shape *shape, const cg_f32 *image)
 {
     const int32_t pixel_bytes = shape->c * (int32_t)sizeof(float);

@@ -65,7 +65,7 @@ static inline size_t cg_rows_offset(const cg_rows *rows, int32_t y, int32_t x)
     return (size_t)(line + ((x - rows->x_origin) * rows->pixel_bytes));
 }
 
-/* The same in elements of rows of floats. */
+/* Offset in elements of rows of floats. */
 static inline size_t cg_rows_offset_f32(const cg_rows *rows, int32_t y, int32_t x)
 {
     return cg_rows_offset(rows, y, x) / sizeof(float);
@@ -93,7 +93,7 @@ typedef struct {
     int32_t scale_step;
 } cg_conv_weights;
 
-/* The same of uint8, held as int8 with 128 less: a weight counts as what is stored less the zero.
+/* Weights of uint8, held as int8 with 128 less: a weight counts as what is stored less the zero.
  */
 typedef struct {
     const int8_t *weight;
@@ -137,7 +137,7 @@ void cg_conv2d_f32(const cg_conv_params_f32 *params, const cg_conv_weights_f32 *
 void cg_conv2d_f32_row(const cg_conv_params_f32 *params, const cg_conv_weights_f32 *weights,
                        const cg_rows *input, cg_f32 *output, int32_t y, int32_t x_start,
                        int32_t x_stop);
-/* The same by weights that lie as float16, each widened as it is read. */
+/* Convolution by weights that lie as float16, each widened as it is read. */
 void cg_conv2d_f32w16(const cg_conv_params_f32 *params, const cg_conv_weights_f32w16 *weights,
                       const cg_f32 *input, cg_f32 *output);
 void cg_conv2d_f32w16_row(const cg_conv_params_f32 *params, const cg_conv_weights_f32w16 *weights,
@@ -150,7 +150,7 @@ void cg_conv2d_u8_row(const cg_conv_params *params, const cg_conv_weights_u8 *we
                       const cg_rows *input, int8_t *output, int32_t y, int32_t x_start,
                       int32_t x_stop);
 
-/* The same from the last pixel to the first, channels still in order: `row_major_above`. */
+/* Convolution from the last pixel to the first, channels still in order: `row_major_above`. */
 void cg_conv2d_reverse_s8(const cg_conv_params *params, const cg_conv_weights *weights,
                           const int8_t *input, int8_t *output);
 
@@ -191,7 +191,8 @@ static inline size_t cg_depthwise_in_place_workspace_bytes(const cg_conv_params 
     return (size_t)(rows * row_len);
 }
 
-/* The same of floats; only taps inside the image are summed, as in cg_depthwise_conv2d_f32. */
+/* Depthwise on floats in place; only taps inside the image are summed, as in
+ * cg_depthwise_conv2d_f32. */
 void cg_depthwise_conv2d_in_place_f32(const cg_conv_params_f32 *params,
                                       const cg_conv_weights_f32 *weights, cg_f32 *image,
                                       void *workspace);
@@ -480,7 +481,7 @@ static inline int32_t cg_next_stage(const cg_stage *stages, const int16_t *done,
 /* output[i] = table[(uint8_t)input[i]]: any function of one int8 or uint8. In place. */
 void cg_lut_s8(const int8_t *table, const void *input, void *output, int32_t count);
 
-/* The same with a table of 256 results for each of `channels`, which take turns. In place. */
+/* Looks results up in a table of 256 for each of `channels`, which take turns. In place. */
 void cg_lut_channels_s8(const int8_t *table, int32_t channels, const void *input, void *output,
                         int32_t count);
 

@@ -312,7 +312,7 @@ void cg_lstm_s8(const cg_lstm_params *params, const uint16_t *sigmoids, const in
                 const int8_t *recurrent, const int32_t *bias, const int8_t *sequence,
                 const int8_t *state, void *gates, int8_t *output);
 /*
- * The same on int16 without zero points: scalings of sums have multipliers of 15 bits and shifts to
+ * LSTM on int16 without zero points: scalings of sums have multipliers of 15 bits and shifts to
  * the right; `bias`: by unit, by gate.
  */
 void cg_lstm_s16(const cg_lstm_params *params, const uint16_t *sigmoids, const int8_t *weights,
@@ -329,7 +329,7 @@ typedef struct {
     float clip; /* largest cell state */
 } cg_lstm_params_f32;
 
-/* The same on floats, `bias` by unit, by gate; `gates`: 16 bytes a unit. */
+/* LSTM on floats, `bias` by unit, by gate; `gates`: 16 bytes a unit. */
 void cg_lstm_f32(const cg_lstm_params_f32 *params, const float *weights, const float *recurrent,
                  const float *bias, const cg_f32 *sequence, const cg_f32 *state, void *gates,
                  cg_f32 *output);

@@ -48,7 +48,7 @@ void cg_conv2d_f32_fpu_row(const cg_conv_params_fpu *params, const float *stream
                            int32_t x_stop);
 
 /*
- * The same by weights that lie as float16, each widened as it is read. In `stream` weights are
+ * Convolution by weights that lie as float16, each widened as it is read. In `stream` weights are
  * halves, biases two of them each, the bits of a float32; in front of the bias of a channel that is
  * left, an odd number of weights is filled up to an even one.
  */

@@ -47,7 +47,7 @@ typedef struct {
     int32_t act_min;
     int32_t act_max;
     int32_t rounding; /* one of the above, the least that holds */
-    /* Of groups of two: bytes of those of whole fours of channels, if they alternate (else 0), and
+    /* For groups of two: bytes of those of whole fours of channels, if they alternate (else 0), and
      * if they do not (else 0); then from behind what is loaded of a group to the next one. */
     int32_t woven_bytes;
     int32_t apart_bytes;
@@ -229,8 +229,8 @@ void cg_depthwise_conv2d_s8_mve_row(const cg_conv_params_mve *params, const cg_d
                                     int32_t y, int32_t x_start, int32_t x_stop);
 
 /*
- * The same for windows of at most 3 rows and 3 columns that span at most 10 columns. stream: per 16
- * channels by eights, of these first channels 0 2 4 6, then 1 3 5 7: int32 biases, 12 weights a
+ * Depthwise for windows of at most 3 rows and 3 columns that span at most 10 columns. stream: per
+ * 16 channels by eights, of these first channels 0 2 4 6, then 1 3 5 7: int32 biases, 12 weights a
  * channel, column after column of four rows; then all int32 multipliers, byte shifts. What is left
  * by fours, the last ones with 0. rounding: CG_CLAMPED_MVE or CG_NARROW_MVE. stripe: pixels
  * computed together.
@@ -311,7 +311,7 @@ void cg_depthwise_in_place_s8_mve(const cg_conv_params_mve *params,
                                   int8_t *image);
 
 /*
- * The same, rounded as ONNX does, on cores with float Helium: a multiplier has the bits of a
+ * Layers rounded as ONNX does, on cores with float Helium: a multiplier has the bits of a
  * float32 scale, shift and `rounding` count for nothing.
  */
 void cg_product3_even_s8_mve(const cg_product_mve *product, const cg_group_mve *group);

@@ -134,7 +134,7 @@ typedef struct {
 /* Floats towards zero; what an integer has no room for is cut off. No overlap. */
 void cg_plain_convert(const cg_plain_convert_params *params, const void *input, void *output);
 
-/* The same, from or to float64 (CG_PLAIN_F64), which the other one does not know. No overlap. */
+/* Converts from or to float64 (CG_PLAIN_F64), which the other one does not know. No overlap. */
 void cg_plain_convert_f64(const cg_plain_convert_params *params, const void *input, void *output);
 
 /* float16 (CG_PLAIN_F16) as float32, or back, to the nearest, of two to the even. No overlap. */
@@ -157,7 +157,7 @@ typedef struct {
 void cg_plain_pair(const cg_plain_params *params, const void *lhs, const void *rhs, void *output);
 
 /*
- * The same of float64: kinds 0 to 3, 7, 8 and 14 to 16, as IEEE 754 has them. Larger and smaller:
+ * Pairs of float64: kinds 0 to 3, 7, 8 and 14 to 16, as IEEE 754 has them. Larger and smaller:
  * no number if one is none, rhs of equal ones.
  */
 void cg_plain_pair_f64(const cg_plain_params *params, const void *lhs, const void *rhs,

@@ -36,7 +36,7 @@ void cg_conv2d_s16(const cg_conv_params *params, const cg_conv_weights_s16 *weig
 void cg_conv2d_s16_part(const cg_conv_params *params, const cg_conv_weights_s16 *weights,
                         const cg_s16 *input, cg_s16 *output, int32_t y, int32_t x_start,
                         int32_t x_stop);
-/* The same from the last pixel to the first, channels still in order: `row_major_above`. */
+/* Convolution from the last pixel to the first, channels still in order: `row_major_above`. */
 void cg_conv2d_reverse_s16(const cg_conv_params *params, const cg_conv_weights_s16 *weights,
                            const cg_s16 *input, cg_s16 *output);
 

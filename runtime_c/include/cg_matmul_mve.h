@@ -20,7 +20,7 @@ extern "C" {
 void cg_batch_matmul_s8_mve(const cg_matmul_params *params, const int8_t *lhs, const int8_t *rhs,
                             void *workspace, int8_t *output);
 
-/* The same, bit-equal to cg_qlinear_batch_matmul_s8, with float Helium: `multiplier` has the bits
+/* Products bit-equal to cg_qlinear_batch_matmul_s8, with float Helium: `multiplier` has the bits
  * of a float32 scale, which is of any size; the shift counts for nothing. */
 void cg_qlinear_batch_matmul_s8_mve(const cg_matmul_params *params, const int8_t *lhs,
                                     const int8_t *rhs, void *workspace, int8_t *output);

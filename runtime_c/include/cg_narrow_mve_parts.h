@@ -22,7 +22,7 @@ static void row(const cg_conv_params_mve *params, const cg_quads_mve *layer, con
     CG_MVE_LOOP(narrow_run)(layer, &run);
 }
 
-/* Where the windows are the pixels, all of them are one row. */
+/* True if the windows are the pixels: all of them are one row. */
 static bool is_dense(const cg_window *window)
 {
     return (window->stride_h == 1) && (window->stride_w == 1);

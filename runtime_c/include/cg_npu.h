@@ -16,7 +16,7 @@ extern "C" {
 
 #define CG_NPU_BASES 3u /* constants, scratch, fast scratch */
 
-/* Where an argument lies in the scratch. */
+/* Place of an argument in the scratch. */
 typedef struct {
     int32_t offset;
     int32_t size_bytes;

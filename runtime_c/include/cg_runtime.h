@@ -234,9 +234,10 @@ void cg_stage_wait_hook(void);
 void cg_core1_main(void) __attribute__((noreturn));
 #if !defined(__arm__)
 /*
- * Of such a model's application, on cores that have no WFE and SEV. Either core calls them, at the
- * level that it runs at. The first wakes the other core, or keeps it from its next sleep. The
- * second returns once the other core has called the first since the last return, or earlier.
+ * Functions of such a model's application, on cores that have no WFE and SEV. Either core calls
+ * them, at the level that it runs at. The first wakes the other core, or keeps it from its next
+ * sleep. The second returns once the other core has called the first since the last return, or
+ * earlier.
  */
 void cg_core1_wake(void);
 void cg_core1_sleep(void);

@@ -49,7 +49,7 @@ static int32_t exp_of_difference(const cg_softmax_params *params, int32_t differ
             int32_t value = lowest;                                                                \
             if (difference >= params->diff_min) {                                                  \
                 const int32_t product = cg_high_mul(scale, exp_of_difference(params, difference)); \
-                /* Of 8 bits sums of 2^28 and more (512 equal elements) leave less than a half. */ \
+                /* 8 bits: sums of 2^28 and more (512 equal elements) leave less than a half. */   \
                 value += (exponent > 31) ? 0 : cg_rounding_shift_right(product, exponent);         \
             }                                                                                      \
             output[i] = (element)cg_clamp_s32(value, lowest, -1 - lowest);                         \

@@ -60,7 +60,7 @@
         }                                                                                          \
     }
 
-/* The same of int8, from the last pixel to the first. */
+/* Defines a loop over rows of int8, from the last pixel to the first. */
 #define CG_DEFINE_REVERSE_ROWS(name, row, declared, passed)                                        \
     void name(declared, const int8_t *input, int8_t *output)                                       \
     {                                                                                              \
@@ -110,7 +110,7 @@
         }                                                                                          \
     }
 
-/* The same from the last pixel to the first. */
+/* Defines a loop over parts from the last pixel to the first. */
 #define CG_DEFINE_REVERSE_PARTS(name, part, declared, passed)                                      \
     void name(declared, const cg_s16 *input, cg_s16 *output)                                       \
     {                                                                                              \

@@ -55,14 +55,14 @@ typedef struct {
 void cg_winograd_s8_dsp(const cg_conv_params *params, const cg_winograd_weights_dsp *weights,
                         void *workspace, const int8_t *input, int8_t *output);
 /*
- * The same by F(4x4). Workspace: 144 bytes for each channel of the image, rounded up to 4, and 896;
- * where in.c % 4 != 0 another 60 for each. Four rows by eight columns of the result at a time.
+ * Convolution by F(4x4). Workspace: 144 bytes for each channel of the image, rounded up to 4, and
+ * 896; where in.c % 4 != 0 another 60 for each. Four rows by eight columns of the result at a time.
  */
 void cg_winograd4_s8_dsp(const cg_conv_params *params, const cg_winograd_weights_dsp *weights,
                          void *workspace, const int8_t *input, int8_t *output);
 
 /*
- * The same for blocks: result rows from y on, two (F(4x4): four) or what is left, columns
+ * Convolution for blocks: result rows from y on, two (F(4x4): four) or what is left, columns
  * [x_start, x_stop). y is a multiple of as many. All windows are read before the last result is
  * written. Columns of the image beyond these windows are not read.
  */
@@ -74,8 +74,8 @@ void cg_winograd4_s8_dsp_row(const cg_conv_params *params, const cg_winograd_wei
                              int32_t y, int32_t x_start, int32_t x_stop);
 
 /*
- * The same by F(2x2) with weights that stay int8, transformed in each call. For each group of four
- * result channels, the last one filled up with zeros, `weights` holds by group of four image
+ * Convolution by F(2x2) with weights that stay int8, transformed in each call. For each group of
+ * four result channels, the last one filled up with zeros, `weights` holds by group of four image
  * channels, by result channel, the nine taps of these four; and `numbers` nine words: four times
  * 4 * bias, four multipliers, the shifts as bytes.
  */

@@ -53,7 +53,7 @@ void cg_winograd4_pixels_s8_dsp(const cg_winograd_block *block, int32_t *pixels)
 /* All results of the channels of `stream`, of which the first one is `channel`. */
 void cg_winograd_tiles_s8_dsp(const cg_winograd_job *job, int32_t channel);
 void cg_winograd4_tiles_s8_dsp(const cg_winograd_job *job, int32_t channel);
-/* The same of four channels by weights that cg_winograd_filters_s8_dsp transformed. */
+/* Sums of four channels by weights that cg_winograd_filters_s8_dsp transformed. */
 void cg_winograd_narrow_tiles_s8_dsp(const cg_winograd_job *job, int32_t channel);
 /*
  * Four result channels' weights, of `groups` groups of four image channels, as int16 pairs of U:

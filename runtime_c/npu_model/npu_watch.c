@@ -20,7 +20,7 @@ void npu_mark(npu_watch *watch, size_t offset, size_t length, uint8_t bits, bool
     }
 }
 
-/* Whether the core has changed a byte since its line was last in step. */
+/* True if the core has changed a byte since its line was last in step. */
 static bool is_dirty(const npu_watch *watch, size_t i)
 {
     return watch->core[i] != watch->agreed[i];

@@ -259,7 +259,7 @@ static uint32_t rounded_up(uint32_t value, uint32_t step)
     return (value + step - 1) / step * step;
 }
 
-/* What one core reads: channels `first`, `first + cores`, … of the result. */
+/* Weights that one core reads: channels `first`, `first + cores`, … of the result. */
 typedef struct {
     uint32_t first, cores;
     uint32_t depth;       /* channels of the result that this core computes */

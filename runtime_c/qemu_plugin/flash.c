@@ -76,7 +76,7 @@ static void use(const flash_model *flash, flash_cache *cache, uint64_t line)
     found->used = ++cache->uses;
 }
 
-/* What is left of a reading that is under way. */
+/* Bytes left of a reading that is under way. */
 static uint64_t rest(const flash_model *flash, uint64_t now)
 {
     return flash->ready > now ? flash->ready - now : 0;

@@ -156,7 +156,7 @@ static inline unsigned int counters_cores(const counters *all)
 }
 #endif
 
-/* What all cores have added to counter `index`. */
+/* Sum of what all cores have added to counter `index`. */
 static inline uint64_t counters_sum(counters *all, size_t index)
 {
     uint64_t sum = 0;

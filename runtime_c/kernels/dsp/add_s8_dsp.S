@@ -19,7 +19,7 @@
     strb    r12, [r3], #1
     .endm
 
-    @ The same where both scales are equal: of both arguments values times 2^19.
+    @ An element where both scales are equal: of both arguments values times 2^19.
     .macro equal
     ldrsb   r4, [r1], #1
     ldrsb   r12, [r2], #1

@@ -9,7 +9,7 @@
 
 enum { ROWS = 3, TILE_BYTES = 24 };
 
-/* Where the results of a tile of `count` pixels go. */
+/* Sets where the results of a tile of `count` pixels go. */
 static void place_results(cg_rgb_tile_dsp *tile, int32_t count, int32_t channels)
 {
     for (int32_t i = 1; i < CG_RGB_PIXELS_DSP; i++) {

@@ -38,7 +38,7 @@
     .set F_UNITS, 72
     .set F_BYTES, 76
 
-    @ Where a loop of `groups` is entered: at its check, less (groups modulo UNROLL) groups; an
+    @ Entry into a loop of `groups`: its check, less (groups modulo UNROLL) groups; an
     @ address to branch to, bit 0 set. Changes r12.
     .macro entry_of entry, groups, loop, check
     adr.w   \entry, \check

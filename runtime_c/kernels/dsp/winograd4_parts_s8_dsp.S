@@ -26,7 +26,7 @@
     .set P_LEFT, P_END + 40         @ groups of four channels to do
     .set P_BYTES, P_END + 44
 
-    @ Where first, count, step, groups and padding begin in cg_winograd_block.
+    @ Offsets of first, count, step, groups and padding in cg_winograd_block.
     .set BLOCK_FIRST, 24
 
     @ One line of six pairs r4-r9 transformed: to r4, r6-r9 and r12 in the order 1 2 3 4 5 0, with

@@ -76,7 +76,7 @@ static void compute(cg_winograd_layer *self, const cg_winograd_narrow_dsp *weigh
     }
 }
 
-/* Where in the workspace pixels are put; the stream is in front of them. */
+/* Place of pixels in the workspace; the stream is in front of them. */
 WINOGRAD_INLINE int32_t *start(cg_winograd_layer *self, const cg_conv_params *params,
                                const cg_winograd_narrow_dsp *weights, void *workspace)
 {

@@ -23,7 +23,7 @@
     .set P_LEFT, P_END + 40         @ groups of four channels to do
     .set P_BYTES, P_END + 44
 
-    @ Where first, count, step, groups and padding begin in cg_winograd_block.
+    @ Offsets of first, count, step, groups and padding in cg_winograd_block.
     .set BLOCK_FIRST, 24
 
     @ Pairs of one row of the transformed columns, transformed along the row: those of both tiles for

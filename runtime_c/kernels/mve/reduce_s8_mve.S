@@ -6,8 +6,8 @@
 #include "cg_needs_mve.h"
 #include "cg_asm.inc"
 
-/* Of 16 columns at r1, or the first r7 of them (`is_part`), r3 apart, r5 rows behind the first: the best to
-   r2, both 16 bytes on. Changes r12, lr, q0, q1 and the predicate. */
+/* The best of 16 columns at r1, or of the first r7 (`is_part`), r3 apart, r5 rows behind the first, goes
+   to r2; both move 16 bytes on. Changes r12, lr, q0, q1 and the predicate. */
 .macro columns op, is_part
     mov          r12, r1
     .if          \is_part

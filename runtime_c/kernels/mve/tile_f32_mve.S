@@ -70,7 +70,7 @@
     vmovt   \sum, q5
     .endm
 
-/* The same for the upper end, q5. */
+/* Clamps at the upper end, q5. */
     .macro lower sum
     vpt.f32 gt, \sum, q5
     vmovt   \sum, q5

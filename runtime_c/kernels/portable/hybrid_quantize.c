@@ -6,7 +6,7 @@
 #include "cg_kernels_hybrid.h"
 #include "cg_round_even.h"
 
-/* Where real zero lies, for a range with low < high that holds it. */
+/* Integer of real zero, for a range with low < high that holds it. */
 static int32_t zero_of(double low, double high, double step)
 {
     const double from_low = -128.0 - (low / step);

@@ -43,7 +43,7 @@ static double element(const void *from, int32_t index)
     return x;
 }
 
-/* Where the next element goes. */
+/* Stores an element; returns where the next one goes. */
 static uint8_t *put(int32_t kind, double a, double b, uint8_t *out)
 {
     if (kind >= 14) {

@@ -2,7 +2,7 @@
 /*
  * resize_bilinear_s8.c -- RESIZE_BILINEAR, int8: weights of 10 bits, half away from zero.
  *
- * Where both weights of a pixel are sixteenths, as with 2, 4 and 8 times the size, four channels
+ * If both weights of a pixel are sixteenths, as with 2, 4 and 8 times the size, four channels
  * are mixed at a time: moved by 128, two of them lie in a word's halves, and no sum leaves its
  * half. Pixels that fall on one of the image are copied: a quarter of them at twice the size.
  */

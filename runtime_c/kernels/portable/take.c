@@ -6,7 +6,7 @@
 
 #include "cg_kernel_parts.h"
 
-/* Where the block of one place begins; `index` is its first. */
+/* Begin of the block of one place; `index` is its first. */
 static size_t block_begin(const cg_take_params *params, const cg_s32 *index)
 {
     const int32_t extents[5] = {params->extent.d0, params->extent.d1, params->extent.d2,

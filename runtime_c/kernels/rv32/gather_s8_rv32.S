@@ -50,7 +50,7 @@
     addi    a1, a1, 16*\count
     .endm
 
-    /* The same of three pixels. */
+    /* Moves three pixels. */
     .macro  move3 count
     addi    a3, a3, \count
     addi    a4, a4, \count

@@ -47,7 +47,7 @@ static void start(conv_layer *layer, const cg_conv_params *params,
     layer->tile.out_zero = params->out_zero;
 }
 
-/* Where `count` pixels are paired to: at the end of the workspace, so that its end is used. */
+/* Place for `count` paired pixels: at the end of the workspace, so that its end is used. */
 static int32_t *place_tile(conv_layer *layer, int32_t count)
 {
     const int32_t unused = ((layer->most > 2) && (count <= 2)) ? layer->tile.row_bytes : 0;

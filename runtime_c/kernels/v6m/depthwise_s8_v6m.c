@@ -241,14 +241,14 @@ static void double_lines(const dw_layer *self)
     }
 }
 
-/* Where the rows of taps from `ky` on of result rows y and y + 1 lie all in the image. */
+/* True if the rows of taps from `ky` on of result rows y and y + 1 lie all in the image. */
 static int32_t is_inside(const cg_window *window, int32_t y, int32_t ky)
 {
     const int32_t top = y - window->pad_top + ky;
     return (top >= 0) && ((y + window->kernel_h - window->pad_top) < window->in.h);
 }
 
-/* The same runs two rows further down: much less work than finding them. */
+/* Moves runs two rows further down: much less work than finding them. */
 static void move_runs(const dw_layer *self, const cg_dw_run_v6m *end, int32_t bytes)
 {
     for (cg_dw_run_v6m *run = self->runs; run != end; run++) {

@@ -212,7 +212,7 @@ stored\id:
     next    channel4
     .endm
 
-/* Where these are outside the limit. */
+/* Saturates four results, for sums outside the limit. */
     .macro saturated4 kinked
     saturate a\kinked
     saturate b\kinked
@@ -297,7 +297,7 @@ channel4:
     next    channel2
     .endm
 
-/* Where these are outside the limit. */
+/* Saturates two results, for sums outside the limit. */
     .macro saturated2 kinked
     saturate e\kinked
     saturate f\kinked

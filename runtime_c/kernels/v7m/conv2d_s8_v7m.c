@@ -46,7 +46,7 @@ static void start(conv_layer *layer, const cg_conv_params_v7m *params, void *wor
     layer->tile.range = &params->range;
 }
 
-/* Where `count` pixels are packed to: at the end of the workspace, so that its end is used. */
+/* Place for `count` packed pixels: at the end of the workspace, so that its end is used. */
 static int32_t *place_tile(conv_layer *layer, int32_t count)
 {
     int32_t *const pixels = (count > 2) ? layer->pixels : layer->few;

@@ -20,13 +20,13 @@
     .macro  pixels_1 do, more:vararg
     \do     t0, a2, v8, \more
     .endm
-    /* The same of three. */
+    /* Does \do for three pixels. */
     .macro  pixels_3 do, more:vararg
     \do     t0, a2, v8, \more
     \do     t1, a3, v16, \more
     \do     t2, a4, v24, \more
     .endm
-    /* The same of six. */
+    /* Does \do for six pixels. */
     .macro  pixels_6 do, more:vararg
     \do     t0, a2, v4, \more
     \do     t1, a3, v8, \more
@@ -40,7 +40,7 @@
     .macro  begin at, x, sums
     vmv.v.v \sums, v0
     .endm
-    /* Where a pixel's window begins: s11, which moves on by s5. */
+    /* Puts the begin of a pixel's window to \at: s11, which moves on by s5. */
     .macro  place at, x, sums
     mv      \at, s11
     add     s11, s11, s5

@@ -25,7 +25,7 @@ int32_t cg_host_run(uint32_t model, uint8_t paint, const uint8_t *inputs, uint8_
                     uint32_t *peaks, uint8_t *guards_intact, uint8_t *trace);
 
 /*
- * The same in parts, for sequences of inferences: paint and what comes before the first one; state
+ * A run in parts, for sequences of inferences: paint and what comes before the first one; state
  * to zero; one input; one inference with its outputs (and a trace, or NULL); what the paint shows.
  */
 void cg_host_begin(uint32_t model, uint8_t paint);

@@ -56,7 +56,7 @@ static inline uint32_t cg_core_call_debugger(uint32_t operation, const void *arg
     return a0;
 }
 
-/* Where all traps lead to. */
+/* Entry of all traps. */
 void cg_trap(void);
 /* core1.c: runs `function` at the machine's level, whichever level asks, once core 1 was started.
  */

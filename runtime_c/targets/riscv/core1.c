@@ -25,7 +25,7 @@ cg_link_fault cg_core1_fault;
 uint32_t cg_core1_fault_step;
 static uint8_t *waiting; /* core 1's stack pointer while it waits for steps */
 
-/* What core 1 takes over from core 0; all memory is open before the first time. */
+/* State that core 1 takes over from core 0; all memory is open before the first time. */
 static struct {
     uint32_t status;
     uint32_t address[CG_PMP_ENTRIES];
