@@ -129,6 +129,13 @@ def test_nothing_names_a_machine_or_a_registry() -> None:
     assert not found
 
 
+def test_no_merge_left_its_marks() -> None:
+    """A page of the docs was on main with both sides of a conflict, and every test passed."""
+    marks = re.compile(r"^(<<<<<<<|>>>>>>>) \S", re.MULTILINE)
+    paths = [path for path in _tracked() if path.suffix not in {".npz", ".tflite", ".png"}]
+    assert not [str(path) for path in paths if marks.search(path.read_text(errors="replace"))]
+
+
 def test_only_tests_of_the_public_networks_read_them() -> None:
     """In a clone with nothing beside it 436 tests failed and 89 could not even be collected: they read the
     index of the public networks, some at import."""

@@ -313,11 +313,11 @@ def safe_distance(ends: NDArray[np.int64], lows: NDArray[np.int64]) -> int | Non
 def of_images(
     ends: NDArray[np.int64], lows: NDArray[np.int64], images: int, argument_bytes: int, result_bytes: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The events of a block that does for one image after the other what `ends` and `lows` say of the first;
-    an image of the argument and of the result have so many bytes.
+    """Events of a block over `images` images, which lie one after the other: `ends` and `lows` of the first,
+    moved on by the bytes of an image.
 
-    What an event demands grows or falls by as much from each image to the next: the first two and the last
-    two stand for all.
+    An event's demand changes by as much from each image to the next, so the first two and the last two
+    stand for all.
     """
     if images == 1:
         return ends, lows

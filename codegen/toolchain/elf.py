@@ -279,7 +279,7 @@ def _check_regions(path: Path, sections: list[Section], board: Board) -> None:
 
 
 def _stack_and_heap(path: Path, symbols: tuple[ElfSymbol, ...]) -> Iterator[TakenRange]:
-    """Ranges that only symbols tell of."""
+    """Ranges of stack and heap, which no section covers: their symbols say where they lie."""
     values: dict[str, int] = {}
     for symbol in symbols:
         values.setdefault(symbol.name, symbol.address)

@@ -3,14 +3,18 @@
  * cg_v7m_parts.h -- what the C and assembly parts of the ARMv7-M kernels share. Included by kernels
  * only.
  *
- * Requantization of a channel: multiplier m, offset, shift. Short where bit 30 of the shift is
- * clear: with s the shift to the right, 2 to 24, the low byte is s - 1 and the offset is 2^(s - 2)
- * + out_zero * 2^(s - 1), and a result is (offset : 0x3FFFFFFF) + sum * m, 64 bits, shifted by 32 +
- * s - 1, clamped to int8; for sums below zero less 2^31 - 1. Both roundings of TFLite in one: the
- * first one's half is 2^30, the second one's 2^(30 + s), less 2^31 below zero, as halves go away
- * from zero. The 1 that is missing above zero counts only where sum * m + 2^30 is a multiple of
- * 2^31, which the packing excludes. Long, with bit 30 set: the low byte is the shift to the right,
- * or to the left if bit 6 is set; there is no offset.
+ * Requantization of a channel has a multiplier m, an offset and a shift; s is the shift to the
+ * right.
+ *
+ * Short form, bit 30 of the shift is clear: s is 2 to 24, the low byte is s - 1, and the offset is
+ * 2^(s - 2) + out_zero * 2^(s - 1). A result is the 64-bit sum (offset : 0x3FFFFFFF) + sum * m,
+ * shifted by 32 + s - 1 and clamped to int8. Below zero 2^31 - 1 is subtracted first. That is both
+ * roundings of TFLite in one: the first one's half is 2^30, the second one's 2^(30 + s). Halves go
+ * away from zero, so 2^31 is subtracted below it. Above zero the start is short of 1. It would
+ * count only where sum * m + 2^30 is a multiple of 2^31, which the packing excludes.
+ *
+ * Long form, bit 30 is set: the low byte is s, or the shift to the left if bit 6 is set. There is
+ * no offset.
  */
 #ifndef CG_V7M_PARTS_H
 #define CG_V7M_PARTS_H

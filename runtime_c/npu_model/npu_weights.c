@@ -263,7 +263,7 @@ static uint32_t rounded_up(uint32_t value, uint32_t step)
 typedef struct {
     uint32_t first, cores;
     uint32_t depth;       /* channels of the result that this core computes */
-    uint32_t block_depth; /* of them, those of one block */
+    uint32_t block_depth; /* channels of the result that one block computes */
     bool part_kernel_first;
     uint32_t input_block;  /* channels of the input that one block takes */
     uint32_t element_step; /* elements of a kernel part are padded to a multiple */

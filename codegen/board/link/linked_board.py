@@ -127,8 +127,11 @@ class LinkedTarget:
             yield self._case(model, inputs, first=index == 0)
 
     def _case(self, model: TargetModel, inputs: Sequence[bytes], *, first: bool) -> CaseResult:
-        """All paints, then what an inference costs: of one without painting before it for the first case, of
-        the last painted one for the others, which differs by what painting did to caches, on a board."""
+        """Run a case under every paint, and count what an inference costs.
+
+        The first case is counted in a run of its own. Painting may leave other bytes in a board's caches, so
+        the count of the last painted run, which stands for the other cases, can differ a little.
+        """
         model.keep(inputs)
         painted = [model.painted(inputs, paint) for paint in model.request.paints]
         sandboxed = model.request.sandboxed

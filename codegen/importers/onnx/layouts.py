@@ -86,7 +86,7 @@ class Stored:
     value: Value
     """Integers; computed ones are int8 or int16, unsigned ones with less (`Computed.less`)."""
     scale: np.ndarray
-    """float32, one number or one a channel along `axis`."""
+    """Scales in float32: one number, or one a channel along `axis`."""
     zero: np.ndarray
     """Zero point of the integers as `value` holds them, one number or one a channel."""
     axis: int

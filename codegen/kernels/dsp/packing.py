@@ -188,7 +188,7 @@ def _even(channels: Channels) -> Channels:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WeightStream:
-    """A form of the weights of tiles."""
+    """Packing of a layer's weights as the loops over tiles read them: plain, joined or int4."""
 
     suffix: str
     """Suffix in the names of C functions."""

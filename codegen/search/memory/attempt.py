@@ -147,8 +147,8 @@ class Planning:
         return replace(self, pools=pools)
 
     def recomputing(self, grouping: Grouping) -> Iterator["Planning"]:
-        """Plannings with some steps run twice. If its steps are grouped so, each needs less than the one
-        before, and more work.
+        """Plannings with some steps run twice: each needs fewer bytes than the one before, in steps that are
+        grouped by `grouping`, and more work.
         """
         if grouping == "whole" and self.streamed is not None:
             return  # a streamed input is never whole

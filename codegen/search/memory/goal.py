@@ -22,7 +22,8 @@ EXTRA_PERCENT = 50
 
 
 def within_limits(planning: Planning, asked: Attempt | None, frontier: Callable[[], Frontier]) -> Attempt:
-    """`asked`, if it keeps the limits of `planning`: they change nothing then. Else the fastest that does.
+    """Return `asked` if it keeps the limits of `planning`, which then change nothing; else the fastest that
+    does.
 
     Raises DoesNotFit as `Frontier.fitting` does.
     """

@@ -38,7 +38,7 @@ class LayerLoss:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Evaluation:
-    """The quantised model against the float one."""
+    """Comparison of the quantised model with the float one."""
 
     samples: int
     agreement: float | None

@@ -61,7 +61,7 @@ def stored_limits(attrs: Attrs, result: TensorType) -> tuple[int, int]:
 
 
 def activated(values: np.ndarray, attrs: Attrs, result: TensorType) -> np.ndarray:
-    """Results of a step with `attrs` from `values` in units of its result: within the limits, in its type.
+    """Clamp `values`, in units of the result, to the activation of `attrs`, and convert them to its type.
 
     Integers without a scale wrap first.
     """
