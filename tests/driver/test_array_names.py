@@ -10,9 +10,10 @@ from codegen.driver.inputs.cases import ArraySource
 from codegen.errors import CodegenError
 from codegen.ir import DType, TensorType
 from codegen.program.interface import IoTensor
+from tests.tensor_types import tensor_type
 
-INT8 = TensorType(shape=(1, 3), dtype=DType.INT8)
-FLOAT = TensorType(shape=(2,), dtype=DType.FLOAT32)
+INT8 = tensor_type((1, 3))
+FLOAT = tensor_type((2,), DType.FLOAT32)
 
 
 def tensors(*types: TensorType) -> list[IoTensor]:
@@ -37,7 +38,7 @@ def test_arrays_by_the_names_of_tensors(tmp_path: Path) -> None:
     assert source.read("x", tensors(INT8, FLOAT), "input")[0] is not None
 
 
-IMAGE = TensorType(shape=(1, 3, 8, 9), dtype=DType.FLOAT32)
+IMAGE = tensor_type((1, 3, 8, 9), DType.FLOAT32)
 NHWC = "it looks like NHWC, the model takes NCHW: "
 NCHW = "it looks like NCHW, the model takes NHWC: "
 
@@ -62,12 +63,12 @@ def test_shapes_that_keep_the_order_of_elements(shape: tuple[int, ...], tmp_path
         ((7, 8, 9, 3), IMAGE, f"{NHWC}x0.transpose(0, 3, 1, 2)"),
         (
             (1, 3, 8, 9),
-            TensorType(shape=(1, 8, 9, 3), dtype=DType.FLOAT32),
+            tensor_type((1, 8, 9, 3), DType.FLOAT32),
             f"{NCHW}x0.transpose(0, 2, 3, 1)",
         ),
         (
             (1, 5, 7),
-            TensorType(shape=(1, 7, 5), dtype=DType.FLOAT32),
+            tensor_type((1, 7, 5), DType.FLOAT32),
             "its axes look swapped: x0.transpose(0, 2, 1)",
         ),
         ((1, 9, 8, 3), IMAGE, "give an array of the model's shape, its axes in the model's order"),

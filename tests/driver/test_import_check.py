@@ -7,18 +7,15 @@ import pytest
 
 from codegen.driver.references.import_check import compare_steps
 from codegen.importers import Imported
-from codegen.ir import DType, Quantization, Source, TensorType, Var
+from codegen.ir import Source, Var
 from codegen.ir.builder import Builder
 from codegen.ir.ops import OPS, RoundedAttrs
+from tests.tensor_types import tensor_type
 
 
 def copied_integers(elements: int, kind: str) -> tuple[Imported, np.ndarray, np.ndarray]:
     """A step from int8 to int8 of one scale, of a file of this format; its argument and its result."""
-    type_ = TensorType(
-        shape=(1, elements),
-        dtype=DType.INT8,
-        quantization=Quantization(scales=(0.5,), zero_points=(0,)),
-    )
+    type_ = tensor_type((1, elements), scale=0.5)
     builder = Builder()
     x = builder.param("x", type_)
     source = Source(op_index=0, op_name="QUANTIZE", tensor_name="y")

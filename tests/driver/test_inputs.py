@@ -26,13 +26,14 @@ from codegen.driver.planning import planning_board
 from codegen.driver.run import complaints, execute
 from codegen.errors import CodegenError
 from codegen.importers.tflite.writing.writer import ModelBuilder
-from codegen.ir import DType, TensorType, VirtualDevice
+from codegen.ir import DType, VirtualDevice
 from codegen.ir.rules import Place
 from tests.driver.test_array_names import tensors
 from tests.networks import model_path
+from tests.tensor_types import tensor_type
 
-INT8 = TensorType(shape=(1, 3), dtype=DType.INT8)
-FLOAT = TensorType(shape=(2,), dtype=DType.FLOAT32)
+INT8 = tensor_type((1, 3))
+FLOAT = tensor_type((2,), DType.FLOAT32)
 
 
 def test_reads_plain_and_prefixed_arrays(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from codegen.driver.report.certificate import (
 )
 from codegen.driver.report.output_check import array, compare
 from codegen.errors import counted
-from codegen.ir import DType, Target, TensorType
+from codegen.ir import DType, Target
 from codegen.kernels.base.registry import kernels_for
 from codegen.plan.order.order_graph import OrderLimits
 from codegen.problem.problem import Limits
@@ -38,6 +38,7 @@ from codegen.search.steps.schedule import schedule
 from tests.e2e.test_blocks import inception, nas
 from tests.emit.variants import replanned
 from tests.networks import model_path
+from tests.tensor_types import tensor_type
 
 # A core for which there are portable kernels only: what is told of plans does not depend on their workspaces.
 BOARD = replace(boards.load_board("lm3s6965evb"), target=Target(cpu="host"))
@@ -248,5 +249,5 @@ def test_shapes_must_agree() -> None:
 
 
 def test_bytes_are_little_endian() -> None:
-    type_ = TensorType(shape=(1, 2), dtype=DType.INT16)
+    type_ = tensor_type((1, 2), DType.INT16)
     assert array(b"\x01\x00\xff\xff", type_).tolist() == [[1, -1]]

@@ -40,6 +40,7 @@ from codegen.program.constants import ConstantLayout
 from codegen.program.interface import Edge, IoMode, IoTensor, Signature, StatePair
 from codegen.program.program import Program, Steps
 from tests.emit.variants import changed
+from tests.tensor_types import per_tensor, tensor_type
 
 SHA256 = "00112233445566778899aabbccddeeff" * 2
 M4_FLAGS = ("-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16")
@@ -73,17 +74,17 @@ ARM = replace(
     startup="stm32f4",
 )
 
-QUANTISED = ir.Quantization(scales=(0.5,), zero_points=(-3,))
+QUANTISED = per_tensor(0.5, -3)
 
 
 def int8(*shape: int, quantization: ir.Quantization | None = QUANTISED) -> ir.TensorType:
     """An int8 tensor."""
-    return ir.TensorType(shape=shape, dtype=ir.DType.INT8, quantization=quantization)
+    return tensor_type(shape, quantization=quantization)
 
 
 def float32(*shape: int) -> ir.TensorType:
     """A float tensor."""
-    return ir.TensorType(shape=shape, dtype=ir.DType.FLOAT32)
+    return tensor_type(shape, ir.DType.FLOAT32)
 
 
 def let(name: str, op: str, type_: ir.TensorType, *args: ir.Var | ir.ConstRef | None) -> ir.Let:

@@ -25,6 +25,7 @@ from tests.kernels.layers import (
     random_operand,
     with_zero_point,
 )
+from tests.tensor_types import per_channel, per_tensor, tensor_type
 
 WEIGHTED = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
 SUMS = ("ADD", "SUB")
@@ -140,7 +141,7 @@ def _int4_window(rng: Generator) -> Layer:
     operands = numbers.operands(image, (1, 3, 3, channels), 3)
     result = numbers.result(9)
     if rng.random() < 0.4:
-        result = replace(result, quantization=Quantization(scales=(result.scale,), zero_points=(-128,)))
+        result = replace(result, quantization=per_tensor(result.scale, -128))
     return layer("DEPTHWISE_CONV_2D", attrs, operands, result)
 
 
@@ -170,7 +171,7 @@ def _square_window(rng: Generator, taps: int) -> Layer:
     operands = numbers.operands(image, (1, taps, taps, channels), 3)
     result = numbers.result(taps * taps)
     if rng.random() < 0.4:
-        result = replace(result, quantization=Quantization(scales=(result.scale,), zero_points=(-128,)))
+        result = replace(result, quantization=per_tensor(result.scale, -128))
     return layer("DEPTHWISE_CONV_2D", attrs, operands, result)
 
 
@@ -342,7 +343,7 @@ class _Numbers:
         scales = [float32(2.0 ** rng.uniform(-9, -6)) for _ in range(count)]
         if count > 1 and rng.random() < 0.1:
             scales[integer(rng, 0, count - 1)] = float32(2.0**-60)
-        type_ = TensorType(shape=shape, dtype=DType.INT8, quantization=_symmetric(scales, axis))
+        type_ = tensor_type(shape, quantization=_symmetric(scales, axis))
         low = -128 if rng.random() < 0.3 else -127
         data = rng.integers(low, 128, shape, np.int8)
         if not self._plain and rng.random() < 0.15:
@@ -356,7 +357,7 @@ class _Numbers:
         """At times with accumulators that wrap."""
         reach = 20_000 if self._plain else int(self.rng.choice([20_000, 3, 2**31 - 1]))
         data = self.rng.integers(-reach, reach, channels, np.int32, endpoint=True)
-        type_ = TensorType(shape=(channels,), dtype=DType.INT32, quantization=_symmetric(scales, 0))
+        type_ = tensor_type((channels,), DType.INT32, quantization=_symmetric(scales, 0))
         return Operand(type=type_, data=data, constant=True)
 
     def result(self, taps: int) -> TensorType:
@@ -371,5 +372,4 @@ class _Numbers:
 
 
 def _symmetric(scales: Sequence[float], axis: int) -> Quantization:
-    count = len(scales)
-    return Quantization(scales=tuple(scales), zero_points=(0,) * count, axis=axis if count > 1 else None)
+    return per_channel(scales, axis)

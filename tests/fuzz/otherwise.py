@@ -7,16 +7,17 @@ import numpy as np
 
 from codegen.importers.tflite.operators.custom.detection import DETECTION
 from codegen.importers.tflite.writing.writer import Custom
-from codegen.ir import DType, Quantization, TensorType, ops
+from codegen.ir import DType, ops
 from tests.fuzz.files import File, given
 from tests.kernels.layers import Layer
 from tests.opgen.families.detection import options_of
+from tests.tensor_types import per_tensor, tensor_type
 
 
 def _negated(file: File, layer: Layer) -> int:
     """A MUL by -1."""
-    meaning = Quantization(scales=(1.0,), zero_points=(0,))
-    minus = TensorType(shape=(1,), dtype=DType.INT8, quantization=meaning)
+    meaning = per_tensor(1.0)
+    minus = tensor_type((1,), quantization=meaning)
     result = file.tensor(layer.let.var.type)
     file.model.op("MUL", [*file.operands, file.tensor(minus, np.array([-1], np.int8))], [result])
     return result
@@ -24,7 +25,7 @@ def _negated(file: File, layer: Layer) -> int:
 
 def _logarithm(file: File, layer: Layer) -> int:
     """A LOG of floats, where what has no logarithm has a very small one."""
-    real = TensorType(shape=layer.let.var.type.shape, dtype=DType.FLOAT32)
+    real = tensor_type(layer.let.var.type.shape, DType.FLOAT32)
     least = file.tensor(replace(real, shape=(1,)), np.array([1e-37], np.float32))
     at = file.operands[0]
     assert at is not None
@@ -39,7 +40,7 @@ def _summed(file: File, layer: Layer) -> int:
     attrs = layer.let.call.attrs
     assert isinstance(attrs, ops.CumsumAttrs)
     axis = file.constant(attrs.axis)
-    real = TensorType(shape=layer.let.var.type.shape, dtype=DType.FLOAT32)
+    real = tensor_type(layer.let.var.type.shape, DType.FLOAT32)
     real_value, sums, result = file.tensor(real), file.tensor(real), file.tensor(layer.let.var.type)
     file.model.op("CAST", file.operands, [real_value])
     file.model.op("CUMSUM", [real_value, axis], [sums], exclusive=attrs.exclusive, reverse=attrs.reverse)
@@ -79,7 +80,7 @@ def _scaled(file: File, layer: Layer) -> int:
     real, result = file.tensor(layer.let.var.type), file.tensor(layer.let.var.type)
     scale = np.array([given(layer.let.call.args[0]).scale], np.float32)
     file.model.op("CAST", file.operands, [real])
-    one = TensorType(shape=(1,), dtype=DType.FLOAT32)
+    one = tensor_type((1,), DType.FLOAT32)
     file.model.op("MUL", [real, file.tensor(one, scale)], [result])
     return result
 
@@ -100,7 +101,7 @@ def _detected(file: File, layer: Layer) -> int:
     }
 
     def real(shape: tuple[int, ...], data: np.ndarray | None = None) -> int:
-        return file.tensor(TensorType(shape=shape, dtype=DType.FLOAT32), data)
+        return file.tensor(tensor_type(shape, DType.FLOAT32), data)
 
     given_: list[int | None] = []
     for arg, operand in zip(layer.let.call.args, file.operands, strict=True):
@@ -118,7 +119,7 @@ def _detected(file: File, layer: Layer) -> int:
         flat, kept = real((numbers * rows,)), real((numbers * rows,))
         file.model.op("RESHAPE", [result, file.constant([numbers * rows])], [flat])
         places = np.repeat(np.arange(rows) // attrs.classes_of_box, numbers).astype(np.float32)
-        is_there = file.tensor(TensorType(shape=places.shape, dtype=DType.BOOL))
+        is_there = file.tensor(tensor_type(places.shape, DType.BOOL))
         file.model.op("LESS", [real(places.shape, places), results[3]], [is_there])
         zeros = real(places.shape, np.zeros(places.shape, np.float32))
         file.model.op("SELECT_V2", [is_there, flat, zeros], [kept])

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from codegen.ir import ConstRef, DType, Quantization, TensorType
+from codegen.ir import ConstRef, DType, TensorType
 from codegen.ir.ops import (
     ONNX,
     HalvesUp,
@@ -25,7 +25,8 @@ from codegen.ir.ops.base.operands import operand
 from codegen.kernels import Kernel, kernels_for
 from codegen.kernels.fpu.convolution import FpuProductHalves
 from codegen.kernels.portable.convolution import CONV_2D_F32W16, FULLY_CONNECTED_F32W16
-from tests.kernels.layers import Layer, Operand, float32, float_type, int8_type, integer, layer, symmetric
+from tests.kernels.layers import Layer, Operand, float32, int8_type, integer, layer, symmetric
+from tests.tensor_types import per_tensor, tensor_type
 
 _SUFFIXES: Mapping[type[Rounding], str] = {
     TfliteRounding: "",
@@ -131,7 +132,7 @@ def of_rows(kind: str, drawn: Layer, seed: int) -> Layer:
         return layer("SOFTMAX", SoftmaxAttrs(rounding=ONNX), operands, result)
     for spread in (2.0, 1.0):
         numbers = (rng.standard_normal(image.shape[-1:]) * spread).astype(np.float32)
-        operands.append(Operand(type=float_type(numbers.shape), data=numbers, constant=True))
+        operands.append(Operand(type=tensor_type(numbers.shape, DType.FLOAT32), data=numbers, constant=True))
     attrs = LayerNormAttrs(rounding=ONNX, epsilon=float32(10.0 ** rng.uniform(-12, -1)))
     return layer("LAYER_NORMALIZATION", attrs, operands, int8_type(rng, (), 2.0 ** rng.uniform(-7, -3)))
 
@@ -161,7 +162,7 @@ def paired(found: Layer, seed: int) -> Layer:
             zero = int(rng.choice([-32768, 32767, 0, integer(rng, -32768, 32767)]))
         if seed % 4 == 3:
             scale = 2.0 ** round(math.log2(scale))
-        return replace(type_, quantization=Quantization(scales=(scale,), zero_points=(zero,)))
+        return replace(type_, quantization=per_tensor(scale, zero))
 
     args = tuple(None if arg is None else replace(arg, type=meant(arg.type)) for arg in let.call.args)
     var, attrs = replace(let.var, type=meant(let.var.type)), let.call.attrs

@@ -11,7 +11,7 @@ import pytest
 from numpy.random import Generator
 
 from codegen.board import load_board
-from codegen.ir import DType, Quantization, TensorType
+from codegen.ir import DType, TensorType
 from codegen.ir.ops import Attrs, GatedAttrs, LstmAttrs
 from codegen.ir.ops.gated import FUNCTIONS
 from codegen.ir.ops.recurrent import LSTM_TYPES, state_elements
@@ -20,6 +20,7 @@ from tests.fuzz.running import Runner
 from tests.fuzz.sweep import boards_in_turn, boards_of
 from tests.fuzz.trials import Trial
 from tests.kernels.layers import Layer, Operand, float32, integer, layer, zero_point
+from tests.tensor_types import per_tensor, tensor_type
 
 LSTM = "UNIDIRECTIONAL_SEQUENCE_LSTM"
 CASES = (
@@ -36,8 +37,8 @@ LAYERS = 16
 
 
 def _type(shape: tuple[int, ...], dtype: DType, scale: float, zero: int = 0) -> TensorType:
-    quantization = Quantization(scales=(float32(scale),), zero_points=(zero,))
-    return TensorType(shape=shape, dtype=dtype, quantization=None if dtype is DType.FLOAT32 else quantization)
+    quantization = per_tensor(float32(scale), zero)
+    return tensor_type(shape, dtype, quantization=None if dtype is DType.FLOAT32 else quantization)
 
 
 def _operand(rng: Generator, type_: TensorType, *, least: int = 0, constant: bool = False) -> Operand:
@@ -123,7 +124,7 @@ def _gated(rng: Generator, op: str) -> Layer:
         _operand(rng, _type((moments, batches, inputs), DType.FLOAT32, 1)),
         *(_operand(rng, each, constant=True) for each in weights),
         _operand(rng, _type((batches * units,), DType.FLOAT32, 1)),
-        Operand(type=TensorType(shape=(batches,), dtype=DType.INT32), data=lengths, constant=True),
+        Operand(type=tensor_type((batches,), DType.INT32), data=lengths, constant=True),
     ]
     return layer(op, attrs, operands, _type((), DType.FLOAT32, 1))
 

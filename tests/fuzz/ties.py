@@ -9,10 +9,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from codegen.ir import DType, Quantization, TensorType
+from codegen.ir import DType, TensorType
 from tests.engines import TFLITE_RUNTIME
 from tests.fuzz.models import engine_for
 from tests.kernels.layers import Layer, float32
+from tests.tensor_types import per_channel
 
 _PRODUCTS = ("BATCH_MATMUL", "CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "MUL", "TRANSPOSE_CONV")
 _SCALED = ("PRELU", "DIV")
@@ -117,7 +118,5 @@ def _of_products(
     scales = tuple(
         float(np.float32(image.scale) * np.float32(scale)) for scale in weights.quantization.scales
     )
-    quantization = Quantization(
-        scales=scales, zero_points=(0,) * len(scales), axis=0 if len(scales) > 1 else None
-    )
+    quantization = per_channel(scales)
     return replace(bias, quantization=quantization)

@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codegen.importers.tflite.writing.writer import ModelBuilder
-from codegen.ir import ConstRef, DType, Quantization, ops
+from codegen.ir import ConstRef, DType, ops
 from codegen.ir.evaluate import evaluate
 from tests.importers.samples import EVERYTHING_OPS, Patch, complaint, everything, imported, one_op, step
 from tests.sampling import examples
+from tests.tensor_types import per_channel
 
 
 def _zeros(*shape: int) -> np.ndarray:
@@ -38,8 +39,8 @@ def test_constants_keep_data_type_and_origin() -> None:
     assert isinstance(weights, ConstRef) and isinstance(bias, ConstRef)
     constant = module.constants[weights.id]
     assert constant.origin == "c/w"
-    assert constant.type.quantization == Quantization(
-        scales=tuple(float(np.float32(0.01 * (i + 1))) for i in range(4)), zero_points=(0,) * 4, axis=0
+    assert constant.type.quantization == per_channel(
+        tuple(float(np.float32(0.01 * (i + 1))) for i in range(4))
     )
     expected = np.random.default_rng(1).integers(-127, 128, (4, 3, 3, 2)).astype(np.int8)
     assert np.array_equal(constant.data, expected)

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 from numpy.random import Generator
 
-from codegen.ir import DType, Quantization, TensorType, ops
+from codegen.ir import DType, TensorType, ops
 from tests.kernels.conversions import changed, dequantize, int32_type, narrowed
 from tests.kernels.detections import detections
 from tests.kernels.layers import (
@@ -15,9 +15,7 @@ from tests.kernels.layers import (
     Operand,
     activation,
     as_int4,
-    fixed_type,
     float32,
-    float_type,
     int8_type,
     int16_type,
     integer,
@@ -39,7 +37,8 @@ from tests.kernels.layouts import (
     strided_slice,
     transpose,
 )
-from tests.kernels.pairs import PAIRS, filled, plain_type
+from tests.kernels.pairs import PAIRS, filled
+from tests.tensor_types import REAL, per_channel, per_tensor, tensor_type
 
 
 def _weights(rng: Generator, dtype: DType, shape: Sequence[int], axis: int) -> Operand:
@@ -47,10 +46,8 @@ def _weights(rng: Generator, dtype: DType, shape: Sequence[int], axis: int) -> O
         return random_operand(rng, dtype, shape, constant=True)
     channels = shape[axis] if rng.random() < 0.6 else 1
     scales = tuple(float32(2.0 ** rng.uniform(-9, -5)) for _ in range(channels))
-    quantization = Quantization(
-        scales=scales, zero_points=(0,) * channels, axis=axis if channels > 1 else None
-    )
-    type_ = TensorType(shape=tuple(shape), dtype=DType.INT8, quantization=quantization)
+    quantization = per_channel(scales, axis)
+    type_ = tensor_type(shape, quantization=quantization)
     data = rng.integers(-127, 128, shape, np.int8)
     if rng.random() < 0.2:
         data[...] = rng.choice([-128, 127])
@@ -71,9 +68,7 @@ def _bias(
     if weights.type.quantization is None:
         return random_operand(rng, DType.FLOAT32, (channels,), constant=True)
     scales = tuple(float32(image.type.scale * scale) for scale in weights.type.quantization.scales)
-    quantization = Quantization(
-        scales=scales, zero_points=(0,) * len(scales), axis=0 if len(scales) > 1 else None
-    )
+    quantization = per_channel(scales)
     reach = 2**31 - 1 if rng.random() < 0.15 else 20_000  # the first: accumulators that wrap
     dtype = DType.INT32
     if image.type.dtype is DType.INT16:
@@ -82,7 +77,7 @@ def _bias(
         if dtype is DType.INT32:
             reach = min(reach, 2**31 - 1)
     data = rng.integers(-reach, reach, channels, np.int64, endpoint=True).astype(dtype.numpy)
-    type_ = TensorType(shape=(channels,), dtype=dtype, quantization=quantization)
+    type_ = tensor_type((channels,), dtype, quantization=quantization)
     return Operand(type=type_, data=data, constant=True)
 
 
@@ -93,7 +88,7 @@ LEAST_SCALE = 2.8e-9
 def _weighted_result(rng: Generator, dtype: DType, image: Operand, weights: Operand, taps: int) -> TensorType:
     """A scale at which results spread over int8 or int16, or make the shift positive or the multiplier 0."""
     if dtype is DType.FLOAT32:
-        return float_type(())
+        return REAL
     assert weights.type.quantization is not None
     product = image.type.scale * max(weights.type.quantization.scales)
     kind = rng.random()
@@ -232,7 +227,7 @@ def mean(rng: Generator, dtype: DType, op: str = "MEAN") -> Layer:
     axes = tuple(axis for axis in range(len(shape)) if rng.random() < 0.5)
     attrs = ops.MeanAttrs(axes=axes, keep_dims=bool(rng.random() < 0.5))
     if dtype in (DType.INT32, DType.BOOL):
-        argument = filled(rng, plain_type(dtype), shape)
+        argument = filled(rng, tensor_type((), dtype), shape)
     else:
         argument = random_operand(rng, dtype, shape)
     result = argument.type
@@ -254,12 +249,12 @@ def binary(op: str) -> Callable[[Generator, DType], Layer]:
             shapes[cut] = shapes[cut][integer(rng, 0, len(shape) - 1) :]
         constant = integer(rng, 0, 3)  # 0: the first is a constant, 1: the second, else neither
         operands = [
-            filled(rng, plain_type(dtype), which, constant=index == constant)
+            filled(rng, tensor_type((), dtype), which, constant=index == constant)
             if dtype is DType.INT32
             else random_operand(rng, dtype, which, constant=index == constant)
             for index, which in enumerate(shapes)
         ]
-        result = plain_type(dtype)
+        result = tensor_type((), dtype)
         if dtype in (DType.INT8, DType.INT16):
             scales = [operand.type.scale for operand in operands]
             wide = scales[0] * scales[1] * dtype.limits[1] if op == "MUL" else max(scales)
@@ -269,7 +264,10 @@ def binary(op: str) -> Callable[[Generator, DType], Layer]:
     return build
 
 
-_ACTIVE = {DType.INT8: fixed_type(1 / 256, -128), DType.INT16: fixed_type(1 / 32768, 0, DType.INT16)}
+_ACTIVE = {
+    DType.INT8: tensor_type(scale=1 / 256, zero=-128),
+    DType.INT16: tensor_type((), DType.INT16, scale=1 / 32768),
+}
 """Of SOFTMAX's results."""
 
 
@@ -280,7 +278,9 @@ def softmax(rng: Generator, dtype: DType) -> Layer:
         argument = replace(argument, data=np.full_like(argument.data, argument.data.flat[0]))
     attrs = ops.SoftmaxAttrs(beta=float32(rng.choice([1.0, 0.5, 3.0])))
     is_wider = dtype is DType.INT8 and rng.random() < 0.3
-    result = fixed_type(1 / 65536, -32768, DType.INT16) if is_wider else _ACTIVE.get(dtype, float_type(()))
+    result = (
+        tensor_type((), DType.INT16, scale=1 / 65536, zero=-32768) if is_wider else _ACTIVE.get(dtype, REAL)
+    )
     return layer("SOFTMAX", attrs, (argument,), result)
 
 
@@ -295,9 +295,9 @@ def unary(op: str) -> Callable[[Generator, DType], Layer]:
             argument = of_small_powers(rng, argument)
         slope = {"alpha": float32(rng.uniform(-0.5, 1.5))} if op == "LEAKY_RELU" else {}
         attrs = ops.OPS[op].attrs_type(**slope)
-        result = float_type(())
+        result = REAL
         if dtype is not DType.FLOAT32:
-            fixed = {"LOGISTIC": fixed_type(1 / 256, -128), "TANH": fixed_type(1 / 128, 0)}
+            fixed = {"LOGISTIC": tensor_type(scale=1 / 256, zero=-128), "TANH": tensor_type(scale=1 / 128)}
             fixed = dict.fromkeys(fixed, _ACTIVE[dtype]) if dtype is DType.INT16 else fixed
             free = integer_type(rng, dtype, (), argument.type.scale * 2.0 ** rng.uniform(-3, 2))
             result = fixed.get(op, free)
@@ -328,7 +328,7 @@ def _positive(argument: Operand) -> Operand:
     return replace(argument, type=replace(argument.type, quantization=quantization))
 
 
-_NONE = Quantization(scales=(1.0,), zero_points=(0,))
+_NONE = per_tensor(1.0)
 
 
 def quantize(rng: Generator, dtype: DType) -> Layer:

@@ -10,15 +10,14 @@ from tests.kernels.layers import (
     Layer,
     Operand,
     fill,
-    fixed_type,
     float32,
-    float_type,
     int8_type,
     int16_type,
     integer,
     layer,
     random_operand,
 )
+from tests.tensor_types import REAL, tensor_type
 
 
 def changed(rng: Generator, same: Layer) -> Layer:
@@ -47,7 +46,7 @@ def changed(rng: Generator, same: Layer) -> Layer:
 
 def int32_type(scale: float) -> TensorType:
     """Quantised int32."""
-    return fixed_type(float32(scale), 0, DType.INT32)
+    return tensor_type((), DType.INT32, scale=float32(scale))
 
 
 def narrowed(rng: Generator) -> Layer:
@@ -77,4 +76,4 @@ def dequantize(rng: Generator, dtype: DType) -> Layer:
     if dtype is DType.INT32:  # below 2^24, which the engine's way there is exact to
         data = operand.data.astype(np.int32) * 255
         operand = Operand(type=replace(operand.type, dtype=dtype), data=data)
-    return layer("DEQUANTIZE", ops.Attrs(), (operand,), float_type(()))
+    return layer("DEQUANTIZE", ops.Attrs(), (operand,), REAL)

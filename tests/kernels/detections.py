@@ -5,20 +5,21 @@ from dataclasses import replace
 import numpy as np
 from numpy.random import Generator
 
-from codegen.ir import DType, Quantization, TensorType, ops
+from codegen.ir import DType, ops
 from tests.kernels.layers import Layer, Operand, float32, integer, layer
+from tests.tensor_types import REAL, per_tensor, tensor_type
 
 
 def _operand(rng: Generator, dtype: DType, shape: tuple[int, ...], *, low: float, high: float) -> Operand:
     """Real numbers between `low` and `high`, in int8 by a scale that has them."""
     if dtype is DType.FLOAT32:
         data = rng.uniform(low, high, shape).astype(np.float32)
-        return Operand(type=TensorType(shape=shape, dtype=dtype), data=data)
+        return Operand(type=tensor_type(shape, dtype), data=data)
     scale = float32((high - low) / 250)
     zero_point = -125 - round(low / scale)
-    meaning = Quantization(scales=(scale,), zero_points=(max(-128, min(127, zero_point)),))
+    meaning = per_tensor(scale, max(-128, min(127, zero_point)))
     data = rng.integers(-124, 125, shape, np.int8)
-    return Operand(type=TensorType(shape=shape, dtype=dtype, quantization=meaning), data=data)
+    return Operand(type=tensor_type(shape, dtype, quantization=meaning), data=data)
 
 
 def detections(rng: Generator, dtype: DType) -> Layer:
@@ -45,4 +46,4 @@ def detections(rng: Generator, dtype: DType) -> Layer:
         overlap=float32(rng.uniform(0.05, 1)),
         scales=(scales[0], scales[1], scales[2], scales[3]),
     )
-    return layer("DETECTION_POST_PROCESS", attrs, operands, TensorType(shape=(), dtype=DType.FLOAT32))
+    return layer("DETECTION_POST_PROCESS", attrs, operands, REAL)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.random import Generator
 
-from codegen.ir import Call, ConstRef, DType, Let, Quantization, TensorType, Var
+from codegen.ir import Call, ConstRef, DType, Let, TensorType, Var
 from codegen.ir.ops import (
     TFLITE,
     Activation,
@@ -18,6 +18,7 @@ from codegen.ir.ops import (
     PoolAttrs,
     find_op,
 )
+from tests.tensor_types import per_tensor, tensor_type
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -82,14 +83,14 @@ def zero_point(rng: Generator) -> int:
 
 def int8_type(rng: Generator, shape: Sequence[int], scale: float | None = None) -> TensorType:
     chosen = float32(scale if scale is not None else 2.0 ** rng.uniform(-8, 0))
-    quantization = Quantization(scales=(chosen,), zero_points=(zero_point(rng),))
-    return TensorType(shape=tuple(shape), dtype=DType.INT8, quantization=quantization)
+    quantization = per_tensor(chosen, zero_point(rng))
+    return tensor_type(shape, quantization=quantization)
 
 
 def int16_type(rng: Generator, shape: Sequence[int], scale: float | None = None) -> TensorType:
     chosen = float32(scale if scale is not None else 2.0 ** rng.uniform(-16, -8))
-    quantization = Quantization(scales=(chosen,), zero_points=(0,))
-    return TensorType(shape=tuple(shape), dtype=DType.INT16, quantization=quantization)
+    quantization = per_tensor(chosen)
+    return tensor_type(shape, DType.INT16, quantization=quantization)
 
 
 def integer_type(
@@ -99,16 +100,8 @@ def integer_type(
     return (int16_type if dtype is DType.INT16 else int8_type)(rng, shape, scale)
 
 
-def fixed_type(scale: float, zero: int, dtype: DType = DType.INT8) -> TensorType:
-    return TensorType(shape=(), dtype=dtype, quantization=Quantization(scales=(scale,), zero_points=(zero,)))
-
-
-def float_type(shape: Sequence[int]) -> TensorType:
-    return TensorType(shape=tuple(shape), dtype=DType.FLOAT32)
-
-
 def random_type(rng: Generator, dtype: DType, shape: Sequence[int]) -> TensorType:
-    return float_type(shape) if dtype is DType.FLOAT32 else integer_type(rng, dtype, shape)
+    return tensor_type(shape, DType.FLOAT32) if dtype is DType.FLOAT32 else integer_type(rng, dtype, shape)
 
 
 def fill(rng: Generator, type_: TensorType) -> np.ndarray:

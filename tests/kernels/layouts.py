@@ -18,6 +18,7 @@ from codegen.ir.ops import (
     TransposeAttrs,
 )
 from tests.kernels.layers import Layer, Operand, fill, int8_type, integer, layer
+from tests.tensor_types import tensor_type
 
 LAYOUT_TYPES = (DType.INT8, DType.INT16, DType.INT32, DType.FLOAT32)
 
@@ -37,7 +38,7 @@ def concat(rng: Generator, dtype: DType) -> Layer:
 def _layout_type(rng: Generator, dtype: DType, shape: Sequence[int]) -> TensorType:
     if dtype is DType.INT8:
         return int8_type(rng, shape)
-    return TensorType(shape=tuple(shape), dtype=dtype)
+    return tensor_type(shape, dtype)
 
 
 def _layout_operand(rng: Generator, dtype: DType, shape: Sequence[int]) -> Operand:
@@ -115,5 +116,5 @@ def _indices(rng: Generator, shape: Sequence[int], extents: int | np.ndarray) ->
     """int32 or int64, constant or not."""
     dtype = DType.INT64 if rng.random() < 0.3 else DType.INT32
     data = rng.integers(0, extents, shape).astype(dtype.numpy)
-    type_ = TensorType(shape=tuple(shape), dtype=dtype)
+    type_ = tensor_type(shape, dtype)
     return Operand(type=type_, data=data, constant=bool(rng.random() < 0.3))

@@ -13,8 +13,6 @@ from tests.kernels.layers import (
     Operand,
     activation,
     fill,
-    fixed_type,
-    float_type,
     int8_type,
     integer,
     integer_type,
@@ -22,19 +20,15 @@ from tests.kernels.layers import (
     random_operand,
 )
 from tests.kernels.signals import SIGNALS
+from tests.tensor_types import REAL, tensor_type
 
 QUANTISED = (DType.INT8, DType.INT16)
 Builder = Callable[[Generator, DType], Layer]
 
 
-def plain_type(dtype: DType, shape: Sequence[int] = ()) -> TensorType:
-    """A type without quantisation."""
-    return TensorType(shape=tuple(shape), dtype=dtype)
-
-
 def typed(rng: Generator, dtype: DType, scale: float | None = None) -> TensorType:
     """Quantised where `dtype` is so in networks; without a shape."""
-    return integer_type(rng, dtype, (), scale) if dtype in QUANTISED else plain_type(dtype)
+    return integer_type(rng, dtype, (), scale) if dtype in QUANTISED else tensor_type((), dtype)
 
 
 def filled(rng: Generator, type_: TensorType, shape: Sequence[int], *, constant: bool = False) -> Operand:
@@ -84,7 +78,7 @@ def compare(op: str) -> Builder:
         first = second = typed(rng, dtype, 2.0 ** rng.uniform(-8, -1) if dtype is DType.INT8 else None)
         if dtype is DType.INT8 and rng.random() < 0.6:
             second = typed(rng, dtype, min(0.99, first.scale * 2.0 ** rng.uniform(-2, 2)))
-        return layer(op, ops.Attrs(), _pair(rng, first, second), plain_type(DType.BOOL))
+        return layer(op, ops.Attrs(), _pair(rng, first, second), tensor_type((), DType.BOOL))
 
     return build
 
@@ -98,7 +92,7 @@ def _away_from_zero(operand: Operand) -> Operand:
 def div(rng: Generator, dtype: DType) -> Layer:
     attrs = ops.BinaryAttrs(activation=activation(rng))
     if dtype is not DType.INT8:
-        type_ = plain_type(dtype)
+        type_ = tensor_type((), dtype)
         dividend, divisor = _pair(rng, type_, type_)
         return layer("DIV", attrs, (dividend, _away_from_zero(divisor)), type_)
     first, second = typed(rng, dtype), typed(rng, dtype)
@@ -122,15 +116,15 @@ def squared_difference(rng: Generator, dtype: DType) -> Layer:
 
 def floor_of(op: str) -> Builder:
     def build(rng: Generator, dtype: DType) -> Layer:
-        dividend, divisor = _pair(rng, plain_type(dtype), plain_type(dtype))
+        dividend, divisor = _pair(rng, tensor_type((), dtype), tensor_type((), dtype))
         if dtype is DType.INT32:
-            return layer(op, ops.Attrs(), (dividend, _away_from_zero(divisor)), plain_type(dtype))
+            return layer(op, ops.Attrs(), (dividend, _away_from_zero(divisor)), tensor_type((), dtype))
         factor = np.float32(10.0 ** rng.uniform(-2, 4))
         if rng.random() < 0.5:  # multiples, of which nothing is left
             dividend = replace(dividend, data=np.round(dividend.data * 20).astype(np.float32))
             divisor = replace(divisor, data=np.round(divisor.data * 4).astype(np.float32))
         dividend = replace(dividend, data=dividend.data * factor)
-        return layer(op, ops.Attrs(), (dividend, _away_from_zero(divisor)), plain_type(dtype))
+        return layer(op, ops.Attrs(), (dividend, _away_from_zero(divisor)), tensor_type((), dtype))
 
     return build
 
@@ -139,7 +133,7 @@ def prelu(rng: Generator, dtype: DType) -> Layer:
     shape = [integer(rng, 1, 5) for _ in range(integer(rng, 1, 4))]
     own = [1 if rng.random() < 0.4 else extent for extent in shape][integer(rng, 0, len(shape) - 1) :]
     value = random_operand(rng, dtype, shape)
-    slope, result = float_type(()), float_type(())
+    slope, result = REAL, REAL
     if dtype in QUANTISED:
         slope = int8_type(rng, (), 2.0 ** rng.uniform(-9, -5))
         result = typed(rng, dtype, value.type.scale * 2.0 ** rng.uniform(-2, 2))
@@ -152,14 +146,14 @@ def select(rng: Generator, dtype: DType) -> Layer:
     shapes = broadcast_shapes(rng, 3)
     operands = [
         filled(rng, each, shape, constant=bool(rng.random() < 0.2))
-        for each, shape in zip((plain_type(DType.BOOL), type_, type_), shapes, strict=True)
+        for each, shape in zip((tensor_type((), DType.BOOL), type_, type_), shapes, strict=True)
     ]
     return layer("SELECT_V2", ops.Attrs(), operands, type_)
 
 
 def logical_not(rng: Generator, dtype: DType) -> Layer:
-    argument = filled(rng, plain_type(dtype), [integer(rng, 1, 9) for _ in range(integer(rng, 1, 3))])
-    return layer("LOGICAL_NOT", ops.Attrs(), (argument,), plain_type(dtype))
+    argument = filled(rng, tensor_type((), dtype), [integer(rng, 1, 9) for _ in range(integer(rng, 1, 3))])
+    return layer("LOGICAL_NOT", ops.Attrs(), (argument,), tensor_type((), dtype))
 
 
 def arg(op: str) -> Builder:
@@ -169,7 +163,7 @@ def arg(op: str) -> Builder:
         if rng.random() < 0.5:  # equal ones, of which the first counts
             argument = replace(argument, data=np.round(argument.data / 2).astype(dtype.numpy))
         attrs = ops.ArgAttrs(axis=integer(rng, 0, len(shape) - 1))
-        return layer(op, attrs, (argument,), plain_type(DType.INT32))
+        return layer(op, attrs, (argument,), tensor_type((), DType.INT32))
 
     return build
 
@@ -186,7 +180,7 @@ def batch_matmul(rng: Generator, dtype: DType) -> Layer:
     constant = bool(rng.random() < 0.3)
     first = random_operand(rng, dtype, shapes[0])
     second = random_operand(rng, dtype, shapes[1], constant=constant)
-    result = float_type(())
+    result = REAL
     if dtype in QUANTISED:
         reach = 73 if dtype is DType.INT8 else 18918
         scale = first.type.scale * second.type.scale * reach * depth**0.5 * 2.0 ** rng.uniform(-1, 3)
@@ -210,7 +204,7 @@ def cumsum(rng: Generator, dtype: DType) -> Layer:
     shape[axis] = integer(rng, 1, 20)
     if dtype is DType.INT32:
         data = rng.integers(-(1 << 19), 1 << 19, shape, np.int32)
-        argument = Operand(type=plain_type(dtype, shape), data=data)
+        argument = Operand(type=tensor_type(shape, dtype), data=data)
     else:
         argument = random_operand(rng, dtype, shape)
     result = (
@@ -229,18 +223,20 @@ def l2_normalization(rng: Generator, dtype: DType) -> Layer:
         zero = argument.type.zero_point
         near = np.clip(rng.integers(zero - 2, zero + 3, shape), -128, 127)
         argument = replace(argument, data=near.astype(np.int8))
-    result = fixed_type(1 / 128, 0) if dtype is DType.INT8 else argument.type
+    result = tensor_type(scale=1 / 128) if dtype is DType.INT8 else argument.type
     return layer("L2_NORMALIZATION", ops.Attrs(), (argument,), result)
 
 
 def log_softmax(rng: Generator, dtype: DType) -> Layer:
     shape = [*(integer(rng, 1, 4) for _ in range(integer(rng, 0, 2))), integer(rng, 1, 30)]
     argument = filled(
-        rng, int8_type(rng, (), 2.0 ** rng.uniform(-8, 1)) if dtype is DType.INT8 else float_type(()), shape
+        rng,
+        int8_type(rng, (), 2.0 ** rng.uniform(-8, 1)) if dtype is DType.INT8 else REAL,
+        shape,
     )
     if dtype is DType.FLOAT32:
         argument = replace(argument, data=argument.data * np.float32(2.0 ** rng.uniform(-3, 4)))
-    result = fixed_type(1 / 16, 127) if dtype is DType.INT8 else argument.type
+    result = tensor_type(scale=1 / 16, zero=127) if dtype is DType.INT8 else argument.type
     return layer("LOG_SOFTMAX", ops.Attrs(), (argument,), result)
 
 
@@ -266,7 +262,7 @@ def update_slice(rng: Generator, dtype: DType) -> Layer:
     operands = [
         filled(rng, type_, shape, constant=bool(rng.random() < 0.2)),
         filled(rng, type_, part, constant=bool(rng.random() < 0.2)),
-        Operand(type=plain_type(index, starts.shape), data=starts, constant=bool(rng.random() < 0.2)),
+        Operand(type=tensor_type(starts.shape, index), data=starts, constant=bool(rng.random() < 0.2)),
     ]
     return layer("DYNAMIC_UPDATE_SLICE", ops.Attrs(), operands, type_)
 
@@ -276,9 +272,9 @@ _ALL = (DType.INT8, DType.INT16, DType.INT32, DType.INT64, DType.BOOL, DType.FLO
 
 def cast(rng: Generator, dtype: DType) -> Layer:
     pairs = [other for one, other in CASTS if one is dtype]
-    operand = Operand(type=plain_type(dtype, (integer(rng, 1, 60),)), data=np.zeros(0))
+    operand = Operand(type=tensor_type((integer(rng, 1, 60),), dtype), data=np.zeros(0))
     operand = replace(operand, data=fill(rng, operand.type))
-    return layer("CAST", ops.Attrs(), (operand,), plain_type(pairs[integer(rng, 0, len(pairs) - 1)]))
+    return layer("CAST", ops.Attrs(), (operand,), tensor_type((), pairs[integer(rng, 0, len(pairs) - 1)]))
 
 
 PAIRS = {

@@ -5,19 +5,16 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.random import Generator
 
-from codegen.ir import DType, TensorType, ops
+from codegen.ir import DType, ops
 from codegen.ir.ops.audio.filter_bank import Pcan
 from codegen.ir.ops.audio.spectrum import FFT_TYPES
 from tests.kernels.layers import Layer, Operand, fill, integer, layer
-
-
-def _type(dtype: DType, shape: Sequence[int] = ()) -> TensorType:
-    return TensorType(shape=tuple(shape), dtype=dtype)
+from tests.tensor_types import tensor_type
 
 
 def _numbers(rng: Generator, dtype: DType, shape: Sequence[int], bits: int = 64) -> Operand:
     """Of up to so many bits, each number of bits as likely as any other where they are unsigned."""
-    type_ = _type(dtype, shape)
+    type_ = tensor_type(shape, dtype)
     data = fill(rng, type_)
     if dtype in (DType.UINT32, DType.UINT64):
         width = 8 * dtype.size_bytes
@@ -28,7 +25,7 @@ def _numbers(rng: Generator, dtype: DType, shape: Sequence[int], bits: int = 64)
 
 def _constant(data: np.ndarray) -> Operand:
     data = data.astype(np.int16)
-    return Operand(type=_type(DType.INT16, data.shape), data=data, constant=True)
+    return Operand(type=tensor_type(data.shape, DType.INT16), data=data, constant=True)
 
 
 def window(rng: Generator, dtype: DType) -> Layer:
@@ -43,25 +40,29 @@ def scale_bits(rng: Generator, dtype: DType) -> Layer:
     frame.data[:] >>= integer(rng, 0, 16)
     if rng.random() < 0.4:
         frame.data[integer(rng, 0, frame.data.size - 1)] = -32768
-    return layer("SIGNAL_SCALE_BITS", ops.Attrs(), [frame], _type(DType.INT32))
+    return layer("SIGNAL_SCALE_BITS", ops.Attrs(), [frame], tensor_type((), DType.INT32))
 
 
 def rfft(rng: Generator, dtype: DType) -> Layer:
     length = 4 << integer(rng, 0, 6)
     shape = (*(integer(rng, 1, 2) for _ in range(integer(rng, 0, 2))), integer(rng, 1, length))
-    return layer("SIGNAL_RFFT", ops.FftAttrs(length=length), [_numbers(rng, dtype, shape)], _type(dtype))
+    return layer(
+        "SIGNAL_RFFT", ops.FftAttrs(length=length), [_numbers(rng, dtype, shape)], tensor_type((), dtype)
+    )
 
 
 def irfft(rng: Generator, dtype: DType) -> Layer:
     length = 4 << integer(rng, 0, 6)
     shape = (*(integer(rng, 1, 2) for _ in range(integer(rng, 0, 2))), length + 2)
-    return layer("SIGNAL_IRFFT", ops.FftAttrs(length=length), [_numbers(rng, dtype, shape)], _type(dtype))
+    return layer(
+        "SIGNAL_IRFFT", ops.FftAttrs(length=length), [_numbers(rng, dtype, shape)], tensor_type((), dtype)
+    )
 
 
 def energy(rng: Generator, dtype: DType) -> Layer:
     count = integer(rng, 1, 40)
     attrs = ops.EnergyAttrs(first=0, stop=count)
-    return layer("SIGNAL_ENERGY", attrs, [_numbers(rng, dtype, (2 * count,))], _type(DType.UINT32))
+    return layer("SIGNAL_ENERGY", attrs, [_numbers(rng, dtype, (2 * count,))], tensor_type((), DType.UINT32))
 
 
 def filter_bank(rng: Generator, dtype: DType) -> Layer:
@@ -71,7 +72,7 @@ def filter_bank(rng: Generator, dtype: DType) -> Layer:
     tables = [rng.integers(0, 1 << 15, weights) for _ in range(2)]
     operands = [_numbers(rng, dtype, (energies,)), *map(_constant, (*tables, starts, firsts, widths))]
     attrs = ops.FilterBankAttrs(channels=channels)
-    return layer("SIGNAL_FILTER_BANK", attrs, operands, _type(DType.UINT64))
+    return layer("SIGNAL_FILTER_BANK", attrs, operands, tensor_type((), DType.UINT64))
 
 
 def square_root(rng: Generator, dtype: DType) -> Layer:
@@ -80,20 +81,22 @@ def square_root(rng: Generator, dtype: DType) -> Layer:
     roots = rng.integers(0, 1 << 32, squares.data.shape, np.uint64) >> np.uint64(integer(rng, 0, 31))
     exact = roots * roots + rng.integers(0, 3, roots.shape).astype(np.uint64) - np.uint64(1)
     squares.data[:] = np.where(rng.random(roots.shape) < 0.4, exact, squares.data)
-    shift = Operand(type=_type(DType.INT32), data=np.array(integer(rng, 0, 8), np.int32))
-    return layer("SIGNAL_SQUARE_ROOT", ops.Attrs(), [squares, shift], _type(DType.UINT32))
+    shift = Operand(type=tensor_type((), DType.INT32), data=np.array(integer(rng, 0, 8), np.int32))
+    return layer("SIGNAL_SQUARE_ROOT", ops.Attrs(), [squares, shift], tensor_type((), DType.UINT32))
 
 
 def pcan(rng: Generator, dtype: DType) -> Layer:
     shape = (integer(rng, 1, 30),)
     gains = rng.integers(-(1 << 15), 1 << 15, Pcan.TABLE) >> integer(rng, 0, 8)
     operands = [_numbers(rng, dtype, shape), _numbers(rng, dtype, shape), _constant(gains)]
-    return layer("SIGNAL_PCAN", ops.ShiftAttrs(shift=integer(rng, 0, 31)), operands, _type(dtype))
+    return layer("SIGNAL_PCAN", ops.ShiftAttrs(shift=integer(rng, 0, 31)), operands, tensor_type((), dtype))
 
 
 def logarithm(rng: Generator, dtype: DType) -> Layer:
     attrs = ops.LogAttrs(scale=int(rng.choice([1, 64, 1600, 1 << 15])), shift=integer(rng, 0, 8))
-    return layer("SIGNAL_LOG", attrs, [_numbers(rng, dtype, (integer(rng, 1, 40),))], _type(DType.INT16))
+    return layer(
+        "SIGNAL_LOG", attrs, [_numbers(rng, dtype, (integer(rng, 1, 40),))], tensor_type((), DType.INT16)
+    )
 
 
 SIGNALS = {

@@ -25,7 +25,6 @@ import pytest
 
 from codegen import resources
 from codegen.board import load_board
-from codegen.ir import DType, Quantization, TensorType
 from codegen.ir.ops import OPS, Padding2D, PoolAttrs
 from codegen.ir.ops.base.parameters import softmax_params
 from codegen.kernels.base import code_bytes as recorded_code
@@ -35,6 +34,7 @@ from tests.checkout import ROOT
 from tests.emit.golden_folders import golden, write
 from tests.kernels.arm_objects import compiled, level_in_turn, shared_folder
 from tests.kernels.calling import INCLUDES, RUNTIME
+from tests.tensor_types import per_tensor, tensor_type
 
 
 def _sanitizer() -> str:
@@ -224,9 +224,9 @@ def _empty_windows() -> Iterator[tuple[PoolAttrs, tuple[int, ...]]]:
 @pytest.mark.parametrize(("attrs", "shape"), list(_empty_windows()))
 def test_an_average_over_nothing_is_refused(attrs: PoolAttrs, shape: tuple[int, ...]) -> None:
     """The division in avg_pool2d_s8.c: its divisor is the number of elements in a window."""
-    quantization = Quantization(scales=(0.5,), zero_points=(0,))
-    image = TensorType(shape=(1, 3, 3, 1), dtype=DType.INT8, quantization=quantization)
-    result = TensorType(shape=shape, dtype=DType.INT8, quantization=quantization)
+    quantization = per_tensor(0.5)
+    image = tensor_type((1, 3, 3, 1), quantization=quantization)
+    result = tensor_type(shape, quantization=quantization)
     with pytest.raises(ValueError, match="without any element"):
         OPS["AVERAGE_POOL_2D"].check(attrs, [image], result)
 
@@ -234,8 +234,8 @@ def test_an_average_over_nothing_is_refused(attrs: PoolAttrs, shape: tuple[int, 
 @pytest.mark.parametrize("scale", [1e-6, 1e-3, 1.0, 1e3])
 def test_a_sum_of_exponentials_is_positive_and_an_int32(scale: float) -> None:
     """The shift in softmax_s8.c: by the leading zeros of the sum, to which the largest element adds 2^19."""
-    quantization = Quantization(scales=(float(np.float32(scale)),), zero_points=(0,))
-    argument = TensorType(shape=(1, 4), dtype=DType.INT8, quantization=quantization)
+    quantization = per_tensor(float(np.float32(scale)))
+    argument = tensor_type((1, 4), quantization=quantization)
     assert softmax_params(1.0, argument).least_difference <= 0
     of_the_largest = ((2**31 - 1) + 2**11) >> 12
     assert of_the_largest == 2**19

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from codegen import board as boards
-from codegen.ir import Call, DType, Let, Quantization, TensorType, Var
+from codegen.ir import Call, DType, Let, Var
 from codegen.ir.ops import OPS, PadAttrs, RoundedAttrs, SoftmaxAttrs, TransposeAttrs
 from codegen.kernels import kernels_for, kernels_of_step, supported_ops
 from codegen.kernels.base.c_kernel import PortableKernel
@@ -28,16 +28,11 @@ from tests.kernels.calling import ANY_TARGET, Library, bind, check_result
 from tests.kernels.layers import Layer, Operand, layer
 from tests.sampling import examples
 from tests.search.chains import random_chain, segments
+from tests.tensor_types import tensor_type
 
 
 def _refusals(case: Layer) -> list[str | None]:
     return [kernel.refusal(case.let, ANY_TARGET) for kernel in kernels_of_step(case.let)]
-
-
-def _int8(shape: tuple[int, ...], scale: float) -> TensorType:
-    return TensorType(
-        shape=shape, dtype=DType.INT8, quantization=Quantization(scales=(scale,), zero_points=(0,))
-    )
 
 
 def test_every_operator_has_a_kernel() -> None:
@@ -77,7 +72,7 @@ def test_weights_computed_at_run_time() -> None:
 
 def test_more_than_five_loops() -> None:
     value = np.zeros((2, 3, 2, 3, 2, 3), np.int8)
-    operand = Operand(type=_int8(value.shape, 1.0), data=value)
+    operand = Operand(type=tensor_type(value.shape, scale=1.0), data=value)
     permutation = (5, 4, 3, 2, 1, 0)
     case = layer("TRANSPOSE", TransposeAttrs(permutation=permutation), (operand,), operand.type)
     assert _refusals(case) == ["the shapes need 6 nested loops, the portable kernels have 5"]
@@ -85,13 +80,13 @@ def test_more_than_five_loops() -> None:
 
 def test_axes_that_belong_together_count_once() -> None:
     value = np.zeros((2, 3, 2, 3, 2, 3), np.int8)
-    operand = Operand(type=_int8(value.shape, 1.0), data=value)
+    operand = Operand(type=tensor_type(value.shape, scale=1.0), data=value)
     case = layer("TRANSPOSE", TransposeAttrs(permutation=(3, 4, 5, 0, 1, 2)), (operand,), operand.type)
     assert _refusals(case) == [None]
 
 
 def test_factor_out_of_range() -> None:
-    argument, result = _int8((2,), 1e6), _int8((2,), 1e-6)
+    argument, result = tensor_type((2,), scale=1e6), tensor_type((2,), scale=1e-6)
     call = Call(op=OPS["QUANTIZE"], args=(Var(name="in0", type=argument),), attrs=RoundedAttrs())
     refusals = [
         kernel.refusal(Let(var=Var(name="q", type=result), call=call), ANY_TARGET)
@@ -101,10 +96,8 @@ def test_factor_out_of_range() -> None:
 
 
 def test_long_int8_softmax() -> None:
-    operand = Operand(type=_int8((4096,), 0.1), data=np.zeros(4096, np.int8))
-    result = TensorType(
-        shape=(), dtype=DType.INT8, quantization=Quantization(scales=(1 / 256,), zero_points=(-128,))
-    )
+    operand = Operand(type=tensor_type((4096,), scale=0.1), data=np.zeros(4096, np.int8))
+    result = tensor_type((), scale=1 / 256, zero=-128)
     case = layer("SOFTMAX", SoftmaxAttrs(), (operand,), result)
     assert _refusals(case)[0] == (
         "a softmax over 4096 int8 elements overflows TFLite's fixed-point sum, supported are fewer than 4096"
@@ -112,7 +105,7 @@ def test_long_int8_softmax() -> None:
 
 
 def test_int64_padding_with_what_is_no_int32() -> None:
-    type_ = TensorType(shape=(2,), dtype=DType.INT64)
+    type_ = tensor_type((2,), DType.INT64)
     operand = Operand(type=type_, data=np.zeros(2, np.int64))
     refused = layer("PAD", PadAttrs(paddings=((1, 1),), value=float(1 << 31)), (operand,), type_)
     assert _refusals(refused) == ["padding int64 with 2147483648 is not supported, only with an int32"]

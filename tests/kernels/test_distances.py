@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from codegen.ir import ConstRef, DType, Quantization, ops
+from codegen.ir import ConstRef, DType, ops
 from codegen.ir.ops.base.operands import narrow
 from codegen.kernels.base.weighted import window_of
 from codegen.kernels.base.window import WindowShape
@@ -22,6 +22,7 @@ from tests.kernels.builders import CASES, random_layer
 from tests.kernels.calling import RUNTIME, Library, bind, check_result
 from tests.kernels.fpu.test_on_target import float_layer
 from tests.kernels.layers import Layer
+from tests.tensor_types import per_tensor
 
 LAYERS = 60
 SHARING = [
@@ -183,7 +184,7 @@ def test_the_distance_is_safe_and_one_element_nearer_is_not(
 def _plain(layer: Layer) -> Layer:
     """The same shapes as sums of the image and 3, or (int16) doubled: weights of one, no bias, no clamp; so
     no byte is lost without a trace. (Pools keep the image's zero point, they want both alike.)"""
-    one = Quantization(scales=(1.0,), zero_points=(0,))
+    one = per_tensor(1.0)
     constants = {id_: np.full_like(data, data.dtype.itemsize == 1) for id_, data in layer.constants.items()}
     args = tuple(
         None if arg is None else replace(arg, type=replace(arg.type, quantization=one))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
-from codegen.ir import DType, TensorType, Var
+from codegen.ir import DType, Var
 from codegen.ir.ops import ConcatAttrs, StridedSliceAttrs
 from codegen.kernels import fused
 from codegen.kernels.base.views import joinable, joined, slice_view
@@ -35,6 +35,7 @@ from tests.kernels.calling import Library, bind
 from tests.kernels.layers import Layer, Operand, fill, layer
 from tests.kernels.networks_by_rows import row_prims as _prims
 from tests.kernels.networks_by_rows import window_taps as _taps
+from tests.tensor_types import tensor_type
 
 
 def _leads_on(stages: tuple[Stage, ...]) -> bool:
@@ -299,7 +300,7 @@ def test_arguments_are_named_in_order_of_use() -> None:
 
 
 def operand(*shape: int, dtype: DType = DType.INT8, constant: bool = False) -> Operand:
-    type_ = TensorType(shape=shape, dtype=dtype)
+    type_ = tensor_type(shape, dtype)
     return Operand(type=type_, data=fill(default_rng(sum(shape)), type_), constant=constant)
 
 

@@ -4,12 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from codegen.ir import ConstRef, DType, TensorType, Var
+from codegen.ir import ConstRef, Var
 from codegen.kernels.contract import Sharing, View
 from codegen.kernels.primfunc import PrimFunc
 from codegen.program.interface import IoMode
 from tests.lifetimes.test_liveness import conflict, spans
 from tests.plan.build import live, prim, var
+from tests.tensor_types import tensor_type
 
 X, A, B, C = var("x", 100), var("a", 60), var("b", 60), var("c", 10)
 
@@ -120,7 +121,7 @@ def test_nothing_is_joined_in_bytes_of_the_caller(indices: tuple[int, ...]) -> N
 
 
 def test_joined_arguments_are_run_time_values_passed_once() -> None:
-    constant = ConstRef(id="c0", type=TensorType(shape=(60,), dtype=DType.INT8))
+    constant = ConstRef(id="c0", type=tensor_type((60,)))
     r = var("r", 120)
     with pytest.raises(ValueError, match="argument 0 cannot lie"):
         replace(prim(r, constant, A), joined=(0,))

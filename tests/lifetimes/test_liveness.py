@@ -3,13 +3,14 @@
 import pytest
 
 from codegen.errors import CodegenError
-from codegen.ir import ConstRef, DType, TensorType
+from codegen.ir import ConstRef, DType
 from codegen.kernels.contract import Sharing, View, Workspace
 from codegen.lifetimes.liveness import Liveness, liveness
 from codegen.problem.problem import BufferKind, Conflict
 from codegen.program.interface import Edge, IoMode
 from codegen.program.program import BufferSlice
 from tests.plan.build import POOL, function, live, prim, var
+from tests.tensor_types import tensor_type
 
 
 def spans(found: Liveness) -> dict[str, tuple[int, int]]:
@@ -127,7 +128,7 @@ def test_view_errors() -> None:
     v = var("v", 30)
     with pytest.raises(ValueError, match="leaves the bytes"):
         live([X], [prim(A, X), prim(v, A, view=View(argument=0, offset_bytes=40))], [v])
-    constant = ConstRef(id="c0", type=TensorType(shape=(30,), dtype=DType.INT8))
+    constant = ConstRef(id="c0", type=tensor_type((30,)))
     with pytest.raises(ValueError, match="view of a constant"):
         live([X], [prim(v, constant, view=View(argument=0))], [v])
     with pytest.raises(ValueError, match="needs alignment 4"):

@@ -4,19 +4,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from codegen.ir import Arg, DType, Module, Quantization, TensorType, Var, ops
+from codegen.ir import Arg, Module, TensorType, Var, ops
 from codegen.ir.builder import Builder
 from codegen.ir.evaluate import evaluate, steps
 from codegen.ir.verify import verify
 from codegen.passes.reduce import Reduction, reduce
+from tests.tensor_types import per_channel, per_tensor, tensor_type
 
 SAME = ops.Padding2D(top=1, bottom=1, left=1, right=1)
 NONE = ops.Padding2D()
 
 
 def int8(*shape: int, zero_point: int = 0, scale: float = 1.0) -> TensorType:
-    quantization = Quantization(scales=(scale,), zero_points=(zero_point,))
-    return TensorType(shape=shape, dtype=DType.INT8, quantization=quantization)
+    quantization = per_tensor(scale, zero_point)
+    return tensor_type(shape, quantization=quantization)
 
 
 class Layers(Builder):
@@ -25,13 +26,11 @@ class Layers(Builder):
     def _operands(
         self, weights: np.ndarray, bias: Sequence[int] | None, scales: int, axis: int, scale: float = 1.0
     ) -> list[Arg | None]:
-        quantization = Quantization(
-            scales=(scale,) * scales, zero_points=(0,) * scales, axis=axis if scales > 1 else None
-        )
+        quantization = per_channel((scale,) * scales, axis)
         found: list[Arg | None] = [self.constant(weights.astype(np.int8), quantization=quantization)]
         if bias is None:
             return [*found, None]
-        own = Quantization(scales=(1.0,), zero_points=(0,))
+        own = per_tensor(1.0)
         return [*found, self.constant(np.array(bias, np.int32), quantization=own)]
 
     def conv(

@@ -6,9 +6,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.random import Generator
 
-from codegen.ir import Arg, ConstRef, DType, Module, Quantization, TensorType, Var, ops
+from codegen.ir import Arg, ConstRef, Module, TensorType, Var, ops
 from codegen.ir.builder import Builder
 from codegen.ir.ops.base.weighted import WeightedOp
+from tests.tensor_types import per_channel, per_tensor, tensor_type
 
 METADATA = {"sha256": "0" * 64, "format": "made up", "file": "network"}
 
@@ -77,11 +78,7 @@ class Network:
     def _type(self, shape: tuple[int, ...] = ()) -> TensorType:
         scale = float(np.float32(self.rng.choice([0.01, 0.05, 0.1, 0.25, 1.0])))
         zero_point = int(self.rng.choice([-128, -128, -127, -3, 0, 5, 127]))
-        return TensorType(
-            shape=shape,
-            dtype=DType.INT8,
-            quantization=Quantization(scales=(scale,), zero_points=(zero_point,)),
-        )
+        return tensor_type(shape, scale=scale, zero=zero_point)
 
     def _activation(self) -> ops.Activation:
         return list(ops.Activation)[self._integer(0, len(ops.Activation) - 1)]
@@ -115,14 +112,14 @@ class Network:
         factors = rng.choice([0.003, 0.01, 0.3, 40.0], 1 if single else count, p=[0.4, 0.4, 0.15, 0.05])
         scales = tuple(float(np.float32(f * type_.scale / image.scale)) for f in factors)
         along = None if single else axis
-        quantization = Quantization(scales=scales, zero_points=(0,) * len(scales), axis=along)
+        quantization = per_channel(scales, along)
         weights = self.builder.constant(values, quantization=quantization)
         if rng.random() < 0.2:
             return [weights, None]
         reach = rng.choice([100, 20_000, 2_000_000, 2**31 - 1], count, p=[0.4, 0.3, 0.25, 0.05])
         bias = (rng.uniform(-1, 1, count) * reach).astype(np.int32)
         # FULLY_CONNECTED with one scale checks the bias against it.
-        scale = Quantization(scales=(image.scale * scales[0],), zero_points=(0,)) if single else None
+        scale = per_tensor(image.scale * scales[0]) if single else None
         return [weights, self.builder.constant(bias, quantization=scale)]
 
     def _window(self) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int], ops.Padding2D]:
@@ -221,7 +218,7 @@ class Network:
         type_ = self._type()
         if op in fixed:
             scale, zero_point = fixed[op]
-            type_ = replace(type_, quantization=Quantization(scales=(scale,), zero_points=(zero_point,)))
+            type_ = replace(type_, quantization=per_tensor(scale, zero_point))
         attrs: ops.Attrs = ops.RoundedAttrs() if op == "QUANTIZE" else ops.Attrs()
         if op == "LEAKY_RELU":
             attrs = ops.LeakyReluAttrs(alpha=float(np.float32(self.rng.uniform(-1, 1))))

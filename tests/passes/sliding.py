@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from codegen.ir import Arg, DType, Module, Quantization, TensorType, Var, ops
+from codegen.ir import Arg, DType, Module, TensorType, Var, ops
 from codegen.ir.builder import Builder
 from codegen.ir.evaluate import evaluate
 from codegen.passes.sliding import Sliding, SlidingInput
+from tests.tensor_types import per_tensor, tensor_type
 
 Pair = tuple[int, int]
 SCALE = float(np.float32(0.05))
@@ -24,11 +25,9 @@ class Streams(Builder):
 
     def type(self, *shape: int) -> TensorType:
         if self.dtype is DType.FLOAT32:
-            return TensorType(shape=shape, dtype=DType.FLOAT32)
+            return tensor_type(shape, DType.FLOAT32)
         zero = -3 if self.dtype is DType.INT8 else 0
-        return TensorType(
-            shape=shape, dtype=self.dtype, quantization=Quantization(scales=(SCALE,), zero_points=(zero,))
-        )
+        return tensor_type(shape, self.dtype, scale=SCALE, zero=zero)
 
     def _weighted(self, op: str, image: Var, shape: Sequence[int], attrs: ops.Attrs, count: int) -> Var:
         """A layer with weights and a bias."""
@@ -37,15 +36,13 @@ class Streams(Builder):
         if self.dtype is DType.FLOAT32:
             args += [self.constant((values / 300).astype(np.float32)), self.constant(bias.astype(np.float32))]
         else:
-            scales = Quantization(scales=(WEIGHT_SCALE,), zero_points=(0,))
+            scales = per_tensor(WEIGHT_SCALE)
             bias_type = np.int32 if self.dtype is DType.INT8 else np.int64
             args += [
                 self.constant(values.astype(np.int8), quantization=scales),
                 self.constant(
                     bias.astype(bias_type),
-                    quantization=Quantization(
-                        scales=(float(np.float32(SCALE * WEIGHT_SCALE)),), zero_points=(0,)
-                    ),
+                    quantization=per_tensor(float(np.float32(SCALE * WEIGHT_SCALE))),
                 ),
             ]
         return self.step(op, args, attrs)

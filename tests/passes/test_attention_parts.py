@@ -10,7 +10,7 @@ from onnx import TensorProto, helper, numpy_helper
 from codegen.board import load_board
 from codegen.driver.build import Share, plan_model
 from codegen.driver.options import Options
-from codegen.ir import DType, Module, Quantization, TensorType, Var
+from codegen.ir import Module, TensorType, Var
 from codegen.ir.builder import Builder
 from codegen.ir.evaluate import evaluate
 from codegen.ir.ops import (
@@ -24,6 +24,7 @@ from codegen.ir.ops import (
 from codegen.ir.verify import verify
 from codegen.passes.attention_parts import AttentionParts
 from tests.importers.onnx.models import imported
+from tests.tensor_types import per_channel, per_tensor, tensor_type
 
 
 def _network(tokens: int, heads: int, size: int, *, has_mask: bool = False) -> Any:
@@ -98,17 +99,17 @@ def _integers(tokens: int, heads: int, size: int) -> Module:
     rng, make, width = np.random.default_rng(5), Builder(), heads * size
 
     def kind(shape: tuple[int, ...], scale: float = 0.05, zero: int = 0) -> TensorType:
-        meaning = Quantization(scales=(scale,), zero_points=(zero,))
-        return TensorType(shape=shape, dtype=DType.INT8, quantization=meaning)
+        meaning = per_tensor(scale, zero)
+        return tensor_type(shape, quantization=meaning)
 
     def projected(image: Var) -> Var:
         scales = tuple(float(np.float32(scale)) for scale in rng.uniform(0.01, 0.02, width))
-        by_channel = Quantization(scales=scales, zero_points=(0,) * width, axis=0)
+        by_channel = per_channel(scales)
         weights = make.constant(rng.integers(-127, 128, (width, width), np.int8), quantization=by_channel)
         bias_scales = tuple(float(np.float32(np.float32(0.05) * np.float32(s))) for s in scales)
         bias = make.constant(
             rng.integers(-99, 99, width, np.int32),
-            quantization=Quantization(scales=bias_scales, zero_points=(0,) * width, axis=0),
+            quantization=per_channel(bias_scales),
         )
         attrs = FullyConnectedAttrs(keep_num_dims=True)
         value = make.call(

@@ -11,6 +11,7 @@ from codegen.ir import ANYWHERE, Arg, Call, DType, Function, Let, Module, Tensor
 from codegen.ir.evaluate import evaluate
 from codegen.ir.ops import OPS, Attrs, ConcatAttrs, ReshapeAttrs, RoundedAttrs, TransposeAttrs
 from tests.search.chains import random_chain
+from tests.tensor_types import tensor_type
 
 ALL: tuple[passes.Pass, ...] = (
     passes.FoldConstants(),
@@ -36,7 +37,7 @@ def _network(seed: int) -> Module:
         for id_, c in chain.constants.items()
     }
     [param], body = function.params, list[Let]()
-    floats = replace(param, name="floats", type=TensorType(shape=param.type.shape, dtype=DType.FLOAT32))
+    floats = replace(param, name="floats", type=tensor_type(param.type.shape, DType.FLOAT32))
     values: dict[str, Var] = {}
 
     def add(name: str, op: str, args: tuple[Arg | None, ...], attrs: Attrs, type_: TensorType) -> Var:
@@ -51,9 +52,7 @@ def _network(seed: int) -> Module:
         var = add(let.var.name, let.call.op.name, args, let.call.attrs, let.var.type)
         values[let.var.name] = _moved(var, rng, add)
     last = list(values.values())[-1]
-    result = add(
-        "result", "DEQUANTIZE", (last,), Attrs(), TensorType(shape=last.type.shape, dtype=DType.FLOAT32)
-    )
+    result = add("result", "DEQUANTIZE", (last,), Attrs(), tensor_type(last.type.shape, DType.FLOAT32))
     made = Function(name="main", params=(floats,), body=tuple(body), results=(result,))
     return Module(functions={"main": made}, constants=constants)
 

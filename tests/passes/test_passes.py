@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codegen.errors import CodegenError
-from codegen.ir import DType, Module, Quantization, TensorType, Var, VirtualDevice
+from codegen.ir import Module, Quantization, Var, VirtualDevice
 from codegen.ir.builder import Builder
 from codegen.ir.evaluate import evaluate, steps
 from codegen.ir.function import Source
@@ -49,10 +49,11 @@ from tests.ir.strategies import modules
 from tests.passes.layers import SAME, Layers, int8, same_values
 from tests.passes.networks import inputs_of, random_network
 from tests.sampling import examples
+from tests.tensor_types import per_tensor, tensor_type
 
 ALL: tuple[Pass, ...] = (FoldConstants(), FoldPad(), FuseActivations(), RemoveDead(), Legalise(), Reduce())
-Q = Quantization(scales=(0.5,), zero_points=(-3,))
-IMAGE = TensorType(shape=(1, 5, 4, 2), dtype=DType.INT8, quantization=Q)
+Q = per_tensor(0.5, -3)
+IMAGE = tensor_type((1, 5, 4, 2), quantization=Q)
 
 
 def _inputs(module: Module) -> list[np.ndarray]:
@@ -83,13 +84,13 @@ def _conv_module(pad_value: float, paddings: tuple[tuple[int, int], ...]) -> Mod
     builder = Builder()
     image = builder.param("image", IMAGE)
     grown = tuple(e + a + b for e, (a, b) in zip(IMAGE.shape, paddings, strict=True))
-    padded_type = TensorType(shape=grown, dtype=DType.INT8, quantization=Q)
+    padded_type = tensor_type(grown, quantization=Q)
     padded = builder.call(OPS["PAD"], [image], PadAttrs(paddings=paddings, value=pad_value), padded_type)
     weight_q = Quantization(scales=(0.1, 0.2, 0.3), zero_points=(0, 0, 0), axis=0)
     weights = np.arange(-27, 27, dtype=np.int8).reshape(3, 3, 3, 2)
     bias = np.array([1, -2, 3], np.int32)
     attrs = ConvAttrs(padding=Padding2D(top=1, left=0, bottom=0, right=1))
-    result = TensorType(shape=(1, grown[1] + 1 - 2, grown[2] + 1 - 2, 3), dtype=DType.INT8, quantization=Q)
+    result = tensor_type((1, grown[1] + 1 - 2, grown[2] + 1 - 2, 3), quantization=Q)
     args = [padded, builder.constant(weights, quantization=weight_q), builder.constant(bias)]
     return builder.build([builder.call(OPS["CONV_2D"], args, attrs, result)])
 
@@ -190,7 +191,7 @@ fn main(%x: float32[1,4] origin "x") {
   %y: float32[1,4] = DEQUANTIZE(%relu)
 } -> (%y)
 """)
-    ints = TensorType(shape=(1, 4), dtype=DType.INT8, quantization=Q)
+    ints = tensor_type((1, 4), quantization=Q)
     exposed = run_passes(module, (IoTypes(), RemoveDead()))
     assert [let.call.op.name for let in exposed.main.body] == ["RELU"]
     assert [param.type for param in exposed.main.params] == [ints]
@@ -224,7 +225,7 @@ fn main(%image: int8[1,5,1,2] q(0.5; -3)) {
     assert isinstance(body[0].call.attrs, ReshapeAttrs)
 
 
-TYPE = TensorType(shape=(1, 4), dtype=DType.INT8, quantization=Quantization(scales=(0.5,), zero_points=(0,)))
+TYPE = tensor_type((1, 4), scale=0.5)
 
 
 def _module() -> Module:

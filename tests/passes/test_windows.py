@@ -5,20 +5,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from codegen.ir import DType, Module, Quantization, StateValue, TensorType, Var
+from codegen.ir import Module, StateValue, TensorType, Var
 from codegen.ir.builder import Builder
 from codegen.ir.evaluate import evaluate
 from codegen.ir.ops import OPS, SHIFT, Attrs, ConcatAttrs, StridedSliceAttrs
 from codegen.ir.text import parse_module, print_module
 from codegen.ir.verify import verify
 from codegen.passes import ShiftWindows
+from tests.tensor_types import per_tensor, tensor_type
 
 DEPTH = 3
 
 
 def _type(rows: int, *, batch: int = 1) -> TensorType:
-    scale = Quantization(scales=(0.5,), zero_points=(2,))
-    return TensorType(shape=(batch, rows, DEPTH), dtype=DType.INT8, quantization=scale)
+    scale = per_tensor(0.5, 2)
+    return tensor_type((batch, rows, DEPTH), quantization=scale)
 
 
 class Stream(Builder):

@@ -20,6 +20,7 @@ from codegen.problem.problem import (
     interval_conflicts,
 )
 from codegen.program.interface import Edge, IoMode
+from tests.tensor_types import tensor_type
 
 POOL = Pool(name="sram", region="SRAM", limit_bytes=1 << 30)
 
@@ -47,9 +48,7 @@ PROBE = Probe()
 
 
 def var(name: str, size: int, dtype: DType = DType.INT8, scope: str | None = None) -> Var:
-    return Var(
-        name=name, type=TensorType(shape=(size,), dtype=dtype), device=VirtualDevice(memory_scope=scope)
-    )
+    return Var(name=name, type=tensor_type((size,), dtype), device=VirtualDevice(memory_scope=scope))
 
 
 def prim(

@@ -6,22 +6,18 @@ from dataclasses import replace
 import numpy as np
 from numpy.random import Generator
 
-from codegen.ir import DType, Function, Module, Quantization, TensorType, Var, ops
+from codegen.ir import DType, Function, Module, TensorType, Var, ops
 from codegen.ir.builder import Builder
 from codegen.kernels.primfunc import PrimFunc
 from codegen.search.blocks.row_blocks import BlockRuns
+from tests.tensor_types import REAL, per_channel, per_tensor, tensor_type
 
 METADATA = {"sha256": "0" * 64, "format": "made up", "file": "chain"}
 
 
 def _type(rng: Generator) -> TensorType:
-    quantization = Quantization(
-        scales=(float(np.float32(rng.uniform(0.02, 0.2))),), zero_points=(int(rng.integers(-20, 20)),)
-    )
-    return TensorType(shape=(), dtype=DType.INT8, quantization=quantization)
-
-
-FLOAT = TensorType(shape=(), dtype=DType.FLOAT32)
+    quantization = per_tensor(float(np.float32(rng.uniform(0.02, 0.2))), int(rng.integers(-20, 20)))
+    return tensor_type((), quantization=quantization)
 
 
 def _integer(rng: Generator, low: int, high: int) -> int:
@@ -41,7 +37,7 @@ class Chain:
         self.values = [self.builder.param("image", replace(self._type(), shape=shape))]
 
     def _type(self) -> TensorType:
-        return FLOAT if self.is_float else _type(self.rng)
+        return REAL if self.is_float else _type(self.rng)
 
     def module(self, layers: int) -> Module:
         """The network of `layers` layers; its result is the last value."""
@@ -94,7 +90,7 @@ class Chain:
             drawn = (rng.normal(0, 0.4, extents).astype(np.float32) for extents in (shape, (channels,)))
             return [self.builder.constant(data) for data in drawn]
         scales = tuple(float(np.float32(scale)) for scale in rng.uniform(0.005, 0.02, channels))
-        quantization = Quantization(scales=scales, zero_points=(0,) * channels, axis=axis)
+        quantization = per_channel(scales, axis)
         weights = self.builder.constant(rng.integers(-127, 128, shape, np.int8), quantization=quantization)
         bias = self.builder.constant(rng.integers(-3000, 3000, channels, np.int32))
         return [weights, bias]

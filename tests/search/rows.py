@@ -2,15 +2,16 @@
 
 import numpy as np
 
-from codegen.ir import Arg, ConstRef, DType, Module, Quantization, TensorType, Var
+from codegen.ir import Arg, ConstRef, DType, Module, TensorType, Var
 from codegen.ir.builder import Builder
 from codegen.ir.evaluate import evaluate, evaluate_let
 from codegen.ir.ops import OPS, Attrs, BinaryAttrs, ConcatAttrs, ReshapeAttrs, StridedSliceAttrs
 from codegen.lifetimes.ties import ties
 from codegen.program.program import Program
+from tests.tensor_types import per_tensor, tensor_type
 
 METADATA = {"sha256": "0" * 64, "format": "made up", "file": "views"}
-QUANTIZATION = Quantization(scales=(0.5,), zero_points=(3,))
+QUANTIZATION = per_tensor(0.5, 3)
 
 
 class Net:
@@ -22,7 +23,7 @@ class Net:
 
     def type(self, *shape: int) -> TensorType:
         quantization = QUANTIZATION if self.dtype is DType.INT8 else None
-        return TensorType(shape=shape, dtype=self.dtype, quantization=quantization)
+        return tensor_type(shape, self.dtype, quantization=quantization)
 
     def param(self, name: str, width: int) -> Var:
         return self.builder.param(name, self.type(1, width))

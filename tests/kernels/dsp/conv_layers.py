@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.random import Generator
 
-from codegen.ir import Constant, ConstRef, DType, Function, Module, Quantization, TensorType, Var
+from codegen.ir import Constant, ConstRef, DType, Function, Module, TensorType, Var
 from codegen.ir.ops import ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs, Padding2D
 from tests.kernels.builders import random_layer
 from tests.kernels.layers import (
@@ -16,6 +16,7 @@ from tests.kernels.layers import (
     layer,
     random_operand,
 )
+from tests.tensor_types import per_channel, tensor_type
 
 OPS = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
 
@@ -39,10 +40,8 @@ def random_weights(rng: Generator, shape: tuple[int, ...], axis: int, *, extreme
     scales = [float32(2.0 ** rng.uniform(-9, -6)) for _ in range(count)]
     if count > 1 and rng.random() < 0.2:
         scales[integer(rng, 0, count - 1)] = float32(2.0**-60)
-    quantization = Quantization(
-        scales=tuple(scales), zero_points=(0,) * count, axis=axis if count > 1 else None
-    )
-    type_ = TensorType(shape=shape, dtype=DType.INT8, quantization=quantization)
+    quantization = per_channel(scales, axis)
+    type_ = tensor_type(shape, quantization=quantization)
     data = rng.integers(-128, 128, shape, np.int8)
     if extreme and rng.random() < extreme:
         data[...] = rng.choice([-128, 127])
@@ -52,13 +51,11 @@ def random_weights(rng: Generator, shape: tuple[int, ...], axis: int, *, extreme
 def _bias(rng: Generator, image: Operand, weights: Operand, channels: int) -> Operand:
     assert weights.type.quantization is not None
     scales = tuple(float32(image.type.scale * scale) for scale in weights.type.quantization.scales)
-    quantization = Quantization(
-        scales=scales, zero_points=(0,) * len(scales), axis=0 if len(scales) > 1 else None
-    )
+    quantization = per_channel(scales)
     reach = 2**31 - 1 if rng.random() < 0.1 else 30_000
     data = rng.integers(-reach, reach, channels, np.int32, endpoint=True)
     return Operand(
-        type=TensorType(shape=(channels,), dtype=DType.INT32, quantization=quantization),
+        type=tensor_type((channels,), DType.INT32, quantization=quantization),
         data=data,
         constant=True,
     )
@@ -148,10 +145,10 @@ def shaped_layer(
     rng = np.random.default_rng(outputs)
     taps = kernel[0] * kernel[1] * image[2]
     argument = random_operand(rng, DType.INT8, (1, *image))
-    quantization = Quantization(scales=(float32(0.01),) * outputs, zero_points=(0,) * outputs, axis=0)
+    quantization = per_channel((float32(0.01),) * outputs)
     shape = (outputs, *kernel, image[2])
     weights = Operand(
-        type=TensorType(shape=shape, dtype=DType.INT8, quantization=quantization),
+        type=tensor_type(shape, quantization=quantization),
         data=rng.integers(-127, 128, shape, np.int8),
         constant=True,
     )

@@ -8,6 +8,7 @@ from codegen.ir.ops import ConvAttrs, FullyConnectedAttrs, Padding2D
 from tests.kernels.builders import random_layer
 from tests.kernels.dsp.conv_layers import random_weights
 from tests.kernels.layers import Layer, Operand, activation, int16_type, integer, layer
+from tests.tensor_types import tensor_type
 
 
 def int16_layer(seed: int) -> Layer:
@@ -52,7 +53,7 @@ def _image(rng: Generator, shape: tuple[int, ...]) -> Operand:
 
 def _bias(rng: Generator, channels: int, reach: int) -> Operand:
     """The scale says nothing to these layers."""
-    type_ = TensorType(shape=(channels,), dtype=DType.INT64, quantization=None)
+    type_ = tensor_type((channels,), DType.INT64)
     data = rng.integers(-reach, reach, channels, np.int64, endpoint=True)
     return Operand(type=type_, data=data, constant=True)
 

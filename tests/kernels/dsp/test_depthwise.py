@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from codegen.ir import DType, Quantization, Target, TensorType
+from codegen.ir import DType, Quantization, Target
 from codegen.ir.ops import Activation, DepthwiseConvAttrs, Padding2D
 from codegen.kernels import kernels_for
 from codegen.kernels.base.overlap import striped_below
@@ -22,6 +22,7 @@ from codegen.kernels.primfunc import PrimFunc
 from tests.kernels.access import nearest
 from tests.kernels.builders import random_layer
 from tests.kernels.layers import Layer, Operand, int8_type, integer, layer, random_operand
+from tests.tensor_types import per_tensor, tensor_type
 
 M4 = Target(cpu="cortex-m4", features=frozenset({"dsp"}))
 KERNELS = (Depthwise3x3(), DepthwiseTaps(), Depthwise3x3InPlace())
@@ -53,8 +54,8 @@ def plain(
     result = int8_type(rng, (), image.type.scale)
     given = None
     if bias is not None:
-        scale = Quantization(scales=(image.type.scale * 0.01,), zero_points=(0,))
-        type_ = TensorType(shape=(channels,), dtype=DType.INT32, quantization=scale)
+        scale = per_tensor(image.type.scale * 0.01)
+        type_ = tensor_type((channels,), DType.INT32, quantization=scale)
         given = Operand(type=type_, data=np.full(channels, bias, np.int32), constant=True)
     return layer("DEPTHWISE_CONV_2D", attrs, (image, weights, given), result)
 
@@ -160,10 +161,10 @@ def test_other_layers_are_refused_with_a_reason() -> None:
     clamped = replace(
         found.let, call=replace(found.let.call, attrs=replace(attrs, activation=Activation.RELU6))
     )
-    coarse = replace(found.let.var.type, quantization=Quantization(scales=(1e-4,), zero_points=(0,)))
+    coarse = replace(found.let.var.type, quantization=per_tensor(1e-4))
     large = replace(found.let, var=replace(found.let.var, type=coarse))
     assert reason(KERNELS[1], large) == "a channel's scale is not below one half"
-    wide = replace(found.let.var.type, quantization=Quantization(scales=(1.0,), zero_points=(0,)))
+    wide = replace(found.let.var.type, quantization=per_tensor(1.0))
     clamped = replace(clamped, var=replace(clamped.var, type=wide))
     assert reason(KERNELS[0], clamped) == "its activation clamps to less than int8"
     assert "3x3" in str(reason(KERNELS[0], plain(2, (5, 5)).let))

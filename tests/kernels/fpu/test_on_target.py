@@ -17,16 +17,17 @@ from codegen import board as boards
 from codegen.driver.build import Planned
 from codegen.driver.inputs.cases import Case
 from codegen.driver.run import Measured
-from codegen.ir import ConstRef, DType, TensorType
+from codegen.ir import ConstRef, DType
 from codegen.ir.builder import Builder
 from codegen.ir.evaluate import evaluate
 from codegen.ir.ops import OPS, Activation, ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs, Padding2D
 from codegen.search import Choices, search
 from tests.kernels.builders import random_layer
 from tests.kernels.dsp.conv_layers import module_of
-from tests.kernels.layers import Layer, Operand, activation, fill, float_type, integer, layer
+from tests.kernels.layers import Layer, Operand, activation, fill, integer, layer
 from tests.kernels.runs import check_predictions, planned_alone, planned_chain, run_cases
 from tests.search.chains import METADATA, random_chain, random_image
+from tests.tensor_types import REAL, tensor_type
 
 WEIGHTED = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
 
@@ -45,7 +46,7 @@ def float_layer(seed: int) -> Layer:
 
 def operand(rng: Generator, shape: tuple[int, ...], *, constant: bool = False) -> Operand:
     """Normal numbers."""
-    type_ = float_type(shape)
+    type_ = tensor_type(shape, DType.FLOAT32)
     return Operand(type=type_, data=fill(rng, type_), constant=constant)
 
 
@@ -56,7 +57,7 @@ def connected(rng: Generator, rows: int, inputs: int, outputs: int, active: Acti
         operand(rng, (outputs, inputs), constant=True),
         operand(rng, (outputs,), constant=True),
     )
-    return layer("FULLY_CONNECTED", FullyConnectedAttrs(activation=active), operands, float_type(()))
+    return layer("FULLY_CONNECTED", FullyConnectedAttrs(activation=active), operands, REAL)
 
 
 def _sliding(rng: Generator, *, is_depthwise: bool) -> Layer:
@@ -85,7 +86,7 @@ def convolution(
     x = operand(rng, image)
     weights = operand(rng, (outputs, *kernel, image[3]), constant=True)
     bias = operand(rng, (outputs,), constant=True)
-    return layer("CONV_2D", attrs, (x, weights, bias), float_type(()))
+    return layer("CONV_2D", attrs, (x, weights, bias), REAL)
 
 
 def depthwise(rng: Generator, image: tuple[int, ...], kernel: tuple[int, int], like: ConvAttrs) -> Layer:
@@ -100,7 +101,7 @@ def depthwise(rng: Generator, image: tuple[int, ...], kernel: tuple[int, int], l
         padding=like.padding,
         activation=like.activation,
     )
-    return layer("DEPTHWISE_CONV_2D", attrs, (x, weights, bias), float_type(()))
+    return layer("DEPTHWISE_CONV_2D", attrs, (x, weights, bias), REAL)
 
 
 LAYERS = 12
@@ -203,7 +204,7 @@ def test_predictions_hold(board_name: str, tmp_path: Path) -> None:
 
 def _with_a_layer_in_place(board_name: str, rng: np.random.Generator) -> Planned:
     """Three layers, the one in the middle depthwise: in its bytes it needs fewer than over them."""
-    image = TensorType(shape=(1, 12, 12, 64), dtype=DType.FLOAT32)
+    image = tensor_type((1, 12, 12, 64), DType.FLOAT32)
     net = Builder()
 
     def weights(*shape: int) -> list[ConstRef]:

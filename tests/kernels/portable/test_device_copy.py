@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from codegen.board import load_board
-from codegen.ir import ConstRef, DType, Module, Quantization, TensorType, Var, VirtualDevice
+from codegen.ir import ConstRef, DType, Module, TensorType, Var, VirtualDevice
 from codegen.ir.builder import Builder
 from codegen.ir.evaluate import evaluate
 from codegen.ir.ops import DEVICE_COPY, OPS, USER, Attrs, UserAttrs, UserKernel
@@ -21,10 +21,9 @@ from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.selection import select
 from codegen.toolchain import gcc
 from tests.kernels.calling import RUNTIME, WARNINGS
+from tests.tensor_types import per_tensor, tensor_type
 
-TYPE = TensorType(
-    shape=(1, 3, 2), dtype=DType.INT16, quantization=Quantization(scales=(0.5,), zero_points=(0,))
-)
+TYPE = tensor_type((1, 3, 2), DType.INT16, scale=0.5)
 
 
 def _module(result: TensorType = TYPE) -> Module:
@@ -50,7 +49,7 @@ def test_it_reads_back_verifies_and_evaluates() -> None:
     [
         replace(TYPE, dtype=DType.INT8),
         replace(TYPE, shape=(6,)),
-        replace(TYPE, quantization=Quantization(scales=(0.25,), zero_points=(0,))),
+        replace(TYPE, quantization=per_tensor(0.25)),
     ],
 )
 def test_a_copy_changes_nothing_about_its_value(other: TensorType) -> None:

@@ -12,7 +12,7 @@ from codegen.ir import DType
 from codegen.ir.ops import Attrs
 from tests.kernels.calling import Library, bind
 from tests.kernels.layers import Operand, layer
-from tests.kernels.pairs import plain_type
+from tests.tensor_types import tensor_type
 
 NUMBERS = (-(1 << 31), 1 - (1 << 31), -1000, -7, -1, 0, 1, 7, 1000, (1 << 31) - 1)
 
@@ -28,10 +28,10 @@ def test_every_pair_of_far_numbers(library: Library, op: str) -> None:
     divided = [divmod(a, b) if b else (0, 0) for a, b in pairs]
     expected = [_wrapped(quotient if op == "FLOOR_DIV" else rest) for quotient, rest in divided]
     operands = [
-        Operand(type=plain_type(DType.INT32, (len(pairs),)), data=np.array(column, np.int32))
+        Operand(type=tensor_type((len(pairs),), DType.INT32), data=np.array(column, np.int32))
         for column in zip(*pairs, strict=True)
     ]
-    call = layer(op, Attrs(), operands, plain_type(DType.INT32))
+    call = layer(op, Attrs(), operands, tensor_type((), DType.INT32))
     assert call.expected.tolist() == expected
     found = library.run(bind(call), call, paint=0xA5).result
     assert np.frombuffer(found, np.int32).tolist() == expected

@@ -7,14 +7,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from codegen.ir import DType
 from codegen.ir.ops import Attrs, SoftmaxAttrs
 from tests.kernels.calling import Library, bind
-from tests.kernels.layers import Operand, float_type, layer
+from tests.kernels.layers import Operand, layer
+from tests.tensor_types import REAL, tensor_type
 
 
 def _run(library: Library, op: str, attrs: Attrs, values: NDArray[np.float32]) -> NDArray[np.float32]:
-    operand = Operand(type=float_type(values.shape), data=values)
-    call = layer(op, attrs, (operand,), float_type(()))
+    operand = Operand(type=tensor_type(values.shape, DType.FLOAT32), data=values)
+    call = layer(op, attrs, (operand,), REAL)
     found = library.run(bind(call), call, paint=0xA5).result
     return np.frombuffer(found, np.float32).reshape(values.shape)
 

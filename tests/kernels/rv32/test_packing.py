@@ -4,14 +4,15 @@ Winograd's filters, how far results may reach into images."""
 import numpy as np
 import pytest
 
-from codegen.ir import DType, Quantization, TensorType
 from codegen.ir.ops.base.fixed_point import multiply_by_quantized_multiplier
 from codegen.ir.ops.base.parameters import add_params
 from codegen.kernels.rv32.depthwise import rows_below
 from codegen.kernels.rv32.one_line import VALUES, Line, search_line
 from codegen.kernels.rv32.packing import FIELD, Channels, chunks_of
 from codegen.kernels.rv32.winograd import filters_of
+from tests.kernels.layers import float32
 from tests.kernels.v7m.test_on_target import random_window
+from tests.tensor_types import tensor_type
 
 
 @pytest.mark.parametrize("values", [1, 7, 8, 64, 65, 200, 1152])
@@ -56,18 +57,15 @@ def test_requantization_rounds_twice() -> None:
         np.testing.assert_array_equal(found, np.array(expected))
 
 
-def _type(scale: float, zero: int) -> TensorType:
-    quantization = Quantization(scales=(float(np.float32(scale)),), zero_points=(zero,))
-    return TensorType(shape=(1,), dtype=DType.INT8, quantization=quantization)
-
-
 @pytest.mark.parametrize("seed", range(8))
 def test_a_line_gives_all_sums(seed: int) -> None:
     """Against TFLite's own three roundings, pair by pair."""
     rng = np.random.default_rng([seed, 4])
     scales = rng.uniform(0.01, 0.2, 2)
-    first, second = (_type(scale, int(rng.integers(-128, 128))) for scale in scales)
-    result = _type(float(max(scales)) * rng.uniform(0.7, 2), int(rng.integers(-128, 128)))
+    first, second = (tensor_type(scale=float32(scale), zero=int(rng.integers(-128, 128))) for scale in scales)
+    result = tensor_type(
+        scale=float32(float(max(scales)) * rng.uniform(0.7, 2)), zero=int(rng.integers(-128, 128))
+    )
     numbers = add_params(first, second, result)
     a, b = ((VALUES - type_.zero_point) << numbers.left_shift for type_ in (first, second))
     sums = (

@@ -10,7 +10,7 @@ from codegen import board as boards
 from codegen.driver.build import plan_model
 from codegen.driver.options import Options
 from codegen.errors import CodegenError
-from codegen.ir import DType, Module, Quantization, TensorType, VirtualDevice
+from codegen.ir import Module, VirtualDevice
 from codegen.ir.builder import Builder
 from codegen.ir.ops import OPS, Attrs, BinaryAttrs
 from codegen.ir.rules import Place
@@ -34,6 +34,7 @@ from codegen.search.steps.schedule import Lifetimes
 from tests.networks import model_path
 from tests.plan.growth import wired
 from tests.search.chains import METADATA, random_chain, segments
+from tests.tensor_types import tensor_type
 
 HOST = boards.load_board("host")
 POOL = Pool(name="ram", region="RAM", limit_bytes=1 << 28, alignment=1)
@@ -189,9 +190,7 @@ def _message(module: Module, **choices: object) -> str:
     return caught.value.messages[0].text
 
 
-IMAGE = TensorType(
-    shape=(1, 4, 4, 2), dtype=DType.INT8, quantization=Quantization(scales=(0.5,), zero_points=(0,))
-)
+IMAGE = tensor_type((1, 4, 4, 2), scale=0.5)
 
 
 def test_streaming_needs_one_input() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codegen.errors import CodegenError
-from codegen.ir import DType, Module, Quantization
+from codegen.ir import DType, Module
 from codegen.ir.ops import OPS, ConcatAttrs, DepthwiseConvAttrs, Padding2D, StridedSliceAttrs
 from codegen.kernels.primfunc import PrimFunc
 from codegen.lifetimes.replay import replay_program
@@ -29,6 +29,7 @@ from tests.plan.growth import calls
 from tests.sampling import examples
 from tests.search.kernels.test_selection import ROOMY as BOARD
 from tests.search.rows import Net, check
+from tests.tensor_types import per_channel
 
 
 def planned(module: Module, **choices: object) -> Program:
@@ -223,7 +224,7 @@ def test_a_kernel_in_place_does_not_pull_a_larger_value_into_a_join() -> None:
         for row in (0, 6)
     ]
     lower = halves[0]
-    scales = Quantization(scales=(0.25,) * 4, zero_points=(0,) * 4, axis=3)
+    scales = per_channel((0.25,) * 4, 3)
     weights = net.builder.constant(np.ones((1, 3, 3, 4), np.int8), quantization=scales)
     attrs = DepthwiseConvAttrs(padding=Padding2D(top=1, bottom=1, left=1, right=1))
     for _ in range(2):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codegen.ir import ConstRef, DType, Function, TensorType, Var
+from codegen.ir import ConstRef, Function, Var
 from codegen.kernels.contract import Sharing, View, Workspace
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.order.order_graph import OrderLimits
@@ -18,6 +18,7 @@ from codegen.search.steps.schedule import Scheduled, order_graph, schedule
 from tests.plan.build import POOL, function, live, prim, var
 from tests.plan.order.order_files import order_peak
 from tests.sampling import examples
+from tests.tensor_types import tensor_type
 
 X, BIG0, BIG1 = var("x", 10), var("big0", 100), var("big1", 100)
 SMALL0, SMALL1, JOIN = var("small0", 1), var("small1", 1), var("join", 1)
@@ -109,7 +110,7 @@ def test_refusals() -> None:
     given_function, prims = branchy()
     with pytest.raises(ValueError, match="not the steps"):
         scheduled(given_function, prims[1:])
-    constant = ConstRef(id="c0", type=TensorType(shape=(10,), dtype=DType.INT8))
+    constant = ConstRef(id="c0", type=tensor_type((10,)))
     view = prim(var("v", 5), constant, view=View(argument=0))
     with pytest.raises(ValueError, match="folded"):
         scheduled(function([X], [view], [X]), [view])

@@ -19,7 +19,8 @@ from tflite.SoftmaxOptions import SoftmaxOptions
 from codegen.api import FileModel, read_tflite
 from codegen.ir.ops.base import curves
 from codegen.ir.ops.base.fixed_point import round_half_away_array
-from codegen.ir.types import DType, Quantization, TensorType
+from codegen.ir.types import DType
+from tests.tensor_types import per_tensor, tensor_type
 
 _PIECES = 512
 
@@ -90,8 +91,8 @@ def softmax(model: FileModel, inputs: Sequence[np.ndarray], right: np.ndarray) -
     options, table = cast(Any, SoftmaxOptions()), cast(Any, operator.options)
     options.Init(table.Bytes, table.Pos)
     scale, zero = _scale(model, operator.inputs[0])
-    quantization = Quantization(scales=(scale,), zero_points=(zero,))
-    type_ = TensorType(shape=inputs[0].shape, dtype=DType.INT16, quantization=quantization)
+    quantization = per_tensor(scale, zero)
+    type_ = tensor_type(inputs[0].shape, DType.INT16, quantization=quantization)
     reciprocals = _pieces(lambda x: 1.0 / (1.0 + x), (1 / 65535, -32768), (2 / 65535, 0), np.float64)
     with patch.object(curves, "softmax_tables", return_value=(curves.softmax_tables()[0], reciprocals)):
         return curves.softmax(inputs[0].astype(np.int64), float(options.Beta()), type_)
