@@ -8,13 +8,10 @@
 #include "cg_kernels_families.h"
 #include "cg_sigmoid_f32.h"
 
+/* One of the activations that are not curves. */
 static float cg_gated_function(const cg_gated_active *active, float x)
 {
     switch (active->function) {
-    case 0:
-        return cg_sigmoid_f32(x);
-    case 1:
-        return cg_tanh_one_f32(x);
     case 2:
         return (x < 0.0f) ? 0.0f : x;
     case 3:
@@ -35,39 +32,115 @@ static float cg_gated_function(const cg_gated_active *active, float x)
     }
 }
 
-/* A gate's sums, bounded, through activation `which`. */
-static float cg_gated(const cg_gated_params *p, int32_t which, float sums)
+/*
+ * A curve through the middle: x * P(x^2) / Q(x^2) + middle, x no farther from 0 than `limit`. `p`
+ * from the power 4 down, `q` from 3 down, whose power 4 has the factor 1. Known by gated_f32_fpu.S
+ * and gated_f32_mve.S.
+ */
+typedef struct {
+    float p[5];
+    float q[4];
+    float middle;
+    float limit;
+} cg_gated_curve;
+
+/* Sigmoid, error below 3e-7, and tanh, relative error below 4e-7: fitted by least largest error. */
+static const cg_gated_curve cg_gated_curves[2] = {
+    {
+        {0.00429311534f, 26.5021343f, 17980.9902f, 2753259.0f, 82303600.0f},
+        {1690.08362f, 532438.812f, 38447556.0f, 329214400.0f},
+        0.5f,
+        18.0f,
+    },
+    {
+        {0.0171724614f, 26.5021343f, 4495.24756f, 172078.688f, 1285993.75f},
+        {422.520905f, 33277.4258f, 600743.062f, 1285993.75f},
+        0.0f,
+        9.0f,
+    },
+};
+
+/* to[i] = from[i] + the products of row i with x: `blocks` of four rows of `count` weights, which
+ * lie value by value. `to` may be `from`. */
+typedef void cg_gated_rows_loop(const float *weights, const float *from, const cg_f32 *x,
+                                cg_f32 *to, int32_t count, int32_t blocks);
+/* `count` values, a multiple of four, through a curve in place, at most `limit` from 0. NaN stays
+ * NaN. */
+typedef void cg_gated_curve_loop(const cg_gated_curve *curve, const float *limit, cg_f32 *values,
+                                 int32_t count);
+
+#if defined(CG_GATED_MVE)
+cg_gated_rows_loop cg_gated_rows_f32_mve;
+cg_gated_curve_loop cg_gated_curve_f32_mve;
+#define CG_GATED_ROWS  cg_gated_rows_f32_mve
+#define CG_GATED_CURVE cg_gated_curve_f32_mve
+#elif defined(CG_GATED_FPU)
+cg_gated_rows_loop cg_gated_rows_f32_fpu;
+cg_gated_curve_loop cg_gated_curve_f32_fpu;
+#define CG_GATED_ROWS  cg_gated_rows_f32_fpu
+#define CG_GATED_CURVE cg_gated_curve_f32_fpu
+#else
+#define CG_GATED_ROWS  cg_gated_rows
+#define CG_GATED_CURVE cg_gated_through
+
+static void cg_gated_rows(const float *weights, const float *from, const cg_f32 *x, cg_f32 *to,
+                          int32_t count, int32_t blocks)
 {
-    const float raised = (sums < -p->clip) ? -p->clip : sums;
-    return cg_gated_function(&p->active[which], (raised > p->clip) ? p->clip : raised);
+    for (int32_t block = 0; block < blocks; block++) {
+        float sums[4] = {from[0], from[1], from[2], from[3]};
+#pragma GCC unroll 2
+        for (int32_t i = 0; i < count; i++) {
+            sums[0] += x[i] * weights[0];
+            sums[1] += x[i] * weights[1];
+            sums[2] += x[i] * weights[2];
+            sums[3] += x[i] * weights[3];
+            weights += 4;
+        }
+        for (int32_t row = 0; row < 4; row++) {
+            to[row] = sums[row];
+        }
+        from += 4;
+        to += 4;
+    }
 }
 
-/* Sums of three gates of a unit, whose weights for one input lie side by side. */
-static inline void cg_gated_sums(float *sums, const cg_f32 *x, int32_t n, const float *w)
+static void cg_gated_through(const cg_gated_curve *curve, const float *limit, cg_f32 *values,
+                             int32_t count)
 {
-    float first = sums[0];
-    float second = sums[1];
-    float third = sums[2];
-#pragma GCC unroll 4
-    for (int32_t i = 0; i < n; i++) {
-        first += x[i] * w[0];
-        second += x[i] * w[1];
-        third += x[i] * w[2];
-        w += 3;
+    for (int32_t i = 0; i < count; i++) {
+        const float raised = (values[i] < -*limit) ? -*limit : values[i];
+        const float x = (raised > *limit) ? *limit : raised;
+        const float square = x * x;
+        float above = (square * curve->p[0]) + curve->p[1];
+        float below = square + curve->q[0];
+        for (int32_t power = 1; power < 4; power++) {
+            above = (above * square) + curve->p[power + 1];
+            below = (below * square) + curve->q[power];
+        }
+        values[i] = ((above * x) / below) + curve->middle;
     }
-    sums[0] = first;
-    sums[1] = second;
-    sums[2] = third;
+}
+#endif
+
+/* Blocks of four rows. */
+static inline int32_t cg_gated_blocks(int32_t rows)
+{
+    return (rows + 3) / 4;
 }
 
-/* The sum of a unit of one gate. */
-static inline float cg_gated_sum(float sum, const cg_f32 *x, int32_t n, const float *w)
+/* `count` sums of gates, a multiple of four, bounded, through activation `which` in place. */
+static void cg_gated(const cg_gated_params *p, int32_t which, cg_f32 *sums, int32_t count)
 {
-#pragma GCC unroll 4
-    for (int32_t i = 0; i < n; i++) {
-        sum += x[i] * w[i];
+    const cg_gated_active *const active = &p->active[which];
+    if (active->function < 2) {
+        const cg_gated_curve *const curve = &cg_gated_curves[active->function];
+        CG_GATED_CURVE(curve, (p->clip < curve->limit) ? &p->clip : &curve->limit, sums, count);
+        return;
     }
-    return sum;
+    for (int32_t i = 0; i < count; i++) {
+        const float raised = (sums[i] < -p->clip) ? -p->clip : sums[i];
+        sums[i] = cg_gated_function(active, (raised > p->clip) ? p->clip : raised);
+    }
 }
 
 /* A layer whose one moment is `moment(params, weights, recurrent, bias, x, hidden, gates)`, which

@@ -355,17 +355,31 @@ typedef struct {
 
 /*
  * GRU of float32. The output is the new hidden states of all batches, then those of each moment,
- * 0 behind the `lengths` of the sequences; it does not overlap others. `weights`, `recurrent`: by
- * unit, by input, by gate; `bias`: by unit, by gate, then what the hidden state adds to the third
- * gate; `gates`: 12 bytes a unit.
+ * 0 behind the `lengths` of the sequences; it does not overlap others. Rows of weights lie four at
+ * a time, value by value: those of update and reset gates, filled up to a multiple of four, then
+ * those of fresh states, filled up too. `bias`: in the same order, then what the hidden state adds
+ * to the fresh states where `linear_before_reset`. `gates`: as many bytes as that.
  */
 void cg_gru_f32(const cg_gated_params *params, const float *weights, const float *recurrent,
                 const float *bias, const cg_f32 *sequence, const cg_f32 *state,
                 const cg_s32 *lengths, void *gates, cg_f32 *output);
-/* RNN: the same with one gate, `bias` a number a unit. */
+/* The same on cores with an FPU, and with float Helium, which rounds a product and its sum once. */
+void cg_gru_f32_fpu(const cg_gated_params *params, const float *weights, const float *recurrent,
+                    const float *bias, const cg_f32 *sequence, const cg_f32 *state,
+                    const cg_s32 *lengths, void *gates, cg_f32 *output);
+void cg_gru_f32_mve(const cg_gated_params *params, const float *weights, const float *recurrent,
+                    const float *bias, const cg_f32 *sequence, const cg_f32 *state,
+                    const cg_s32 *lengths, void *gates, cg_f32 *output);
+/* RNN: the same with the rows of one gate. */
 void cg_rnn_f32(const cg_gated_params *params, const float *weights, const float *recurrent,
                 const float *bias, const cg_f32 *sequence, const cg_f32 *state,
                 const cg_s32 *lengths, void *gates, cg_f32 *output);
+void cg_rnn_f32_fpu(const cg_gated_params *params, const float *weights, const float *recurrent,
+                    const float *bias, const cg_f32 *sequence, const cg_f32 *state,
+                    const cg_s32 *lengths, void *gates, cg_f32 *output);
+void cg_rnn_f32_mve(const cg_gated_params *params, const float *weights, const float *recurrent,
+                    const float *bias, const cg_f32 *sequence, const cg_f32 *state,
+                    const cg_s32 *lengths, void *gates, cg_f32 *output);
 
 /* A window has `length` frames of `rows` times `filters` elements; a unit sums `rank` filters. */
 typedef struct {

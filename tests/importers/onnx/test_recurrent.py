@@ -151,9 +151,9 @@ def test_what_is_refused_says_why(moments: int, more: dict[str, Any], text: str)
     assert any(text in message.text for message in caught.value.messages)
 
 
-def _enhancer(layers: int, bands: int, moments: int) -> onnx.ModelProto:
+def enhancer(layers: int, bands: int, moments: int, size: float = 0.3) -> onnx.ModelProto:
     """GRUs one behind the other over frames of `bands` numbers, their states inputs and outputs, as speech
-    enhancers have them."""
+    enhancers have them; weights of the standard deviation `size`."""
     rng = np.random.default_rng(5)
     nodes, values = list[Any](), dict[str, np.ndarray]()
     edges = [helper.make_tensor_value_info("x0", onnx.TensorProto.FLOAT, (moments, 1, bands))]
@@ -172,7 +172,7 @@ def _enhancer(layers: int, bands: int, moments: int) -> onnx.ModelProto:
             ("R", (1, 3 * bands, bands)),
             ("B", (1, 6 * bands)),
         ):
-            values[f"{name}{index}"] = (rng.standard_normal(shape) * 0.3).astype(np.float32)
+            values[f"{name}{index}"] = (rng.standard_normal(shape) * size).astype(np.float32)
         names = [f"x{index}", *(f"{name}{index}" for name in "WRB"), "", f"s{index}"]
         made = [f"y{index}", f"n{index}"]
         nodes.append(helper.make_node("GRU", names, made, hidden_size=bands, linear_before_reset=1))
@@ -185,7 +185,7 @@ def _enhancer(layers: int, bands: int, moments: int) -> onnx.ModelProto:
 
 def test_fourteen_layers_are_fourteen_calls(tmp_path: Path) -> None:
     """Unrolled, a frame of them was some 300 steps; frame behind frame they stay as near to onnxruntime."""
-    made = _enhancer(14, 33, 1)
+    made = enhancer(14, 33, 1)
     path = tmp_path / "enhancer.onnx"
     path.write_bytes(made.SerializeToString())
     module = import_onnx(path.read_bytes(), "enhancer.onnx")
