@@ -20,13 +20,13 @@ class _Price:
     """Instructions of the loops in assembly."""
 
     block: int
-    """Around the values of a block of four rows."""
+    """A block of four rows beside its values."""
     turn: tuple[int, int]
     """Values of a turn, and instructions of it."""
     value: int
-    """Of a value behind the last turn."""
+    """Each value behind the last turn."""
     curve: int
-    """Of four values through an activation."""
+    """Four values through an activation."""
 
 
 _PRICES = {
