@@ -4,7 +4,6 @@ Messages give the packages themselves: that holds in a checkout, after a wheel, 
 distribution has in a registry.
 """
 
-import importlib.metadata
 import re
 import sys
 import tomllib
@@ -18,6 +17,8 @@ _EXTRA = re.compile(r"""extra\s*==\s*["'](?P<extra>[^"']+)["']""")
 
 def requirements() -> list[tuple[str, str | None]]:
     """Each declared requirement, as `onnx>=1.17`, and the extra that needs it; None for all users."""
+    import importlib.metadata  # a twentieth of a command's start, and seldom asked for
+
     try:
         declared = importlib.metadata.requires(DISTRIBUTION) or []
     except importlib.metadata.PackageNotFoundError:

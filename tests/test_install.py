@@ -48,7 +48,7 @@ def test_requirements_are_those_that_are_declared(monkeypatch: pytest.MonkeyPatc
     def requires(distribution: str) -> list[str]:
         return declared_there if distribution == extras.DISTRIBUTION else []
 
-    monkeypatch.setattr(extras.importlib.metadata, "requires", requires)
+    monkeypatch.setattr(metadata, "requires", requires)
     assert extras.requirements() == [
         ("click>=8.1", None),
         ("onnx>=1.17", "onnx"),

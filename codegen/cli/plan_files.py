@@ -77,17 +77,18 @@ class PlanFiles:
 
     def of_program(self, source: Path, program: "Program", options: Options) -> list[str]:
         """Write what a model gives; return a line about each file."""
-        from codegen.draw.plan_picture import program_picture
-        from codegen.driver.plan_export import write_text
-        from codegen.driver.report.size_gaps import peak_picture
-        from codegen.program.size_ranges import has_curve
-
         told = "memory over time"
-        if self.svg is not None and has_curve(program.ranges):
-            write_text(self.svg, peak_picture(program, {}))
-            told = PEAKS
-        elif self.svg is not None:
-            write_text(self.svg, program_picture(program))
+        if self.svg is not None:
+            from codegen.draw.plan_picture import program_picture
+            from codegen.driver.plan_export import write_text
+            from codegen.driver.report.size_gaps import peak_picture
+            from codegen.program.size_ranges import has_curve
+
+            if has_curve(program.ranges):
+                write_text(self.svg, peak_picture(program, {}))
+                told = PEAKS
+            else:
+                write_text(self.svg, program_picture(program))
         return self._pictured(told) + self._exported(source, program.memory.problem, options)
 
     def of_curve(self, curve: "Curve") -> list[str]:

@@ -12,10 +12,11 @@ worse. Limits are counts, and ties go to the file's order: the answer depends on
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 
 from codegen.plan.clock import Clock
 from codegen.plan.order.exact_order import Backward, Forward, OrderSearch, OrderStretch, Outcome, beam
-from codegen.plan.order.order_graph import OrderGraph, OrderLimits, OrderResult, StepMasks, bits, run
+from codegen.plan.order.order_graph import OrderGraph, OrderLimits, OrderResult, StepMasks, run
 
 _PROBES = 24
 """A bisection may spend one in so many states on each level it tries."""
@@ -127,32 +128,34 @@ def _segments(steps: StepMasks) -> Iterator[_Segment]:
     Such a state comes before and after each step that depends, directly or not, on all the steps before
     it and that all the steps after it depend on.
     """
-    earlier = _closure(steps.before, range(steps.count))
-    later = _closure(steps.after, range(steps.count - 1, -1, -1))
-    rest, live, done = steps.all, steps.start_live_bytes, 0
-    ends: list[tuple[int, ...]] = []
-    cuts = [step for step in range(steps.count) if earlier[step] | later[step] | 1 << step == steps.all]
-    for cut in cuts:
-        ends += [tuple(bits(earlier[cut] & ~done)), (cut,)]
-        done |= earlier[cut] | 1 << cut
-    ends.append(tuple(bits(steps.all & ~done)))
-    for order in ends:
-        if order:
+    stretches, start = list[range](), 0
+    for cut in _cuts(steps):
+        stretches += range(start, cut), range(cut, cut + 1)
+        start = cut + 1
+    stretches.append(range(start, steps.count))
+    rest, live = steps.all, steps.start_live_bytes
+    for stretch in stretches:
+        if stretch:
+            order = tuple(stretch)
             peak, after = run(steps, order, rest, live)
-            end = rest
-            for step in order:
-                end ^= 1 << step
+            end = rest >> stretch.stop << stretch.stop
             yield _Segment(order, rest, end, live, after, peak, order, peak)
             rest, live = end, after
 
 
-def _closure(direct: list[int], sequence: range) -> list[int]:
-    """Everything reachable along `direct`; `sequence` visits a step after all it leads to."""
-    reachable = list(direct)
-    for step in sequence:
-        for other in bits(direct[step]):
-            reachable[step] |= reachable[other]
-    return reachable
+def _cuts(steps: StepMasks) -> list[int]:
+    """Steps on which each step before them leads, directly or not, and that lead to each step after them.
+
+    The file's order is a valid one. So a step has all of those before it behind itself exactly if none of
+    them has its nearest successor beyond it: whoever follows successors then ends at the step. Predecessors
+    of the later steps likewise.
+    """
+    last = steps.count - 1
+    nearest = (min(after, default=last + 1) for after in steps.successors)
+    reach = list(accumulate(nearest, max, initial=0))  # of the steps before each
+    farthest = (max(before, default=-1) for before in reversed(steps.predecessors))
+    origin = list(accumulate(farthest, min, initial=last))[::-1]  # of the steps from each on
+    return [step for step in range(steps.count) if reach[step] <= step <= origin[step + 1]]
 
 
 def _lower(steps: StepMasks, segment: _Segment, floor: int, budget: _Budget) -> int:
