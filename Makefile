@@ -54,11 +54,11 @@ demo: tools-demo $(VENV)/.demo
 test: installed-test
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
-# make test-all   the same, larger numbers, and what is about the public networks (CODEGEN_TESTDATA names their folder)
+# make test-all   the same, and what is about the public networks (CODEGEN_TESTDATA names their folder)
 test-all: installed-test
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --public --thorough
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --public
 
-# make test-rest   what `make test-all` runs beside `make test`
+# make test-rest   what `make test` leaves to CI: larger numbers, all cases of sampled tests, all about public networks
 test-rest: installed-test
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --thorough -m thorough
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --thorough tests/public

@@ -25,7 +25,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden", action="store_true", help="write golden files from what is rendered now"
     )
-    parser.addoption("--thorough", action="store_true", help="run what `make test` leaves to `make test-all`")
+    parser.addoption(
+        "--thorough", action="store_true", help="run what `make test` leaves to `make test-rest`"
+    )
     parser.addoption("--long", action="store_true", help="run the long sweeps too")
     parser.addoption("--public", action="store_true", help="run what needs the public networks too")
     parser.addoption(
@@ -74,7 +76,7 @@ def pytest_collection_finish() -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Without `--long` leave out long sweeps, and of `covering` combinations all but a few; without
-    `--thorough` too what `make test-all` alone runs, with all but some cases of `sampled` tests."""
+    `--thorough` too what `make test-rest` alone runs, with all but some cases of `sampled` tests."""
     _mark_sampled(items)
     if sampling.is_thorough:
         _mark_counted(items)

@@ -7,10 +7,10 @@ is_thorough = False
 """True with `--thorough` and `--long`, before tests are imported."""
 
 
-def examples(count: int) -> int:
-    """Of `count` random examples so many: all where a run is thorough, else one in `SHARE`. A run draws the
+def examples(count: int, share: int = SHARE) -> int:
+    """Of `count` random examples so many: all where a run is thorough, else one in `share`. A run draws the
     same ones again, so that most of what a count finds is found when the test is written."""
-    return count if is_thorough else -(-count // SHARE)
+    return count if is_thorough else -(-count // share)
 
 
 def covering(combinations: Sequence[set[tuple[str, str]]]) -> set[int]:

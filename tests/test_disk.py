@@ -56,6 +56,7 @@ def test_nothing_else_is_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+@pytest.mark.sampled(1)
 def test_a_signal_leaves_no_folder_behind(tmp_path: Path, name: str) -> None:
     """The folders of a build, of its objects and of what the compiler wrote stayed in TMPDIR."""
     temporary = tmp_path / "tmp"

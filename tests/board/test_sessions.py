@@ -269,7 +269,7 @@ NOT_THERE = 0x6800_0000
         *(("mps3-an547", pool) for pool in ("sram", "bram", "ddr")),
     ],
 )
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 def test_pools_outside_the_data_region(name: str, pool: str, tmp_path: Path) -> None:
     board = load_board(name)
     image = probe.firmware(tmp_path, board, address=NOT_THERE, pool=pool)

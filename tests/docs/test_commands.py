@@ -59,8 +59,11 @@ NOT_RUN = {
 }
 """Pages and beginnings of blocks that are not run, and why."""
 
-LARGE = ("labs", "riscv", "sweeps")
-"""Pages that take half of the time of all; tests/tools and tests/e2e run the same verbs in `make test`."""
+LARGE = (
+    *("labs", "reading-the-report", "riscv", "sweeps", "two-models", "variable-sizes"),
+    *("weights-over-the-air", "when-it-does-not-fit"),
+)
+"""Pages that take most of the time; tests of search, tools and e2e run the same verbs in `make test`."""
 
 FILES = {
     "digits.tflite": "examples/digits/digits.tflite",

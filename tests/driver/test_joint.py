@@ -76,6 +76,7 @@ def _short(limit: int, groups: Groups = GROUPS) -> tuple[Message, int]:
 
 
 @pytest.mark.parametrize("limit", [pytest.param(9_000, marks=pytest.mark.thorough), 5_000, 100])
+@pytest.mark.sampled(1)
 def test_a_set_that_cannot_fit_is_named_and_what_is_offered_is_accepted(limit: int) -> None:
     """Where one model of the set missed the limit by itself, the set was not named, and --pool with that
     model's bytes was offered, which the set does not fit. Where both had been planned again, the message

@@ -173,6 +173,7 @@ def test_core_1_has_a_bound_of_its_own(models: tuple[Planned, ...]) -> None:
 
 
 @pytest.mark.parametrize("kind", ["twice", "skip", "conv"])
+@pytest.mark.sampled(2)
 def test_a_chain_twice_as_long_takes_twice_the_work(kind: str, tmp_path: Path) -> None:
     def work(length: int) -> int:
         path = tmp_path / f"chain{length}.tflite"

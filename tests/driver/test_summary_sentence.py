@@ -36,7 +36,7 @@ def _number(text: str) -> float:
 
 
 @pytest.mark.parametrize("board", CLOCKED, ids=lambda board: board.name)
-@pytest.mark.sampled(16)
+@pytest.mark.sampled(10)
 def test_the_sentence_is_the_report(board: Board) -> None:
     document = document_of(board)
     said = document["summary"]
@@ -63,7 +63,7 @@ def test_the_sentence_is_the_report(board: Board) -> None:
 
 
 @pytest.mark.parametrize("board", CLOCKED, ids=lambda board: board.name)
-@pytest.mark.sampled(16)
+@pytest.mark.sampled(10)
 def test_time_and_energy_follow_from_cycles(board: Board) -> None:
     document = document_of(board)
     time, rate = document["time"], cycles_per_instruction(board.target.cpu)

@@ -32,15 +32,14 @@ FEW = 4
 
 def pairs(models: Sequence[str], small: Sequence[str], often: Collection[str] | None = None) -> list[object]:
     """Parameters (model, board): all pairs with `--long`, else main boards, and every board with the `small`
-    models, which fit the smallest one. Emulated boards run those that are not `often` only where a run is
-    thorough."""
+    models, which fit the smallest one. Those that are not `often` are run only where a run is thorough."""
     marked: list[object] = []
     for board in (*MAIN_BOARDS, *OTHER_BOARDS):
         for key in models:
             marks = [] if board == "host" else [pytest.mark.qemu]
             if board not in MAIN_BOARDS and key not in small:
                 marks.append(pytest.mark.long)
-            elif board != "host" and often is not None and key not in often:
+            elif often is not None and key not in often:
                 marks.append(pytest.mark.thorough)
             name = key.rpartition("/")[2]
             marked.append(pytest.param(key, board, marks=marks, id=f"{name}-{board}"))

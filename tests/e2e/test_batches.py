@@ -71,7 +71,7 @@ def _shares(share: int) -> list[object]:
 
 
 @pytest.mark.parametrize("batch", _shares(5))
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_batch_on_host(batch: Sequence[OpCase], tmp_path: Path) -> None:
     run_batch(batch, "host", tmp_path)
 

@@ -163,7 +163,7 @@ def test_generated_blocks_are_formatted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 def test_poisoned_run_of_blocks(seed: int, tmp_path: Path) -> None:
     made = _program(100 + seed, stream=False)
     assert made is not None
@@ -218,7 +218,7 @@ def _macs(planned: Planned) -> int:
 @pytest.mark.covering
 @pytest.mark.parametrize("optimize", ["balanced", "size"])
 @pytest.mark.parametrize("key", BOUNDS)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 def test_real_models_stay_within_their_bounds(key: str, optimize: Optimize, tmp_path: Path) -> None:
     options = Options(board="host", optimize=optimize, io_types="int8" if key == "mobilenet_v2" else "file")
     built = build_model(key, options, tmp_path / "build")
@@ -246,6 +246,7 @@ FLOATS = {
 @pytest.mark.covering
 @pytest.mark.parametrize("board", ["mps2-an386", "mps3-an547"])
 @pytest.mark.parametrize("key", FLOATS)
+@pytest.mark.sampled(1)
 def test_floats_need_no_more_than_four_times_the_int8_bytes(key: str, board: str) -> None:
     """Blocks were for int8 only: vww_96_float took 147,760 bytes, four times the int8 plan are 112,176."""
 

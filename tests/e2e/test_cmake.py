@@ -100,6 +100,7 @@ def options_of(build: Path) -> str:
 
 
 @needs_cmake
+@pytest.mark.thorough
 def test_another_level_can_be_asked_for(tmp_path: Path) -> None:
     built = build_model(SMALL, Options(board="mps3-an547", optimize="speed"), tmp_path / "out")
     small = made(built, tmp_path / "small", "-DCG_OPTIMIZE=-Os", libraries=True)
@@ -145,6 +146,7 @@ def test_a_level_that_is_no_flag_is_refused_by_cmake(tmp_path: Path) -> None:
 
 
 @needs_cmake
+@pytest.mark.thorough
 def test_a_path_with_a_dollar_sign_links(tmp_path: Path) -> None:
     """`cannot open linker script file a$$b/link.ld`: CMake escapes a $ wrongly in a link command."""
     options = Options(board="mps2-an386", optimize="size")
@@ -197,6 +199,7 @@ int main(void)
 
 
 @needs_cmake
+@pytest.mark.thorough
 def test_three_folders_of_four_models_in_one_tree(tmp_path: Path) -> None:
     """A second folder, and a target `firmware` of the project's own, stopped CMake with CMP0002."""
     write(render(together([samples.counter()])), tmp_path / "first")

@@ -197,6 +197,7 @@ def rewritten(text: str, run: str) -> str:
 
 
 @pytest.mark.parametrize("board", ["mps2-an386", "microbit", "host"])
+@pytest.mark.sampled(1)
 def test_wrong_images_are_refused_on_the_target(board: str, tmp_path: Path) -> None:
     """Each with its code, before anything runs or is written; then the right one gives the right outputs."""
     model = planned(network(tmp_path, 1), board, EXTERNAL)
@@ -287,6 +288,7 @@ def test_another_build_of_the_same_model(
     assert said.out == "" and "error[E615] mps2-an386: another build is on the board: build " in said.err
 
 
+@pytest.mark.thorough
 def test_several_models_against_firmware_of_one(
     call: Call, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

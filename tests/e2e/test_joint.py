@@ -166,6 +166,7 @@ def test_constants_of_a_twin_are_merged_away(shared: Product) -> None:
     assert both.merged_bytes == 2 * alone.merged_bytes + sum(m.data.nbytes for m in alone.members)
 
 
+@pytest.mark.thorough
 def test_any_sequence_of_models_is_exact(shared: Product) -> None:
     """1,000 sequences of two to five inferences, in `make test` a third: each finds what the models before it
     left in the pool."""
@@ -205,6 +206,7 @@ def test_concurrent_models_have_bytes_of_their_own(apart: Product) -> None:
     assert {(KWS, AD), (AD, KWS), (KWS, SPEECH)} <= shared_by
 
 
+@pytest.mark.thorough
 def test_steps_of_concurrent_models_interleave(tmp_path: Path) -> None:
     """One step of this model, one of that, in random order: both end with the goldens' outputs."""
     options = Options(board="host", concurrent=((KWS, AD),), interface=Interface(entry=EntryMode.STEPS))

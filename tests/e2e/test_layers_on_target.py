@@ -29,9 +29,10 @@ from tests.kernels.dsp.depthwise_models import DepthwiseModel, Shape, run_all
 from tests.kernels.dsp.int16_layers import int16_layer, shaped, shaped_rows
 from tests.kernels.dsp.test_depthwise_on_target import random_models
 from tests.kernels.layers import Layer
+from tests.sampling import examples
 
 LAYERS = 10
-CHAINS = 16
+CHAINS = examples(16, 2)
 
 
 def _alone(board_name: str, layers: Sequence[Layer]) -> list[Planned]:
@@ -202,6 +203,7 @@ def test_depthwise_predictions_hold(optimize: Optimize, tmp_path: Path) -> None:
 
 
 @pytest.mark.qemu
+@pytest.mark.thorough
 def test_depthwise_in_place(tmp_path: Path) -> None:
     same_size = {"stride": 1, "dilation": (1, 1), "padding": "SAME", "multiplier": 1}
     models = [replace(model, shape=replace(model.shape, **same_size)) for model in random_models(12, LAYERS)]

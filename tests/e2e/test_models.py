@@ -42,7 +42,7 @@ def test_model_on_board(key: str, board: str, tmp_path: Path, request: pytest.Fi
         *(pytest.param(key, "mps2-an386", marks=pytest.mark.qemu) for key in ("ds_cnn_qdq", "resnet8_qdq")),
     ],
 )
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(3)
 def test_onnx_twin(key: str, board: str, tmp_path: Path) -> None:
     _check(key, Options(board=board), tmp_path, every_case=board == "host")
 
@@ -80,7 +80,7 @@ def test_lstm_stream_and_detector(key: str, board: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("board", MAIN_BOARDS)
 @pytest.mark.parametrize("key", EDGED_MODELS)
-@pytest.mark.sampled()
+@pytest.mark.sampled(1)
 def test_int8_edges(key: str, board: str, tmp_path: Path) -> None:
     _check(key, Options(board=board, io_types="int8"), tmp_path, every_case=True)
 
@@ -93,7 +93,7 @@ def test_int8_edges(key: str, board: str, tmp_path: Path) -> None:
         (IoMode.CALLER, "balanced"),
     ],
 )
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 def test_other_options_give_the_same_outputs(io: IoMode, optimize: Optimize, tmp_path: Path) -> None:
     options = Options(board="host", io=io, optimize=optimize, keep_inputs=io is IoMode.POOL)
     for key in ("ds_cnn", "autoencoder_float"):
@@ -118,6 +118,7 @@ def test_arm_code_is_free_of_warnings_at_every_level(key: str, optimize: Optimiz
 
 
 @pytest.mark.parametrize("planner", ["greedy_by_size", "greedy_by_conflicts", "hill_climb"])
+@pytest.mark.sampled(2)
 def test_every_planner(planner: str, tmp_path: Path) -> None:
     _check(
         "resnet8",

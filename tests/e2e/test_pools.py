@@ -133,11 +133,12 @@ FORCED = (
         *("mps2-an505", "person_detect", {"sram": 9_300, "internal": 0, "psram": 0}, {"sram", "ssram3"}),
         marks=pytest.mark.thorough,
     ),
-    (
+    pytest.param(
         "mps2-an505",
         "residual_pair",
         {"sram": 1_500, "ssram3": 3_000, "internal": 2_800},
         {"sram", "ssram3", "internal"},
+        marks=pytest.mark.thorough,
     ),
 )
 
@@ -259,7 +260,7 @@ def test_the_trap_is_set(board: str, tmp_path: Path) -> None:
         for column, optimize in enumerate(["balanced", "speed", "size"])
     ],
 )
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_whole_models(board: str, optimize: Optimize, tmp_path: Path) -> None:
     options = Options(board=trapping(board, tmp_path), optimize=optimize)
     keys = MODELS if sampling.is_thorough else FEW_MODELS
@@ -271,6 +272,7 @@ def test_whole_models(board: str, optimize: Optimize, tmp_path: Path) -> None:
         assert complaints(built.models[index], cases, measured, None) == []
 
 
-def test_random_depthwise_layers(tmp_path: Path) -> None:
+@pytest.mark.parametrize("count", [5, pytest.param(12, marks=pytest.mark.thorough)])
+def test_random_depthwise_layers(count: int, tmp_path: Path) -> None:
     """Channels that are no multiple of four lie on any byte."""
-    run_all(random_models(7, 12), trapping("mps2-an386", tmp_path), tmp_path, "speed", images=1)
+    run_all(random_models(7, count), trapping("mps2-an386", tmp_path), tmp_path, "speed", images=1)

@@ -201,6 +201,7 @@ def bench(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 @pytest.mark.qemu
 @pytest.mark.parametrize("kind", ["shorter", "moved", "through"])
+@pytest.mark.sampled(1)
 def test_bytes_of_others_are_closed(bench: Bench, kind: str) -> None:
     """A buffer that the table lets die too early, one it has elsewhere, one of another step."""
     message = bench.error(kind)
@@ -264,7 +265,7 @@ def _host_program(key: str) -> Program:
     "key",
     [pytest.param(key, marks=() if key in OF_EACH_KIND else pytest.mark.thorough) for key in ALL_MODELS],
 )
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 def test_no_report_on_any_model(key: str, tmp_path: Path) -> None:
     found = _run(_host_program(key), key, tmp_path)
     assert isinstance(found, RunResult), found
@@ -281,6 +282,7 @@ def _compressed(key: str) -> Program:
 
 
 @pytest.mark.parametrize("key", [KWS, "autoencoder"])
+@pytest.mark.sampled(1)
 def test_no_report_where_constants_are_decoded(key: str, tmp_path: Path) -> None:
     found = _run(_compressed(key), key, tmp_path)
     assert isinstance(found, RunResult), found

@@ -78,6 +78,7 @@ def test_depthwise_layers_of_a_real_model_on_core_1(board: str, tmp_path: Path) 
 @pytest.mark.qemu
 @pytest.mark.parametrize("optimize", ["balanced", "size"])
 @pytest.mark.sampled(1)
+@pytest.mark.thorough
 def test_alternating_layers_with_blocks_and_kernels_in_place(optimize: str, tmp_path: Path) -> None:
     """A step on core 1 ends no block: what is in front of it was not placed there."""
     places = tuple(Place(who="a place", device=CORE_1, op=op) for op in (2, 3, 6, 11))

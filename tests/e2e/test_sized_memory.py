@@ -130,6 +130,7 @@ def _run(network: Network, board: str, folder: Path, *dims: str, **options: obje
 
 
 @pytest.mark.qemu
+@pytest.mark.thorough
 def test_constants_are_staged_at_offsets_that_follow_the_size(tmp_path: Path) -> None:
     """None at start-up: a call of another size would need those bytes."""
     limits = {"itcm": 0}

@@ -101,7 +101,7 @@ needs_engine = pytest.mark.skipif(
 
 @needs_engine
 @pytest.mark.parametrize("draw", NETWORKS, ids=lambda draw: draw.__name__)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 def test_outputs_are_the_engines(draw: Callable[[], Network], tmp_path: Path) -> None:
     network = draw()
     check_engine(network.data, ran(network, "host", tmp_path))
@@ -148,7 +148,7 @@ WAYS: dict[str, dict[str, object]] = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 def test_however_firmware_calls_it(way: str, tmp_path: Path) -> None:
     """`rows` has a block, whose function is told the sizes."""
     network = overlapping() if way in ("caller", "pools") else rows()

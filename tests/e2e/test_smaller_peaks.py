@@ -6,7 +6,7 @@ Steps that run twice, measured: outputs bit-equal to the goldens, peaks equal to
 The reduction through the whole chain: real models against goldens, random networks compiled and run.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -132,9 +132,9 @@ class Variant:
     exact: bool
 
 
-def variants(folder: Path, board: Board) -> Iterator[Variant]:
+def variants(folder: Path, board: Board, shapes: Sequence[Shape]) -> Iterator[Variant]:
     """Every shape, both sides: its result at the stated distance, and one element nearer."""
-    for number, shape in enumerate(SHAPES):
+    for number, shape in enumerate(shapes):
         # Without the DSP extension int16 has portable kernels alone: the host's.
         if shape.dtype == "int16" and board.runner is Runner.QEMU and "dsp" not in board.target.features:
             continue
@@ -188,20 +188,27 @@ def _placed(planned: Planned, prim: PrimFunc, name: str, distance: int, *, rever
 
 
 @pytest.mark.parametrize(
-    "board_name",
+    ("board_name", "shapes"),
     [
-        "host",
-        pytest.param("mps2-an385", marks=[pytest.mark.qemu, pytest.mark.long]),
-        pytest.param("mps2-an386", marks=pytest.mark.qemu),
-        pytest.param("mps3-an547", marks=[pytest.mark.qemu, pytest.mark.long]),
-        pytest.param(V6M, marks=[pytest.mark.qemu, pytest.mark.long]),
+        pytest.param("host", SHAPES, id="host"),
+        pytest.param("mps2-an386", SHAPES[::3], marks=pytest.mark.qemu, id="mps2-an386"),
+        *(
+            pytest.param("mps2-an386", SHAPES[turn::3], marks=[pytest.mark.qemu, pytest.mark.thorough])
+            for turn in (1, 2)
+        ),
+        *(
+            pytest.param(name, SHAPES, marks=[pytest.mark.qemu, pytest.mark.long])
+            for name in ("mps2-an385", "mps3-an547", V6M)
+        ),
     ],
 )
-def test_distances_on_target(board_name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_distances_on_target(
+    board_name: str, shapes: Sequence[Shape], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The fastest kernels, also where one nearly as fast needs less room: those that have a workspace."""
     monkeypatch.setattr(fewest_bytes, "GAIN_PERCENT", 100)
     board = boards.load_board(board_name)
-    made = list(variants(tmp_path, board))
+    made = list(variants(tmp_path, board, shapes))
     sources = joined(emit.render(together([variant.planned.program for variant in made])))
     emit.write(sources, tmp_path / "build")
     image = toolchain.build(sources, tmp_path / "build", board, optimize="speed")
@@ -272,6 +279,7 @@ def test_steps_that_run_again_are_validated(tmp_path: Path) -> None:
 
 
 @pytest.mark.qemu
+@pytest.mark.thorough
 def test_recomputed_steps_inside_blocks(tmp_path: Path) -> None:
     """With everything permitted, `size` computes the first two stages again rather than keep their result."""
     peak, macs = measured(Options(board="mps2-an386", optimize="size"), tmp_path / "build")

@@ -25,7 +25,7 @@ from tests.sampling import examples
 
 MODELS = 25
 """Of each operator and type, in a thorough run."""
-DRAWN_MODELS = examples(MODELS)
+DRAWN_MODELS = examples(MODELS, 5)
 STEPS = 8
 
 

@@ -86,6 +86,7 @@ def streamed(runner: Runner, samples: NDArray[np.int16]) -> tuple[NDArray[np.int
 
 @pytest.mark.qemu
 @pytest.mark.parametrize("window", ["input_1=1", None])
+@pytest.mark.sampled(1)
 def test_a_stream_of_sound(window: str | None, tmp_path: Path) -> None:
     """With `--window` a step takes one row of features; without it the whole window. Both decide alike."""
     steps = 42 if window else 12

@@ -106,6 +106,7 @@ def test_a_new_operator_is_few_files_and_lines(patch: Path, most_files: int) -> 
     assert [file for file in files if f"`{file}`" not in named] == []
 
 
+@pytest.mark.thorough
 def test_the_new_operator_is_imported_and_computed(checkout: Path) -> None:
     """A model with it, written, imported, built for this machine, against arithmetic of the test's own."""
     assert "sign_f32_portable" in _call(sys.executable, "-c", CHECK, folder=checkout)

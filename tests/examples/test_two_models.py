@@ -190,6 +190,7 @@ class TestOnTarget:
         assert sizes(other) == sizes(image)
         assert loaded(other) == loaded(image)
 
+    @pytest.mark.thorough
     def test_the_models_share_their_pool_unless_they_are_tasks(self, plain: Path, tasks: Path) -> None:
         """As README says: the largest of the two needs, and their sum."""
         readme = (FOLDER / "README.md").read_text()

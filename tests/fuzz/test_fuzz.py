@@ -48,7 +48,7 @@ from tests.kernels.calling import sources
 
 pytestmark = pytest.mark.qemu
 LONG_LAYERS = 3000
-FEW_LAYERS, SUITE_LAYERS = 12, 40
+FEW_LAYERS, SUITE_LAYERS = 8, 40
 """Layers of those that are recorded."""
 KERNELS = [kernel for kernel in every_kernel() if boards_of(kernel.name)]
 ELSEWHERE: Mapping[str, tuple[str, ...]] = {

@@ -49,6 +49,7 @@ def test_tflite_still_gives_what_is_recorded() -> None:
 
 
 @pytest.mark.parametrize("board", ["host", pytest.param("mps2-an386", marks=pytest.mark.qemu)])
+@pytest.mark.sampled(1)
 def test_firmware_gives_what_tflite_gave(board: str) -> None:
     """On the board at the smallest limits of RAM: other kernels, more blocks."""
     outcome, first = Outcome(), 0 if board == "host" else 10

@@ -83,7 +83,7 @@ def test_every_integer_option_at_its_edges_and_small_files_that_ask_for_much() -
 
 
 @pytest.mark.parametrize(
-    ("count", "fewest_imported"), [(150, 30), pytest.param(500, 100, marks=pytest.mark.thorough)]
+    ("count", "fewest_imported"), [(100, 20), pytest.param(500, 100, marks=pytest.mark.thorough)]
 )
 def test_mutants(count: int, fewest_imported: int) -> None:
     ended, text = fuzz("--count", str(count), "--seed", "13")

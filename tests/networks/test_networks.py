@@ -51,7 +51,7 @@ def _first(state: StateValue, function: Function) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", (*NAMES, *ONNX_NAMES, *WHOLE_NAMES))
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(8)
 def test_references_hold_and_the_installed_engine_gives_them(name: str) -> None:
     module, references = importers.load(model_path(name)), _outputs(name)
     begun = [_first(state, module.main) for state in module.main.states]
@@ -70,7 +70,7 @@ def test_references_hold_and_the_installed_engine_gives_them(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(5)
 def test_outputs_vary_and_values_neither_die_nor_saturate(name: str) -> None:
     outputs = {b"".join(data.tobytes() for data in case) for case in _outputs(name)}
     assert len(outputs) == len(CASES) or name in PRUNED

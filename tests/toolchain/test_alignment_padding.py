@@ -78,7 +78,7 @@ def test_every_folder_of_assembly_is_read() -> None:
 
 @pytest.mark.parametrize("kernels", CORES)
 @pytest.mark.parametrize("row_bytes", [4, 32])
-@pytest.mark.sampled()
+@pytest.mark.sampled(2)
 def test_what_a_kernel_calls_depends_on_nothing_behind_it(
     tmp_path: Path, kernels: str, row_bytes: int
 ) -> None:

@@ -64,6 +64,7 @@ def bench(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         yield Bench(board, image, target)
 
 
+@pytest.mark.sampled(5)
 def test_outputs_peaks_and_guards(bench: Bench) -> None:
     result = bench.target.run(bench.request("none", "none"))
     pool = bench.board.region(bench.board.data_region).pool_name

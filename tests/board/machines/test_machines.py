@@ -230,7 +230,7 @@ EMULATED = [board.name for board in boards() if board.runner is Runner.QEMU]
 
 @pytest.mark.qemu
 @pytest.mark.parametrize("name", EMULATED)
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(3)
 def test_firmware_sleeps_while_nobody_asks(name: str, tmp_path: Path) -> None:
     """Firmware that waited for a request spun, and QEMU took half of the suite's second core from the process
     that it waited for; then QEMU was stopped by signals, and a request cost five times what it does now. Runs

@@ -44,6 +44,7 @@ def test_killed_right_after_the_user_saved(tmp_path: Path, exchange: tuple[str, 
     assert _run(tmp_path, "save-and-kill", *exchange) > 50
 
 
+@pytest.mark.thorough
 def test_a_file_saved_during_publishing(tmp_path: Path) -> None:
     """Before each call of a build: a file saved anew, a new one, one removed."""
     assert _run(tmp_path, "save") > 50

@@ -80,6 +80,7 @@ def test_everyone_reads_their_values(level: str, aliasing: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("board", ["host", "microbit", "mps2-an385", "mps2-an386", "mps3-an547"])
+@pytest.mark.sampled(3)
 def test_every_table_of_weights_says_its_layout(board: str) -> None:
     """Whoever opened <model>_data.c saw numbers, and not which weight was where."""
     options = Options(board=board, planner="greedy_by_size", schedule="file", compress="off", stage="off")

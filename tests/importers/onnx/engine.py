@@ -1,5 +1,7 @@
 """onnxruntime's outputs in a child process: its threads stay out of the tests'."""
 
+import atexit
+import functools
 import pickle
 import subprocess
 import sys
@@ -11,24 +13,48 @@ import numpy as np
 _CHILD = """
 import pickle, sys
 import onnxruntime as ort
-options = ort.SessionOptions()
-options.graph_optimization_level = getattr(ort.GraphOptimizationLevel, sys.argv[1])
-options.log_severity_level, options.intra_op_num_threads = 4, 1
-found = []
-for model, inputs in pickle.load(sys.stdin.buffer):
-    session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    found.append(session.run(None, inputs))
-pickle.dump(found, sys.stdout.buffer)
+while True:
+    try:
+        level, questions = pickle.load(sys.stdin.buffer)
+    except EOFError:
+        break
+    options = ort.SessionOptions()
+    options.graph_optimization_level = getattr(ort.GraphOptimizationLevel, level)
+    options.log_severity_level, options.intra_op_num_threads = 4, 1
+    outputs, refusal = [], ""
+    try:
+        for model, inputs in questions:
+            session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+            outputs.append(session.run(None, inputs))
+    except Exception as error:
+        refusal = str(error)
+    pickle.dump((outputs, refusal), sys.stdout.buffer)
+    sys.stdout.buffer.flush()
 """
+
+
+@functools.cache
+def _child() -> "subprocess.Popen[bytes]":
+    """The child of this process, which answers until it ends: starting it takes longer than most answers."""
+    child = subprocess.Popen([sys.executable, "-c", _CHILD], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert child.stdin is not None
+    atexit.register(child.wait)
+    atexit.register(child.stdin.close)
+    return child
 
 
 def answers(
     questions: Sequence[tuple[Any, Mapping[str, np.ndarray]]], level: str = "ORT_DISABLE_ALL"
 ) -> list[list[np.ndarray]]:
     """The outputs of each model for its inputs; `level`: of its optimisations, all off by default."""
-    data = pickle.dumps([(made.SerializeToString(), dict(inputs)) for made, inputs in questions])
-    done = subprocess.run([sys.executable, "-c", _CHILD, level], input=data, capture_output=True, check=True)
-    return pickle.loads(done.stdout)
+    child = _child()
+    assert child.stdin is not None and child.stdout is not None
+    models = [(made.SerializeToString(), dict(inputs)) for made, inputs in questions]
+    pickle.dump((level, models), child.stdin)
+    child.stdin.flush()
+    outputs, refusal = pickle.load(child.stdout)
+    assert not refusal, refusal
+    return outputs
 
 
 _FORKING = """

@@ -44,6 +44,7 @@ def _ended(*words: str) -> object:
         ("--board", "mps2-an386", "--pools", "caller", "--constants", "external"),
     ],
 )
+@pytest.mark.sampled(2)
 def test_a_model_without_inputs_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
 ) -> None:

@@ -14,10 +14,11 @@ from numpy.random import Generator
 
 from codegen.search.kernels.costs import FLASH_WORTH
 from tests.kernels.dsp.depthwise_models import DepthwiseModel, Numbers, Shape, run_all
+from tests.sampling import examples
 
 pytestmark = pytest.mark.qemu
 LAYERS = 20
-ROWS = 16
+ROWS = examples(16, 2)
 
 
 def one_of(rng: Generator, *values: int) -> int:

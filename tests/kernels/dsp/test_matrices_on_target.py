@@ -45,7 +45,7 @@ def products() -> Iterator[Model]:
 
 
 @pytest.mark.parametrize("board", FAST)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_products_of_matrices(board: str, tmp_path: Path) -> None:
     outcomes = run_all(products(), tmp_path, on=board)
     for one, (*_, is_transposed, _) in zip(outcomes, SHAPES, strict=True):

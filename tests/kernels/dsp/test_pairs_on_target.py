@@ -39,7 +39,7 @@ def pairs(*stream: int) -> Iterator[Model]:
 
 
 @pytest.mark.parametrize("board", FAST)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_pairs(board: str, tmp_path: Path) -> None:
     outcomes = run_all(pairs(30), tmp_path, on=board)
     assert {symbol for one in outcomes for symbol in one.symbols} == FAST[board]

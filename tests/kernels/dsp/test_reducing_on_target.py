@@ -42,7 +42,7 @@ def reductions(*stream: int, ops: Sequence[str]) -> Iterator[Model]:
 
 
 @pytest.mark.parametrize("board", BOARDS)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_reductions(board: str, tmp_path: Path) -> None:
     kernel_set = BOARDS[board]
     ops = ("REDUCE_MAX", "REDUCE_MIN", *(("MEAN",) if kernel_set in OF_MEAN else ()))

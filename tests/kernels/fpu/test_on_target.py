@@ -26,6 +26,7 @@ from tests.kernels.builders import random_layer
 from tests.kernels.dsp.conv_layers import module_of
 from tests.kernels.layers import Layer, Operand, activation, fill, integer, layer
 from tests.kernels.runs import check_predictions, planned_alone, planned_chain, run_cases
+from tests.sampling import examples
 from tests.search.chains import METADATA, random_chain, random_image
 from tests.tensor_types import REAL, tensor_type
 
@@ -104,7 +105,7 @@ def depthwise(rng: Generator, image: tuple[int, ...], kernel: tuple[int, int], l
     return layer("DEPTHWISE_CONV_2D", attrs, (x, weights, bias), REAL)
 
 
-LAYERS = 12
+LAYERS = examples(12, 2)
 CHAINS = 18
 CHOICES = Choices(planner="greedy_by_size", optimize="speed")
 RELU, RELU6, NONE = Activation.RELU, Activation.RELU6, Activation.NONE

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from tests.kernels.mve.layers import Drawing, Model, Outcome, Window, random_window, run_all
+from tests.sampling import examples
 
 pytestmark = pytest.mark.qemu
 EACH = 6
 """Layers of a kind."""
-CHAINS = 20
+CHAINS = examples(20, 2)
 
 
 def used(outcomes: Iterable[Outcome]) -> Counter[str]:

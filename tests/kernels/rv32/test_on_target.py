@@ -14,10 +14,11 @@ from tests.kernels import runs
 from tests.kernels.dsp.conv_layers import module_of, shaped_layer
 from tests.kernels.dsp.depthwise_models import DepthwiseModel, Shape, run_all
 from tests.kernels.dsp.test_depthwise_on_target import kernels_used, random_models
+from tests.sampling import examples
 
 BOARD = "qemu-virt-rv32"
 LAYERS = 12
-CHAINS = 16
+CHAINS = examples(16, 2)
 
 pytestmark = pytest.mark.qemu
 

@@ -27,10 +27,11 @@ from tests.kernels.dsp.conv_layers import module_of, shaped_layer
 from tests.kernels.dsp.depthwise_models import DepthwiseModel, Shape, run_all
 from tests.kernels.dsp.test_depthwise_on_target import kernels_used, random_models
 from tests.kernels.layers import integer
+from tests.sampling import examples
 
 BOARD = "mps2-an385"
 LAYERS = 8
-CHAINS = 16
+CHAINS = examples(16, 2)
 
 
 @pytest.mark.qemu

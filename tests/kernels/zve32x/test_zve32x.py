@@ -50,6 +50,7 @@ def test_predictions_hold(tmp_path: Path) -> None:
 
 @pytest.mark.qemu
 @pytest.mark.parametrize("optimize", ["speed", "balanced"])
+@pytest.mark.sampled(1)
 def test_predictions_of_depthwise_layers_hold(tmp_path: Path, optimize: Optimize) -> None:
     """As whole tensors, and in place, some channels at a time."""
     shapes = (Shape(image=(24, 24, 16)), Shape(image=(25, 5, 64)), Shape(image=(12, 12, 32), stride=2))

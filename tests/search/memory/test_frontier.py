@@ -49,7 +49,7 @@ def test_a_curve_within_a_limit_names_a_budget_where_nothing_fits() -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("optimize", ["balanced", "size"])
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 def test_instructions_never_rise_with_a_limit(seed: int, optimize: Optimize) -> None:
     """One byte below the plan of kws cost nine times the instructions."""
     module = random_chain(seed, 3 + seed % 5)

@@ -282,7 +282,7 @@ def test_the_smallest_budget_is_the_end_of_the_curve_whatever_was_asked_for(keep
 
 
 @pytest.mark.parametrize("seed", range(8))
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 def test_the_curve_of_a_random_network_ends_where_e401_says(seed: int) -> None:
     module = random_chain(seed, 3 + seed % 6, joins=seed % 2 == 1)
     for board in (HOST, boards.load_board("mps2-an386")):

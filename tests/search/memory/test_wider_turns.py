@@ -4,6 +4,8 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from codegen import board as boards
 from codegen.driver.build import plan_model
 from codegen.driver.options import Options
@@ -63,6 +65,7 @@ def test_size_has_a_row_a_turn() -> None:
     assert not _turns(_limited(9_300, "size"))
 
 
+@pytest.mark.thorough
 def test_a_limit_of_flash_counts_their_constants_too() -> None:
     flash = 56 * 1024
     program = _limited(9_300, flash=flash)

@@ -68,6 +68,7 @@ def test_of_a_range_that_does_not_fit_the_sizes_that_do_are_told(tmp_path: Path)
     assert none.value.shortages[0].sizes == "no size fits, not even T=380"
 
 
+@pytest.mark.thorough
 def test_of_an_open_range_the_lower_end_is_left_out_too(tmp_path: Path) -> None:
     """The window needs three frames: one frame was refused, and with it the whole range."""
     path = tmp_path / "m.tflite"

@@ -56,7 +56,7 @@ def planned_file(path: Path, board: str, *dims: str) -> Program:
 
 @pytest.mark.parametrize("board", ["host", "mps2-an386"])
 @pytest.mark.parametrize("draw", NETWORKS, ids=lambda draw: draw.__name__)
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(3)
 def test_peaks_over_the_range(draw: Callable[[], Network], board: str, tmp_path: Path) -> None:
     """At the upper end no byte more than the build for it alone; over the range near the bound."""
     network = draw()

@@ -162,7 +162,7 @@ def kernels(draw: st.DrawFn, result: Var, args: list[Var], most_shared: int) -> 
     )
 
 
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(300, 6), deadline=None)
 @given(functions(), st.booleans())
 def test_peaks_are_the_bound_that_planning_uses(
     made: tuple[list[Var], list[PrimFunc], list[Var]], keep_inputs: bool

@@ -92,7 +92,7 @@ def test_without_it_results_are_wrong_and_nobody_says_so(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     "board", ["microbit", "mps2-an385", "mps2-an386", "mps2-an500", "mps2-an505", "mps3-an547"]
 )
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_with_it_the_interrupt_is_told_and_main_is_right(board: str, tmp_path: Path) -> None:
     counts = _counts(board, 2_000, tmp_path, "--busy-flag")
     assert counts["wrong"] == counts["refused"] == 0 and counts["busy"] > 0
