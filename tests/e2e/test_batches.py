@@ -19,7 +19,7 @@ from codegen.joint import together
 from tests.joining import joined
 from tests.opgen import OpCase, cases
 
-BATCH = 60
+BATCH = 40
 
 
 @functools.cache

@@ -42,10 +42,11 @@ from tests.checkout import ROOT
 from tests.e2e.models import build_model, golden_cases
 from tests.joining import joined
 from tests.networks import model_path
+from tests.sampling import examples
 from tests.search.chains import random_chain, random_image, segments
 
 HOST = boards.load_board("host")
-BATCH = 40
+BATCH = examples(40, 2)
 
 
 def _grouping(module: Module, rng: np.random.Generator) -> list[Segment]:

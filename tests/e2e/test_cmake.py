@@ -135,6 +135,7 @@ def test_sizes_of_the_users_are_guarded_too(tmp_path: Path) -> None:
 
 
 @needs_cmake
+@pytest.mark.thorough
 def test_a_level_that_is_no_flag_is_refused_by_cmake(tmp_path: Path) -> None:
     """O3 configured, then every compilation failed."""
     built = build_model(KWS, Options(board="mps2-an386", optimize="speed"), tmp_path / "out")
@@ -237,6 +238,7 @@ def bare_metal() -> list[str]:
 
 @needs_cmake
 @pytest.mark.skipif(shutil.which(f"{ARM_PREFIX}gcc") is None, reason="the compiler is missing")
+@pytest.mark.thorough
 def test_flags_of_an_interface_target_reach_c_and_assembly(tmp_path: Path) -> None:
     """They reached neither the kernels nor their assembly; the project's `all` linked the test firmware."""
     flags = load_board(BOARD).target.compiler_flags
