@@ -6,7 +6,7 @@ python benchmarks/lines.py REVISION --files # and the files of each capability t
 
 Lines of Python in `codegen/` and `tests/`, of every file in `runtime_c/`. A file belongs to the first
 capability that knows its path: what it adds to files of others is counted there. A second table says what
-kinds of lines those of Python are today.
+kinds of lines those of Python are today, a third how many stand in runs of eight that are there twice.
 """
 
 import argparse
@@ -25,6 +25,8 @@ ROOT = Path(package).parents[1]
 FOLDERS = ("codegen", "tests", "runtime_c")
 ISSUE = "b9d5041e"
 """The commit that has the 89,311, 68,536 and 34,074 lines that the issue speaks of."""
+RUN = 8
+"""Lines that make a run worth joining with its like."""
 CAME_SINCE = "came since: "
 
 CAPABILITIES: Mapping[str, str] = {
@@ -163,6 +165,30 @@ def kinds_table(paths: Iterable[str]) -> Iterable[str]:
         yield f"{kind:60}" + "".join(f"{count[kind]:>18,}" for count in counts.values())
 
 
+def repeated_lines(texts: Iterable[str]) -> int:
+    """Lines in runs of `RUN` or more that stand in the texts more than once, but for the first time.
+
+    White space, blank lines, imports and lines without a word count for nothing.
+    """
+    known: set[tuple[str, ...]] = set()
+    repeated = 0
+    for text in texts:
+        lines = [" ".join(line.split()) for line in text.splitlines()]
+        lines = [
+            line
+            for line in lines
+            if any(map(str.isalpha, line)) and not line.startswith(("import ", "from "))
+        ]
+        marks = [False] * len(lines)
+        for start in range(len(lines) - RUN + 1):
+            run = tuple(lines[start : start + RUN])
+            if run in known:
+                marks[start : start + RUN] = [True] * RUN
+            known.add(run)
+        repeated += sum(marks)
+    return repeated
+
+
 def _git(*words: str, stdin: bytes = b"") -> bytes:
     return subprocess.run(["git", *words], cwd=ROOT, input=stdin, capture_output=True, check=True).stdout
 
@@ -174,7 +200,10 @@ def main() -> None:
     parser.add_argument("--files", action="store_true", help="list files that the earlier commit lacks")
     arguments = parser.parse_args()
     before, today = lines_at(arguments.revision), lines_at(None)
-    print("\n".join([*table(before, today), "", *kinds_table(today)]))
+    print("\n".join([*table(before, today), "", *kinds_table(today), ""]))
+    for folder in FOLDERS:
+        texts = [(ROOT / path).read_text(encoding="utf-8") for path in today if path.startswith(f"{folder}/")]
+        print(f"{folder}: {repeated_lines(texts):,} lines in runs of {RUN} that stand there before")
     if arguments.files:
         new = sorted(
             (capability_of(path), path, lines) for path, lines in today.items() if path not in before

@@ -363,7 +363,7 @@ typedef struct {
 void cg_gru_f32(const cg_gated_params *params, const float *weights, const float *recurrent,
                 const float *bias, const cg_f32 *sequence, const cg_f32 *state,
                 const cg_s32 *lengths, void *gates, cg_f32 *output);
-/* The same on cores with an FPU, and with float Helium, which rounds a product and its sum once. */
+/* GRU on cores with an FPU, and with float Helium, which rounds a product and its sum once. */
 void cg_gru_f32_fpu(const cg_gated_params *params, const float *weights, const float *recurrent,
                     const float *bias, const cg_f32 *sequence, const cg_f32 *state,
                     const cg_s32 *lengths, void *gates, cg_f32 *output);

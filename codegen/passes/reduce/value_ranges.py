@@ -49,7 +49,7 @@ def ranges(module: Module, function: Function) -> dict[str, Range]:
             result = _unknown(let)
         else:
             left -= work
-            result = _transfer(module, let, [_known(module, arg, known) for arg in let.call.args])
+            result = _transfer(let, [_known(module, arg, known) for arg in let.call.args])
         if result is not None:
             known[let.var.name] = result
     return known
@@ -84,7 +84,7 @@ def _known(module: Module, arg: Arg | None, known: Mapping[str, Range]) -> Range
     return None if arg is None else known.get(arg.name)
 
 
-def _transfer(module: Module, let: Let, args: Sequence[Range | None]) -> Range | None:
+def _transfer(let: Let, args: Sequence[Range | None]) -> Range | None:
     """Range of the step's result, None if it is neither int8 nor known exactly."""
     missing = [bounds is None for arg, bounds in zip(let.call.args, args, strict=True) if arg is not None]
     if not any(missing) and all(bounds is None or bounds.exact for bounds in args):

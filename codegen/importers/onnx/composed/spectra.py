@@ -92,7 +92,7 @@ def _fast(site: Site, value: Value, axis: int, inverse: bool) -> Value:
     """The transform of complex `value` along `axis`, all of its results."""
     steps, last, length = site.steps, len(value.shape) - 1, value.shape[axis]
     order = (*(index for index in range(last + 1) if index != axis), axis)
-    lines = turned(site, value, order)
+    lines = turned(value, order)
     real, imaginary = (taken(site, lines, np.array([part]), last - 1) for part in (0, 1))
     count = math.prod(real.shape) // length
     rows = steps.reshape(real, (count, length)), steps.reshape(imaginary, (count, length))
@@ -101,7 +101,7 @@ def _fast(site: Site, value: Value, axis: int, inverse: bool) -> Value:
     if inverse:
         share = Known(data=np.full((1,) * (last + 1), 1 / length, np.float32))
         whole = pair(site, "MUL", [whole, share])
-    return turned(site, whole, tuple(order.index(index) for index in range(last + 1)))
+    return turned(whole, tuple(order.index(index) for index in range(last + 1)))
 
 
 def _rows(site: Site, parts: Parts, sign: int) -> Parts:
@@ -117,7 +117,7 @@ def _rows(site: Site, parts: Parts, sign: int) -> Parts:
         real, imaginary = _turned_by(site, split, angles[None])
         inner = (count * factor, rest)
         real, imaginary = _rows(site, (steps.reshape(real, inner), steps.reshape(imaginary, inner)), sign)
-        real, imaginary = (turned(site, steps.reshape(part, apart), (0, 2, 1)) for part in (real, imaginary))
+        real, imaginary = (turned(steps.reshape(part, apart), (0, 2, 1)) for part in (real, imaginary))
         split = real, imaginary
     return steps.reshape(split[0], (count, length)), steps.reshape(split[1], (count, length))
 

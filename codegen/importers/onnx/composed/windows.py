@@ -131,17 +131,17 @@ def _conv_of_three(
     total: Value | None = None
     for tap in range(shape.window[0]):
         slices = taken(site, frames, tap * shape.dilations[0] + shape.strides[0] * np.arange(count), 2)
-        slices = turned(site, slices, (0, 2, 1, 3, 4))
+        slices = turned(slices, (0, 2, 1, 3, 4))
         images = steps.reshape(slices, (value.shape[0] * count, value.shape[1], *value.shape[3:]))
         operands = [images, Known(data=weights[:, :, tap]), *(bias if tap == 0 else [])]
         term = spatial.conv(part(site, operands, attributes))
         total = term if total is None else pair(site, "ADD", [total, term])
     assert total is not None, "a window has a tap"
     apart = steps.reshape(total, (value.shape[0], count, *total.shape[1:]))
-    return turned(site, apart, (0, 2, 1, 3, 4))
+    return turned(apart, (0, 2, 1, 3, 4))
 
 
-def turned(site: Site, value: Value, order: tuple[int, ...]) -> Value:
+def turned(value: Value, order: tuple[int, ...]) -> Value:
     """The value with its axes in another order."""
     if isinstance(value, Known):
         return Known(data=np.transpose(value.data, order))
@@ -334,10 +334,10 @@ def _stretched(site: Site, value: Value, axis: int, stride: int) -> Value:
 def along(site: Site, value: Value, matrix: np.ndarray, axis: int) -> Value:
     """Each line along an axis times a constant matrix [result, line]."""
     order = (*(index for index in range(len(value.shape)) if index != axis), axis)
-    lines = turned(site, value, order)
+    lines = turned(value, order)
     mapped = multiplied(site, lines, Known(data=np.ascontiguousarray(matrix.T.astype(np.float32))))
     back = tuple(order.index(index) for index in range(len(order)))
-    return turned(site, mapped, back)
+    return turned(mapped, back)
 
 
 NODES: Mapping[str, Callable[[Site], Value]] = MappingProxyType(

@@ -66,10 +66,10 @@ class Depthwise3x3InPlaceInt4(Depthwise3x3Int4, Depthwise3x3InPlace):
     base = "depthwise3x3_s4_dsp_in_place"
     weighted = Depthwise3x3InPlace.weighted
 
-    def predicted_in_place(self, let: Let, tile: ColumnTile) -> int:
+    def predicted_in_place(self, let: Let) -> int:
         batch, height, _, depth = DEPTHWISE.window(let).result
         times = batch * -(-height // IN_PLACE_ROWS) * -(-depth // GROUP)
-        return super().predicted_in_place(let, tile) + times * WIDENED
+        return super().predicted_in_place(let) + times * WIDENED
 
 
 def packed_int4(numbers: ChannelNumbers) -> NDArray[np.int32]:

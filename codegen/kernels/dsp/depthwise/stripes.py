@@ -133,7 +133,7 @@ def band_instructions(window: WindowShape, tile: ColumnTile, rows: int, *, saved
     return batch * total
 
 
-def in_place_instructions(window: WindowShape, tile: ColumnTile, *, saved: bool) -> int:
+def in_place_instructions(window: WindowShape, *, saved: bool) -> int:
     """Predicted instructions of a call: every image row is widened once, two of four lines are kept."""
     batch, height, width, depth = window.result
     groups, line = -(-depth // GROUP), _line_words(window, 0, width, width)

@@ -168,15 +168,15 @@ class Depthwise3x3InPlace(Depthwise3x3):
             constants=(channels,),
             structs=(params("cg_dw3x3_params", *fields(let, window, tile, self.operator)),),
             call_args=(*_LEADING, RESULT),
-            instructions=self.predicted_in_place(let, tile),
+            instructions=self.predicted_in_place(let),
             in_place=0,
         )
 
-    def predicted_in_place(self, let: Let, tile: ColumnTile) -> int:
+    def predicted_in_place(self, let: Let) -> int:
         """Predicted instructions of a call that replaces its image."""
         window = DEPTHWISE.window(let)
         more = rounding_instructions(window) if self.rounds_even else 0
-        return in_place_instructions(window, tile, saved=self.saves_halves(let)) + more
+        return in_place_instructions(window, saved=self.saves_halves(let)) + more
 
 
 _LEADING = (PARAMS, WorkspaceArg(name="lines"))

@@ -63,7 +63,7 @@ def _of_images(site: Site) -> Value:
     rows, columns = counted(shape, (image.shape[2], image.shape[3]))
     for axis in (0, 1):
         image = padded(site, image, 2 + axis, shape.before[axis], shape.after[axis])
-    taps = turned(site, weights, (2, 3, 0, 1))
+    taps = turned(weights, (2, 3, 0, 1))
     total: Value | None = None
     for tap in itertools.product(*map(range, window)):
         met = [slice(None), slice(None), *_met(shape, tap, (rows, columns))]

@@ -36,9 +36,7 @@ def _deform_conv(site: Site) -> Value:
     rows = (count * groups, taps, *results)
     lines = [_line(site, offsets, shape, axis, (height, width)[axis], rows) for axis in (0, 1)]
     apart = site.steps.reshape(image, (count * groups, channels // groups, height, width))
-    flat = site.steps.reshape(
-        turned(site, apart, (0, 2, 3, 1)), (rows[0] * height * width, channels // groups)
-    )
+    flat = site.steps.reshape(turned(apart, (0, 2, 3, 1)), (rows[0] * height * width, channels // groups))
     parts = [pixels(site, flat, (height, width), rows[0], corner) for corner in itertools.product(*lines)]
     read = parts[0] + parts[1] + parts[2] + parts[3]
     if site.has(4):
@@ -46,7 +44,7 @@ def _deform_conv(site: Site) -> Value:
         site.need_float(mask)
         _need(mask, (count, groups * taps, *results), "a mask")
         read = read * Real(site, site.steps.reshape(mask, (math.prod(rows), 1)))
-    columns = turned(site, site.steps.reshape(read.value, (*rows, channels // groups)), (0, 4, 1, 2, 3))
+    columns = turned(site.steps.reshape(read.value, (*rows, channels // groups)), (0, 4, 1, 2, 3))
     columns = site.steps.reshape(columns, (count, channels * taps, *results))
     flat_weights = Known(data=weights.reshape(len(weights), -1, 1, 1))
     return spatial.conv(part(site, [columns, flat_weights, *bias], {"group": site.integer("group", 1)}))

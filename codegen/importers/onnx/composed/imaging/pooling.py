@@ -47,7 +47,7 @@ def _with_indices(site: Site, value: Value, *, by_columns: bool) -> tuple[Value,
     )
     rank = len(image)
     order = (0, 1, *range(2, 2 + 2 * rank, 2), *range(3, 3 + 2 * rank, 2))
-    windows = site.steps.reshape(turned(site, apart, order), (*outer, *counts, taps))
+    windows = site.steps.reshape(turned(apart, order), (*outer, *counts, taps))
     last = len(windows.shape) - 1
     tap = best(site, "ARG_MAX", windows, last)
     largest = reduced(site, "REDUCE_MAX", windows, (last,), keep=False)

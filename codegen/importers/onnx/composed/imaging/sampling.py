@@ -144,7 +144,7 @@ def _grid_sample(site: Site) -> Value:
         )
         for axis, extent in enumerate(extents)
     ]
-    last = turned(site, image, (0, *range(2, len(image.shape)), 1))
+    last = turned(image, (0, *range(2, len(image.shape)), 1))
     flat = site.steps.reshape(last, (count * math.prod(extents), channels))
     total: Real | None = None
     for taps in itertools.product(*lines):
@@ -152,7 +152,7 @@ def _grid_sample(site: Site) -> Value:
         total = part if total is None else total + part
     assert total is not None, "there is one tap at least"
     sampled = site.steps.reshape(total.value, (*grid.shape[:-1], channels))
-    return turned(site, sampled, (0, len(extents) + 1, *range(1, len(extents) + 1)))
+    return turned(sampled, (0, len(extents) + 1, *range(1, len(extents) + 1)))
 
 
 def pixels(site: Site, flat: Value, extents: Sequence[int], count: int, taps: tuple[Tap, ...]) -> Real:
@@ -209,7 +209,7 @@ def _weighted(site: Site, image: Value, places: np.ndarray, weights: np.ndarray,
     """Pixels by their places, [region, row, column, taps], times their weights: their mean or the largest."""
     count, channels, height, width = image.shape
     taps = weights.shape[-1]
-    flat = site.steps.reshape(turned(site, image, (0, 2, 3, 1)), (count * height * width, channels))
+    flat = site.steps.reshape(turned(image, (0, 2, 3, 1)), (count * height * width, channels))
     read = Real(site, taken(site, flat, places.reshape(-1), 0))
     read = read * Real(site, Known(data=weights.reshape(-1, 1).astype(np.float32)))
     apart = site.steps.reshape(read.value, (weights.size // taps, taps, channels))
@@ -217,7 +217,7 @@ def _weighted(site: Site, image: Value, places: np.ndarray, weights: np.ndarray,
     if mode == "avg":
         total = (Real(site, total) / (taps / 4)).value
     shaped = site.steps.reshape(total, (*weights.shape[:3], channels))
-    return turned(site, shaped, (0, 3, 1, 2))
+    return turned(shaped, (0, 3, 1, 2))
 
 
 def _samples(
