@@ -25,8 +25,6 @@ from tests.networks import model_path
 BOARD = "mps2-an386"
 MODEL = model_path("separable_1d")
 WINDOW, STEP, BANDS, FRAMES = 1024, 512, 40, 30
-THRESHOLD = 115
-"""A decision of the runner: class 0 above it."""
 
 
 def sound(steps: int) -> NDArray[np.int16]:

@@ -69,7 +69,3 @@ def _calls(draw: st.DrawFn, first: Arg, values: list[Arg]) -> tuple[str, Attrs, 
         result = TensorType(shape=grown, dtype=type_.dtype, quantization=type_.quantization)
         return kind, PadAttrs(paddings=paddings, value=type_.zero_point), [first], result
     return kind, Attrs(), [first], type_
-
-
-def is_var(arg: Arg | None) -> bool:
-    return isinstance(arg, Var)

@@ -13,8 +13,6 @@ from tests.ethos_u import streams
 _ROW = re.compile(r"\| ([01]) \| 0x([0-9a-f]{3}) \| (NPU_\w+) \| (.+) \|")
 _UNKNOWN = "a command that the device does not have"
 _REFUSED = "a command or mode that the model leaves out"
-_STOP = (0, 0)
-_OPERATIONS = range(2, 7)
 _VELA = ROOT / ".venv-engines" / "lib"
 
 
