@@ -1,5 +1,5 @@
 """Kernels for RV32IM cores: three products by two multiplications, requantization in four instructions."""
 
-from codegen.kernels.rv32 import convolution, depthwise, elementwise, fully_connected, winograd
+from codegen.kernels.rv32 import conv3x3, convolution, depthwise, elementwise, fully_connected, winograd
 
-__all__ = ["convolution", "depthwise", "elementwise", "fully_connected", "winograd"]
+__all__ = ["conv3x3", "convolution", "depthwise", "elementwise", "fully_connected", "winograd"]

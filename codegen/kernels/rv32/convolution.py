@@ -39,6 +39,7 @@ from codegen.kernels.rv32.windowed import WindowedCall, tiled
 
 VALUE_BYTES = 16
 """Bytes of a value of six packed pixels."""
+STREAM_LAYOUT = "by four channels, value after value a weight of each, then their requantization"
 
 
 class Rv32Tiled(TiledConv):
@@ -75,7 +76,7 @@ class Rv32Tiled(TiledConv):
             role="stream",
             data=stream_of(channels, chunks),
             alignment=4,
-            layout="by four channels, value after value a weight of each, then their requantization",
+            layout=STREAM_LAYOUT,
         )
         call = WindowedCall(
             symbol=f"cg_conv2d_{form}s8_rv32",
@@ -89,7 +90,7 @@ class Rv32Tiled(TiledConv):
             constants=(stream, padding_pixel(let, window.image[3], role="pad")),
             struct="cg_conv_params_rv32",
             fields=(
-                ("products", products_fields(channels, chunks, layer.limits)),
+                ("products", products_fields(channels, channels.weights.shape[1], chunks, layer.limits)),
                 ("stream", ConstantPointer(role="stream")),
                 ("pad", ConstantPointer(role="pad")),
             ),
@@ -98,9 +99,11 @@ class Rv32Tiled(TiledConv):
         return tiled(call.bound(self, let, name, window), window, tiles, TILE)
 
 
-def products_fields(channels: Channels, chunks: Chunks, limits: tuple[int, int]) -> Fields:
-    """Fields of a `cg_products_rv32`."""
-    outputs, values = channels.weights.shape
+def products_fields(
+    channels: Channels, values: int, chunks: Chunks, limits: tuple[int, int]
+) -> Fields:
+    """Fields of a `cg_products_rv32`; `values` lie one behind the other."""
+    outputs = len(channels.bias)
     starts = (chunks.offset + (chunks.offset << bits) & 0xFFFFFFFF for bits in (21, 10))
     return (
         ("values", values),

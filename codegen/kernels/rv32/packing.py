@@ -25,6 +25,7 @@ UNROLLED = 8
 """Values a turn of the loop over a chunk; the sizes of chunks behind the first are multiples."""
 GROUP = 4
 """Channels multiplied at once."""
+ROWS_OF_TAPS = 3
 
 
 def scale_reason(let: Let, operator: WeightedOperator) -> str | None:
@@ -107,7 +108,8 @@ def channels_of(layer: WeightedLayer, result: TensorType) -> Channels:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Chunks:
-    """`count` runs of values whose sums have 21 bits, the first one of `first`, others of `size`."""
+    """`count` runs of values, or of rows of taps, whose sums have 21 bits, the first one of `first`, others of
+    `size`."""
 
     count: int
     first: int
@@ -133,6 +135,21 @@ def chunks_of(weights: NDArray[np.int8]) -> Chunks:
         offset = int(-np.add.reduceat(low, starts, axis=1).min(initial=0))
         if int(np.add.reduceat(high, starts, axis=1).max(initial=0)) + offset < FIELD:
             return Chunks(count=count, first=first, size=size, offset=offset)
+
+
+def rows_of_taps(weights: NDArray[np.int8]) -> Chunks | None:
+    """Chunks of 3x3 windows by whole rows of taps, counted in these, as few as fit; None: none do."""
+    wide = weights.astype(np.int64).reshape(len(weights), ROWS_OF_TAPS, -1)
+    high = np.maximum(127 * wide, -128 * wide).sum(axis=2)
+    low = np.minimum(127 * wide, -128 * wide).sum(axis=2)
+    for size in range(ROWS_OF_TAPS, 0, -1):
+        count = -(-ROWS_OF_TAPS // size)
+        rows = ROWS_OF_TAPS - (count - 1) * size
+        starts = [0, *range(rows, ROWS_OF_TAPS, size)]
+        offset = int(-np.add.reduceat(low, starts, axis=1).min(initial=0))
+        if int(np.add.reduceat(high, starts, axis=1).max(initial=0)) + offset < FIELD:
+            return Chunks(count=count, first=rows, size=size, offset=offset)
+    return None
 
 
 def stream(channels: Channels, chunks: Chunks) -> NDArray[np.int8]:

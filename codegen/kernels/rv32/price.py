@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from codegen.kernels.base.window import WindowShape
-from codegen.kernels.rv32.packing import GROUP, UNROLLED, Channels, Chunks
-from codegen.kernels.rv32.tiles import HALF, TILE, computed_pixels, tiling_of
+from codegen.kernels.rv32.packing import GROUP, ROWS_OF_TAPS, UNROLLED, Channels, Chunks
+from codegen.kernels.rv32.tiles import HALF, TILE, computed_pixels, side_by_side, tiling_of
 
 _CLAMPED = {False: 0.1, True: 0.5}
 """Share of results at each end of their range: over all of int8, or from the zero point on."""
@@ -92,6 +92,60 @@ def _group(channels: Channels, chunks: Chunks, size: int, count: int) -> float:
     if is_chunked:
         further = 17 * pairs + 3 + 2 * pairs + 4 + size // HALF
         total += results + 2 * chunks.count + (chunks.count - 1) * further
+    return total
+
+
+_ROW3X3, _TILE3X3, _PACKED_INSIDE, _PACKED_EDGE = 40, 60, 60, 130
+"""Instructions of C for each row of results, tile of it, tile of a row that is packed."""
+
+
+def conv3x3_instructions(window: WindowShape, channels: Channels, chunks: Chunks, *, is_row: bool) -> int:
+    """Predicted instructions of one inference of a convolution of rows packed once; `is_row`: of a call for
+    one row, which packs three."""
+    batch, height, width, _ = window.result
+    sizes = side_by_side(width)
+    packed_rows = 3 if is_row else height + 2
+    inside = max(0, len(sizes) - 2) / len(sizes) if height > 1 else 0
+    packed = sum(
+        _packed3x3(window.image[3], size) + inside * _PACKED_INSIDE + (1 - inside) * _PACKED_EDGE
+        for size in sizes
+    )
+    products = sum(_TILE3X3 + _products3x3(channels, chunks, size) for size in sizes)
+    return round(_LAYER + batch * (packed_rows * packed + height * (_ROW3X3 + products)))
+
+
+def _packed3x3(depth: int, size: int) -> int:
+    """Instructions of a call that packs a row of taps."""
+    fours, rest = divmod(depth, 4)
+    value, moved, around = (32, 12, 48) if size == TILE else (23, 8, 45)
+    return around + fours * (4 * value + moved + 1) + rest * (value + moved + 1)
+
+
+def _products3x3(channels: Channels, chunks: Chunks, size: int) -> float:
+    """Instructions of all channels of one tile."""
+    fours, singles = divmod(len(channels.bias), GROUP)
+    around = (60 if size == TILE else 65) + (9 if fours else 0) + (8 if singles else 0)
+    four, single = (_group3x3(channels, chunks, size, count) for count in (GROUP, 1))
+    return around + fours * four + singles * single
+
+
+def _group3x3(channels: Channels, chunks: Chunks, size: int, count: int) -> float:
+    pairs, results = count * size // HALF, count * size
+    values = channels.weights.shape[1]
+    value = 2 * size // HALF + count + 4 * pairs
+    rows = -(-values // ROWS_OF_TAPS // UNROLLED) * ROWS_OF_TAPS
+    is_chunked = chunks.count > 1
+    is_least = channels.ends_at_zero and not is_chunked
+    one = (9 if is_least else 12) + _CLAMPED[channels.ends_at_zero] + (2 if is_chunked else 0)
+    start = 3 + 2 * pairs
+    total = 1 + start + value * values + (4 if size == TILE else 3) * rows
+    total += ROWS_OF_TAPS * ((13 if size == TILE else 11) + 3)
+    total += 5 + (2 if count == 1 else 0) + 4 * count + 8 * pairs + one * results + 1 + 4
+    total += (6 if count == GROUP else 7) - 2 * count + 2 * count + 1 if size == TILE else 9
+    if is_chunked:
+        total += 2 + 3 * chunks.count
+        total += (chunks.count - 1) * (8 * pairs + results + 9 + start)
+        total += max(0, chunks.count - 2) * 2 * results
     return total
 
 

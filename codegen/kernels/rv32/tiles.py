@@ -21,3 +21,13 @@ def _tiles(pixels: int) -> tuple[int, ...]:
 def computed_pixels(pixels: int) -> int:
     """Pixels that a tile of so many computes."""
     return TILE if pixels == TILE else HALF
+
+
+def side_by_side(width: int) -> tuple[int, ...]:
+    """Pixels that each tile of a row computes, which ends with it: of four or five pixels that are left the
+    last six once more, if the row has so many."""
+    most = TILE if width >= TILE else HALF
+    whole, left = divmod(width, most)
+    if not left:
+        return (most,) * whole
+    return (*(most,) * whole, TILE if left > HALF else HALF)
