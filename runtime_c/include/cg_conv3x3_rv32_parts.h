@@ -57,8 +57,8 @@ static void pack_tile(const cg_conv_params_rv32 *params, const image_line *line,
             const int32_t x = first + i;
             const int32_t is_there = (line->pixels != NULL) && (i >= tile->missing) &&
                                      (i < count) && (x >= 0) && (x < params->window.in.w);
-            columns[i] = (is_there != 0) ? &line->pixels[(x - line->origin) * channels]
-                                         : params->pad;
+            columns[i] =
+                (is_there != 0) ? &line->pixels[(x - line->origin) * channels] : params->pad;
         }
     }
     if (tile->size == TILE) {
@@ -112,9 +112,8 @@ void CG_CONV3X3_ROW(const cg_conv_params_rv32 *params, void *workspace, const cg
     for (int32_t ky = 0; ky < LINES; ky++) {
         const int32_t row = y - params->window.pad_top + ky;
         const int32_t is_inside = (row >= 0) && (row < params->window.in.h);
-        lines[ky].pixels = (is_inside != 0)
-                               ? &input->base[(row % input->ring_rows) * input->row_bytes]
-                               : NULL;
+        lines[ky].pixels =
+            (is_inside != 0) ? &input->base[(row % input->ring_rows) * input->row_bytes] : NULL;
         lines[ky].origin = input->x_origin;
     }
     for (int32_t x = x_start; x < x_stop;) {

@@ -74,29 +74,19 @@ void cg_conv2d_chunked_s8_rv32_row(const cg_conv_params_rv32 *params, void *work
 /* ---- 3x3 convolution, stride 1 ------------------------------------------------------------ */
 
 /*
- * A cg_conv_params_rv32 whose `products` count by rows of taps: `values` is 3 * in.c, `first` and
- * `chunk` are rows. Rows of the image are packed once and kept.
- * A row of results has a tile of each six pixels and one more where some are left; of four or five
- * the last six once more.
+ * A cg_conv_params_rv32 whose `products` count by rows of taps: `values` is 3 * in.c, `first` is 3,
+ * or 1 where the other two are a chunk of their own. Result channels are a multiple of four. Rows
+ * of the image are packed once and kept. A row of results has a tile of each six pixels and one
+ * more where some are left; of four or five the last six once more.
  *
- * Workspace: 96 * in.c bytes for each tile of a row, 72 for one of three pixels; in blocks 96. Overlap: each row of the
- * image is read once, before the row of results that needs it first.
+ * Workspace: 96 * in.c bytes for each tile of a row, 72 for one of three pixels; in blocks 96.
+ * Overlap: each row of the image is read once, before the row of results that needs it first.
  */
 void cg_conv3x3_s8_rv32(const cg_conv_params_rv32 *params, void *workspace, const int8_t *input,
                         int8_t *output);
 void cg_conv3x3_s8_rv32_row(const cg_conv_params_rv32 *params, void *workspace,
                             const cg_rows *input, int8_t *output, int32_t y, int32_t x_start,
                             int32_t x_stop);
-void cg_conv3x3_least_s8_rv32(const cg_conv_params_rv32 *params, void *workspace,
-                              const int8_t *input, int8_t *output);
-void cg_conv3x3_least_s8_rv32_row(const cg_conv_params_rv32 *params, void *workspace,
-                                  const cg_rows *input, int8_t *output, int32_t y, int32_t x_start,
-                                  int32_t x_stop);
-void cg_conv3x3_chunked_s8_rv32(const cg_conv_params_rv32 *params, void *workspace,
-                                const int8_t *input, int8_t *output);
-void cg_conv3x3_chunked_s8_rv32_row(const cg_conv_params_rv32 *params, void *workspace,
-                                    const cg_rows *input, int8_t *output, int32_t y,
-                                    int32_t x_start, int32_t x_stop);
 
 /* ---- 3x3 convolution by Winograd --------------------------------------------------------- */
 

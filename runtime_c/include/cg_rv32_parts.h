@@ -48,10 +48,10 @@ void cg_gather6_s8_rv32(const int8_t *const *from, int32_t *pixels, int32_t coun
 void cg_gather3_s8_rv32(const int8_t *const *from, int32_t *pixels, int32_t count);
 
 /*
- * Rows of taps of 3x3 windows side by side, of C channels: planes of C times two words, as convolutions
- * multiply them. Of six pixels plane j has, of each channel, columns j, j + 2, j + 4: pixels 0, 2, 4 read
- * planes 0 to 2, pixels 1, 3, 5 planes 1 to 3. Of three pixels plane j has columns j, j + 1, j + 2.
- * cg_conv3x3_rv32.inc knows these offsets.
+ * Rows of taps of 3x3 windows side by side, of C channels: planes of C times two words, as
+ * convolutions multiply them. Of six pixels plane j has, of each channel, columns j, j + 2, j + 4:
+ * pixels 0, 2, 4 read planes 0 to 2, pixels 1, 3, 5 planes 1 to 3. Of three pixels plane j has
+ * columns j, j + 1, j + 2. cg_conv3x3_rv32.inc knows these offsets.
  */
 typedef struct {
     const int32_t *rows[3];
@@ -62,21 +62,13 @@ typedef struct {
 void cg_pack6_s8_rv32(const int8_t *const *columns, int32_t channels, int32_t *planes);
 void cg_pack3_s8_rv32(const int8_t *const *columns, int32_t channels, int32_t *planes);
 
-/* All channels of six pixels side by side, whose results lie `step` bytes apart from `output` on. */
+/* All channels of six pixels side by side; results lie `step` bytes apart from `output` on. */
 void cg_conv3x3_tile6_s8_rv32(const cg_products_rv32 *products, const cg_taps_rv32 *taps,
                               int8_t *output, int32_t step, const int8_t *stream);
-void cg_conv3x3_tile6_least_s8_rv32(const cg_products_rv32 *products, const cg_taps_rv32 *taps,
-                                    int8_t *output, int32_t step, const int8_t *stream);
-void cg_conv3x3_tile6_chunked_s8_rv32(const cg_products_rv32 *products, const cg_taps_rv32 *taps,
-                                      int8_t *output, int32_t step, const int8_t *stream);
 
-/* All channels of three pixels. Results are stored in order: where addresses are equal, the last. */
+/* All channels of three pixels. Results are stored in order: the last one stays. */
 void cg_conv3x3_tile3_s8_rv32(const cg_products_rv32 *products, const cg_taps_rv32 *taps,
                               int8_t *const *outputs, const int8_t *stream);
-void cg_conv3x3_tile3_least_s8_rv32(const cg_products_rv32 *products, const cg_taps_rv32 *taps,
-                                    int8_t *const *outputs, const int8_t *stream);
-void cg_conv3x3_tile3_chunked_s8_rv32(const cg_products_rv32 *products, const cg_taps_rv32 *taps,
-                                      int8_t *const *outputs, const int8_t *stream);
 
 /*
  * A row of results from three rows that lie by groups of four channels, each group one word a

@@ -18,6 +18,7 @@ from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.rv32.convolution import STREAM_LAYOUT, products_fields
 from codegen.kernels.rv32.depthwise import LINES, rows_below
 from codegen.kernels.rv32.packing import (
+    GROUP,
     HEADER,
     RV32,
     Channels,
@@ -37,19 +38,23 @@ TAPS_BYTES = {TILE: 32, HALF: 24}
 
 
 class Rv32Conv3x3(FastKernel):
-    """Convolution of 3x3, stride 1, where the sums of each row of taps have 21 bits."""
+    """Convolution of 3x3, stride 1, result channels by the multiple of four, whose sums fit
+    (`rows_of_taps`)."""
 
     op, name = CONVOLUTION.op, "conv3x3_s8_rv32"
     kernel_set, portable = RV32, CONV_2D_S8
 
     def other_reason(self, let: Let) -> str | None:
-        """Refuse another window or stride; a scale that is not requantized the short way."""
+        """Refuse another window, stride or number of channels; a scale that is not requantized the short
+        way."""
         condition = CONVOLUTION.condition(let)
         if condition is not None:
             return f"the kernel {self.name} is for {condition}"
         window = CONVOLUTION.window(let)
         if window.window != (3, 3) or window.stride != (1, 1) or window.dilation != (1, 1):
             return f"the kernel {self.name} is for windows of 3x3, stride 1 and dilation 1"
+        if window.result[3] % GROUP:
+            return f"the kernel {self.name} is for result channels by the multiple of {GROUP}"
         return scale_reason(let, CONVOLUTION)
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
@@ -70,15 +75,12 @@ def _bound(
     numbers: tuple[Channels, Chunks, tuple[int, int]],
 ) -> PrimFunc:
     channels, chunks, limits = numbers
-    form = "chunked_" if chunks.count > 1 else "least_" if channels.ends_at_zero else ""
-    linked = LinkedConstant(
-        role="stream", data=stream(channels, chunks), alignment=4, layout=STREAM_LAYOUT
-    )
+    linked = LinkedConstant(role="stream", data=stream(channels, chunks), alignment=4, layout=STREAM_LAYOUT)
     call = WindowedCall(
-        symbol=f"cg_conv3x3_{form}s8_rv32",
+        symbol="cg_conv3x3_s8_rv32",
         sources=(
-            f"kernels/rv32/conv3x3_{form}s8_rv32.c",
-            f"kernels/rv32/conv3x3_tile_{form}s8_rv32.S",
+            "kernels/rv32/conv3x3_s8_rv32.c",
+            "kernels/rv32/conv3x3_tile_s8_rv32.S",
             "kernels/rv32/pack3x3_s8_rv32.S",
         ),
         header=HEADER,
@@ -98,7 +100,9 @@ def _bound(
     price = RowPrice(
         window=window, predict=lambda row: conv3x3_instructions(row, channels, chunks, is_row=True)
     )
-    return replace(bound, rows=replace(bound.rows, workspace=packed_rows(window, TAPS_BYTES[TILE]), price=price))
+    return replace(
+        bound, rows=replace(bound.rows, workspace=packed_rows(window, TAPS_BYTES[TILE]), price=price)
+    )
 
 
 def packed_rows(window: WindowShape, channel_bytes: int) -> Workspace:

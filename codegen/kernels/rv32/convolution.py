@@ -99,9 +99,7 @@ class Rv32Tiled(TiledConv):
         return tiled(call.bound(self, let, name, window), window, tiles, TILE)
 
 
-def products_fields(
-    channels: Channels, values: int, chunks: Chunks, limits: tuple[int, int]
-) -> Fields:
+def products_fields(channels: Channels, values: int, chunks: Chunks, limits: tuple[int, int]) -> Fields:
     """Fields of a `cg_products_rv32`; `values` lie one behind the other."""
     outputs = len(channels.bias)
     starts = (chunks.offset + (chunks.offset << bits) & 0xFFFFFFFF for bits in (21, 10))

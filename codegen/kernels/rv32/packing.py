@@ -108,8 +108,8 @@ def channels_of(layer: WeightedLayer, result: TensorType) -> Channels:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Chunks:
-    """`count` runs of values, or of rows of taps, whose sums have 21 bits, the first one of `first`, others of
-    `size`."""
+    """`count` runs of values, or of rows of taps, whose sums have 21 bits: the first one of `first`, others
+    of `size`."""
 
     count: int
     first: int
@@ -138,17 +138,15 @@ def chunks_of(weights: NDArray[np.int8]) -> Chunks:
 
 
 def rows_of_taps(weights: NDArray[np.int8]) -> Chunks | None:
-    """Chunks of 3x3 windows by whole rows of taps, counted in these, as few as fit; None: none do."""
+    """Chunks of 3x3 windows by whole rows of taps, counted in these: one, or one row and two, or None."""
     wide = weights.astype(np.int64).reshape(len(weights), ROWS_OF_TAPS, -1)
     high = np.maximum(127 * wide, -128 * wide).sum(axis=2)
     low = np.minimum(127 * wide, -128 * wide).sum(axis=2)
-    for size in range(ROWS_OF_TAPS, 0, -1):
-        count = -(-ROWS_OF_TAPS // size)
-        rows = ROWS_OF_TAPS - (count - 1) * size
-        starts = [0, *range(rows, ROWS_OF_TAPS, size)]
+    for rows in (ROWS_OF_TAPS, 1):
+        starts = list(range(0, ROWS_OF_TAPS, rows))[:2]
         offset = int(-np.add.reduceat(low, starts, axis=1).min(initial=0))
         if int(np.add.reduceat(high, starts, axis=1).max(initial=0)) + offset < FIELD:
-            return Chunks(count=count, first=rows, size=size, offset=offset)
+            return Chunks(count=len(starts), first=rows, size=ROWS_OF_TAPS - rows, offset=offset)
     return None
 
 

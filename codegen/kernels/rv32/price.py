@@ -123,30 +123,16 @@ def _packed3x3(depth: int, size: int) -> int:
 
 def _products3x3(channels: Channels, chunks: Chunks, size: int) -> float:
     """Instructions of all channels of one tile."""
-    fours, singles = divmod(len(channels.bias), GROUP)
-    around = (60 if size == TILE else 65) + (9 if fours else 0) + (8 if singles else 0)
-    four, single = (_group3x3(channels, chunks, size, count) for count in (GROUP, 1))
-    return around + fours * four + singles * single
-
-
-def _group3x3(channels: Channels, chunks: Chunks, size: int, count: int) -> float:
-    pairs, results = count * size // HALF, count * size
+    pairs, results = GROUP * size // HALF, GROUP * size
     values = channels.weights.shape[1]
-    value = 2 * size // HALF + count + 4 * pairs
-    rows = -(-values // ROWS_OF_TAPS // UNROLLED) * ROWS_OF_TAPS
-    is_chunked = chunks.count > 1
-    is_least = channels.ends_at_zero and not is_chunked
-    one = (9 if is_least else 12) + _CLAMPED[channels.ends_at_zero] + (2 if is_chunked else 0)
+    value = 2 * size // HALF + GROUP + 4 * pairs
+    turns = -(-values // ROWS_OF_TAPS // UNROLLED) * ROWS_OF_TAPS
     start = 3 + 2 * pairs
-    total = 1 + start + value * values + (4 if size == TILE else 3) * rows
-    total += ROWS_OF_TAPS * ((13 if size == TILE else 11) + 3)
-    total += 5 + (2 if count == 1 else 0) + 4 * count + 8 * pairs + one * results + 1 + 4
-    total += (6 if count == GROUP else 7) - 2 * count + 2 * count + 1 if size == TILE else 9
-    if is_chunked:
-        total += 2 + 3 * chunks.count
-        total += (chunks.count - 1) * (8 * pairs + results + 9 + start)
-        total += max(0, chunks.count - 2) * 2 * results
-    return total
+    four = 3 + start + value * values + (4 if size == TILE else 3) * turns
+    four += ROWS_OF_TAPS * (16 if size == TILE else 14) + 10 + 4 * GROUP + 8 * pairs
+    four += (14 + _CLAMPED[channels.ends_at_zero]) * results + (12 if size == TILE else 14)
+    four += (chunks.count - 1) * (8 * pairs + results + 4 + start)
+    return (93 if size == TILE else 98) + four * len(channels.bias) // GROUP
 
 
 _ROW, _KEPT_LINE, _KEPT_GROUP = 60, 60, 35

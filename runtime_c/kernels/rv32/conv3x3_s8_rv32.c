@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* conv3x3_s8_rv32.c -- 3x3 convolution, stride 1, int8, RV32IM: any zero point, sums of a window at once. */
+/* conv3x3_s8_rv32.c -- 3x3 convolution, stride 1, int8, RV32IM, rows packed once. */
 #include "cg_needs_rv32.h"
 
 #define CG_CONV3X3     cg_conv3x3_s8_rv32

@@ -1,7 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/* conv3x3_tile_chunked_s8_rv32.S -- channels of six pixels side by side, or of three, RV32IM: sums in chunks. */
-#include "cg_needs_rv32.h"
-#include "cg_conv3x3_rv32.inc"
-
-    tile3x3 cg_conv3x3_tile6_chunked_s8_rv32, any, 1, 6
-    tile3x3 cg_conv3x3_tile3_chunked_s8_rv32, any, 1, 3
