@@ -2,15 +2,15 @@
 /*
  * cg_depthwise3x3_rv32_parts.h -- a depthwise 3x3 convolution row by row, RV32IM. A source defines
  * CG_DEPTHWISE and CG_DEPTHWISE_ROW (its functions), CG_ROW1 and CG_ROW2 (a row of stride 1, of 2)
- * before it includes this.
+ * and CG_PAIRS (two rows of stride 1) before it includes this.
  *
  * Three rows of the image are kept in the workspace, with their padding, by groups of four
- * channels: of each group one word a column.
+ * channels: of each group one word a column. Of stride 1 four rows, two by two: two words.
  */
 #include "cg_conv_rows.h"
 #include "cg_rv32_parts.h"
 
-enum { LINES = 3, GROUP = 4, WORD = 4 };
+enum { LINES = 3, GROUP = 4, WORD = 4, PAIR = 2 * WORD };
 
 /* Columns [first, first + count) of an image, which begins at `origin` of what is there of it. */
 typedef struct {
@@ -167,7 +167,7 @@ void CG_DEPTHWISE_ROW(const cg_depthwise_params_rv32 *params, void *workspace, c
     run_row(&rows, window->stride_h, output);
 }
 
-/* `channels` from channel `first` on. */
+/* `channels` from channel `first` on, stride 2. */
 static void run_group(const cg_depthwise_params_rv32 *params, int8_t *ring, const int8_t *input,
                       int8_t *output, int32_t first, int32_t channels)
 {
@@ -179,13 +179,11 @@ static void run_group(const cg_depthwise_params_rv32 *params, int8_t *ring, cons
     int32_t line = 0;
     describe(&rows, params, window->out.w, line_bytes, channels);
     rows.stream = &params->stream[first * CG_DEPTHWISE_HALVES_RV32];
-    input += first;
-    output += first;
     rows.rows[0] = ring;
     rows.rows[1] = ring;
     rows.rows[2] = ring;
     for (int32_t y = 0; y < window->out.h; y++) {
-        for (; kept < ((y * window->stride_h) + LINES); kept++) {
+        for (; kept < ((2 * y) + LINES); kept++) {
             const int32_t row = kept - window->pad_top;
             int8_t *const to = &ring[line * line_bytes];
             const int32_t is_inside = (row >= 0) && (row < window->in.h);
@@ -197,11 +195,129 @@ static void run_group(const cg_depthwise_params_rv32 *params, int8_t *ring, cons
             rows.rows[2] = to;
             line = (line == (LINES - 1)) ? 0 : (line + 1);
         }
-        run_row(&rows, window->stride_h, output);
+        CG_ROW2(&rows, output);
         output += window->out.w * window->out.c;
     }
 }
 
+/* ---- stride 1: two rows at a time, kept two by two ------------------------------------------ */
+
+/* Four channels of a row, from whole words `step` bytes apart, to every second word. */
+static void copy_group(int8_t *to, const int8_t *from, int32_t step, int32_t columns)
+{
+    cg_u32 *words = (cg_u32 *)(void *)to;
+    for (; columns >= 4; columns -= 4) {
+        words[0] = *(const cg_u32 *)(const void *)from;
+        from += step;
+        words[2] = *(const cg_u32 *)(const void *)from;
+        from += step;
+        words[4] = *(const cg_u32 *)(const void *)from;
+        from += step;
+        words[6] = *(const cg_u32 *)(const void *)from;
+        from += step;
+        words += 8;
+    }
+    for (; columns > 0; columns--) {
+        *words = *(const cg_u32 *)(const void *)from;
+        words += 2;
+        from += step;
+    }
+}
+
+/* `channels` of a row to groups that lie `group` bytes apart. */
+static void copy_line(int8_t *to, int32_t group, const int8_t *from, int32_t step, int32_t columns,
+                      int32_t channels)
+{
+    int32_t c = 0;
+    if ((((uintptr_t)from | (uintptr_t)step) % WORD) == 0u) {
+        const int32_t eights = channels / (2 * GROUP);
+        if ((eights > 0) && (columns > 0)) {
+            cg_keep_pairs_s8_rv32(to, group, from, step, columns, eights);
+        }
+        c = eights * 2 * GROUP;
+        to += 2 * eights * group;
+        if ((channels - c) >= GROUP) {
+            copy_group(to, &from[c], step, columns);
+            to += group;
+            c += GROUP;
+        }
+    }
+    for (; c < channels; c++) {
+        for (int32_t x = 0; x < columns; x++) {
+            to[(x * PAIR) + (c % GROUP)] = from[(x * step) + c];
+        }
+        to += ((c % GROUP) == (GROUP - 1)) ? group : 0;
+    }
+}
+
+/* Every second word of `bytes`: the padding of a row above or below the image. */
+static void fill_line(int8_t *to, int32_t value, int32_t bytes)
+{
+    const uint32_t word = (uint32_t)(uint8_t)value * 0x01010101u;
+    const cg_u32 *const end = (const cg_u32 *)(const void *)&to[bytes];
+    for (cg_u32 *words = (cg_u32 *)(void *)to; words != end; words += 2) {
+        *words = word;
+    }
+}
+
+/* The padding of `groups` beside the image: from column `inside` on, and `left` columns. */
+static void fill_sides(int8_t *to, int32_t value, int32_t columns, int32_t left, int32_t inside,
+                       int32_t groups)
+{
+    for (; groups > 0; groups--) {
+        fill(to, value, 2 * left);
+        fill(&to[(left + inside) * PAIR], value, 2 * (columns - left - inside));
+        to += columns * PAIR;
+    }
+}
+
+/* `channels` from channel `first` on. The padding beside the image is filled once. */
+static void run_pairs(const cg_depthwise_params_rv32 *params, int8_t *ring, const int8_t *input,
+                      int8_t *output, int32_t first, int32_t channels)
+{
+    const cg_window *const window = &params->window;
+    const column_span span = columns_of(window, 0, window->out.w);
+    const int32_t line = window->out.w * window->out.c;
+    const int32_t pair_bytes = 2 * line_bytes_of(channels, span.count);
+    const int32_t group = PAIR * span.count;
+    const int32_t end = span.first + span.count;
+    const int32_t inside = (end > window->in.w) ? window->in.w : end;
+    const int32_t left = PAIR * window->pad_left;
+    cg_depthwise_pairs_rv32 pairs = {
+        .stream = &params->stream[first * CG_DEPTHWISE_HALVES_RV32],
+        .channels = channels,
+        .fours = (window->out.w / 4) * 4 * PAIR,
+        .tail = window->out.w % 4,
+        .back = 1 - (window->out.w * PAIR),
+        .group = group - GROUP,
+        .out_back = 1 - line,
+        .range = params->range,
+    };
+    int32_t kept = 0; /* rows from the first one of the padding on */
+    if (channels % GROUP != 0) {
+        fill(ring, params->in_zero, (2 * pair_bytes) / WORD);
+    }
+    fill_sides(ring, params->in_zero, span.count, window->pad_left, inside,
+               2 * ((channels + GROUP - 1) / GROUP));
+    for (int32_t y = 0; y < window->out.h; y += 2) {
+        for (; kept < (y + LINES + 1); kept++) {
+            const int32_t row = kept - window->pad_top;
+            int8_t *const to = &ring[(((kept / 2) % 2) * pair_bytes) + (WORD * (kept % 2))];
+            if ((row >= 0) && (row < window->in.h)) {
+                copy_line(&to[left], group, &input[row * window->in.w * window->in.c], window->in.c,
+                          inside, channels);
+            } else {
+                fill_line(to, params->in_zero, pair_bytes);
+            }
+        }
+        pairs.pairs[0] = &ring[((y / 2) % 2) * pair_bytes];
+        pairs.pairs[1] = &ring[(((y / 2) + 1) % 2) * pair_bytes];
+        pairs.below = ((window->out.h - y) == 1) ? 0 : line;
+        pairs.above = pairs.below + window->out.c;
+        CG_PAIRS(&pairs, output);
+        output += 2 * line;
+    }
+}
 void CG_DEPTHWISE(const cg_depthwise_params_rv32 *params, void *workspace, const int8_t *input,
                   int8_t *output)
 {
@@ -210,7 +326,11 @@ void CG_DEPTHWISE(const cg_depthwise_params_rv32 *params, void *workspace, const
         for (int32_t c = 0; c < window->in.c; c += params->group) {
             const int32_t left = window->in.c - c;
             const int32_t channels = (left < params->group) ? left : params->group;
-            run_group(params, (int8_t *)workspace, input, output, c, channels);
+            if (window->stride_h == 1) {
+                run_pairs(params, (int8_t *)workspace, &input[c], &output[c], c, channels);
+            } else {
+                run_group(params, (int8_t *)workspace, &input[c], &output[c], c, channels);
+            }
         }
         input += cg_shape_elements(&window->in);
         output += cg_shape_elements(&window->out);

@@ -134,9 +134,10 @@ typedef struct {
 } cg_depthwise_params_rv32;
 
 /*
- * Row by row. Workspace: three rows of ((out.w - 1) * stride_w + 3) words for each four channels of
- * a group. Overlap: with all channels in one group each row of the image is read once, before the
- * row of results that needs it first; else in place alone. Blocks have one group.
+ * Row by row, of stride 1 two rows at a time. Workspace: three rows (of stride 1 four, but in
+ * blocks) of ((out.w - 1) * stride_w + 3) words for each four channels of a group. Overlap: with
+ * all channels in one group each row of the image is read once, before the rows of results that
+ * need it first; else in place alone. Blocks have one group.
  * least: act_min is the zero point of the result.
  */
 void cg_depthwise3x3_s8_rv32(const cg_depthwise_params_rv32 *params, void *workspace,

@@ -87,6 +87,35 @@ typedef struct {
     cg_range_rv32 range;
 } cg_depthwise_rows_rv32;
 
+/*
+ * Two rows of results of stride 1 from four rows that lie two by two: by groups of four channels,
+ * of each column a word of the upper row, then one of the lower. cg_depthwise3x3_pairs_rv32.inc
+ * knows these offsets.
+ */
+typedef struct {
+    const int8_t *pairs[2];
+    const int16_t *stream;
+    int32_t channels;
+    int32_t fours;    /* bytes of a pair that results by four walk over */
+    int32_t tail;     /* results behind them */
+    int32_t back;     /* from behind a channel's last column to the next channel's first one */
+    int32_t group;    /* added to it, where the next channel is another group's */
+    int32_t below;    /* bytes from a result to the one below; 0: only the upper row's stay */
+    int32_t above;    /* from a result of the upper row to the next one below */
+    int32_t out_back; /* from behind the last one to the next channel's first one */
+    cg_range_rv32 range;
+} cg_depthwise_pairs_rv32;
+
+/*
+ * Eight channels, `eights` times, of `columns` columns of a row, one at least: from whole words,
+ * `step` bytes from a column to the next, to one of two rows whose groups lie `group` bytes apart.
+ */
+void cg_keep_pairs_s8_rv32(int8_t *to, int32_t group, const int8_t *from, int32_t step,
+                           int32_t columns, int32_t eights);
+
+void cg_depthwise3x3_pairs_rv32(const cg_depthwise_pairs_rv32 *pairs, int8_t *output);
+void cg_depthwise3x3_least_pairs_rv32(const cg_depthwise_pairs_rv32 *pairs, int8_t *output);
+
 void cg_depthwise3x3_row1_rv32(const cg_depthwise_rows_rv32 *rows, int8_t *output);
 void cg_depthwise3x3_row2_rv32(const cg_depthwise_rows_rv32 *rows, int8_t *output);
 void cg_depthwise3x3_least_row1_rv32(const cg_depthwise_rows_rv32 *rows, int8_t *output);

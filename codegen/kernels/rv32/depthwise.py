@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from codegen.ir import Let
 from codegen.kernels.base.c_kernel import arg_type
 from codegen.kernels.base.overlap import NOTHING
 from codegen.kernels.base.registry import register
+from codegen.kernels.base.row_price import RowPrice
 from codegen.kernels.base.weighted import DEPTHWISE
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.call import ConstantPointer
@@ -29,6 +31,8 @@ from codegen.kernels.rv32.price import depthwise_instructions
 from codegen.kernels.rv32.windowed import KeptRowsDepthwise, WindowedCall, by_kept_rows
 
 LINES = 3
+ROWS = {1: 2, 2: 1}
+"""By stride: rows of results at a time."""
 RING_BYTES = 1024
 """Most bytes of the rows kept in place, if four channels' do not take more."""
 
@@ -56,9 +60,14 @@ class Rv32Depthwise(KeptRowsDepthwise):
         )
         call = WindowedCall(
             symbol=symbol,
-            sources=(f"{file}.c", f"{file.replace('s8', 'rows_s8')}.S"),
+            sources=(
+                f"{file}.c",
+                f"{file.replace('s8', 'pairs_s8')}.S",
+                f"{file.replace('s8', 'rows_s8')}.S",
+                "kernels/rv32/keep_pairs_s8_rv32.S",
+            ),
             header=HEADER,
-            space=kept_rows(window, workspace_bytes(window, group)),
+            space=kept_rows(window, workspace_bytes(window, group, whole_lines(window))),
             constants=(stream,),
             struct="cg_depthwise_params_rv32",
             fields=(
@@ -67,9 +76,17 @@ class Rv32Depthwise(KeptRowsDepthwise):
                 ("range", (("act_min", layer.limits[0]), ("act_max", layer.limits[1]))),
                 ("group", group),
             ),
-            instructions=depthwise_instructions(window, channels, group),
+            instructions=depthwise_instructions(window, channels, group, is_row=False),
         )
-        return by_kept_rows(call.bound(self, let, name, window), rows_below(window))
+        bound = call.bound(self, let, name, window)
+        if bound.rows is not None:
+            space = kept_rows(window, workspace_bytes(window, group, LINES))
+            price = RowPrice(
+                window=window,
+                predict=lambda row: depthwise_instructions(row, channels, group, is_row=True),
+            )
+            bound = replace(bound, rows=replace(bound.rows, workspace=space, price=price))
+        return by_kept_rows(bound, rows_below(window, ROWS[window.stride[0]]))
 
 
 class Rv32DepthwiseInPlace(Rv32Depthwise):
@@ -81,7 +98,7 @@ class Rv32DepthwiseInPlace(Rv32Depthwise):
     def group_of(self, window: WindowShape) -> int:
         """Channels of a group: as few groups as `RING_BYTES` allow, alike."""
         fours = -(-window.image[3] // GROUP)
-        most = max(1, RING_BYTES // workspace_bytes(window, GROUP))
+        most = max(1, RING_BYTES // workspace_bytes(window, GROUP, whole_lines(window)))
         return GROUP * -(-fours // -(-fours // most))
 
 
@@ -100,9 +117,14 @@ def kept_rows(window: WindowShape, size_bytes: int) -> Workspace:
     )
 
 
-def workspace_bytes(window: WindowShape, channels: int) -> int:
-    """Bytes of three rows: a word a column of each four channels."""
-    return LINES * 4 * columns_of(window) * -(-channels // GROUP)
+def whole_lines(window: WindowShape) -> int:
+    """Rows that are kept where all rows of results are computed."""
+    return LINES + ROWS[window.stride[0]] - 1
+
+
+def workspace_bytes(window: WindowShape, channels: int, lines: int) -> int:
+    """Bytes of `lines` rows: a word a column of each four channels."""
+    return lines * 4 * columns_of(window) * -(-channels // GROUP)
 
 
 def stream_of(channels: Channels) -> NDArray[np.int16]:

@@ -137,23 +137,44 @@ def _products3x3(channels: Channels, chunks: Chunks, size: int) -> float:
 
 _ROW, _KEPT_LINE, _KEPT_GROUP = 60, 60, 35
 """Instructions of C for each row of results, row that is kept, and four channels of it."""
+_PAIR, _PAIR_LINE, _PAIR_GROUP = 130, 60, 150
+"""Those of stride 1: for each two rows of results, row that is kept, and group of channels."""
 
 
-def depthwise_instructions(window: WindowShape, channels: Channels, group: int) -> int:
-    """Predicted instructions of one inference of a depthwise convolution, `group` channels at a time."""
+def depthwise_instructions(window: WindowShape, channels: Channels, group: int, *, is_row: bool) -> int:
+    """Predicted instructions of one inference of a depthwise convolution, `group` channels at a time; `is_row`:
+    of a call for one row, which keeps three."""
     batch, height, width, depth = window.result
     stride = window.stride[1]
-    columns = (width - 1) * stride + 3
-    kept = (height - 1) * window.stride[0] + 3
-    per_word = 3.5 if depth % 4 == 0 else 12
-    groups = -(-depth // group)
-    line = groups * _KEPT_LINE + -(-depth // GROUP) * (_KEPT_GROUP + per_word * columns)
     result = (7 if channels.ends_at_zero else 10) + _CLAMPED[channels.ends_at_zero]
+    groups = -(-depth // group)
+    if stride == 1 and not is_row:
+        return round(30 + batch * groups * _pairs(window, min(group, depth), result))
+    columns = (width - 1) * stride + 3
+    kept = 3 if is_row else (height - 1) * window.stride[0] + 3
+    per_word = 3.5 if depth % 4 == 0 else 12
+    line = groups * _KEPT_LINE + -(-depth // GROUP) * (_KEPT_GROUP + per_word * columns)
     block = {count: 3 * ((count - 1) * stride + 3) + count * (18 + result) + 3 for count in (4, 2, 1)}
     fours, tail = divmod(width, 4)
     channel = 16 + 4 + 2 + fours * (block[4] + 1) + 14
     channel += sum(block[count] for count in (2, 1) if tail & count) + (4 if tail else 0)
     return round(30 + batch * (40 * groups + kept * line + height * (groups * (_ROW + 62) + depth * channel)))
+
+
+def _pairs(window: WindowShape, channels: int, result: float) -> float:
+    """Instructions of a group of channels, two rows of results at a time."""
+    _, height, width, _ = window.result
+    pairs = -(-height // 2)
+    eights, left = divmod(channels, 2 * GROUP)
+    copied = window.image[2]
+    line = _PAIR_LINE + eights * (9 + 5.75 * copied) + (10 + 3.75 * copied if left >= GROUP else 0)
+    if window.image[3] % GROUP:
+        line = _PAIR_LINE + channels * (10 + 6 * copied)
+    block = {count: 4 * (count + 2) + 2 * count * (18 + result) + 6 for count in (4, 2, 1)}
+    fours, tail = divmod(width, 4)
+    channel = 37 + (3 if fours else 0) + fours * (block[4] + 2)
+    channel += sum(block[count] for count in (2, 1) if tail & count) + (4 if tail else 0)
+    return _PAIR_GROUP + 2 * (pairs + 1) * line + pairs * (_PAIR + channels * channel)
 
 
 def row_instructions(inputs: int, groups: Sequence[int]) -> int:

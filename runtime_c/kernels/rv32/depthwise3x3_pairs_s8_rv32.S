@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* depthwise3x3_pairs_s8_rv32.S -- two rows of depthwise 3x3 convolutions, stride 1, RV32IM: any zero point. */
+#include "cg_needs_rv32.h"
+#include "cg_depthwise3x3_pairs_rv32.inc"
+
+    depthwise_pairs cg_depthwise3x3_pairs_rv32, any
