@@ -142,8 +142,8 @@ _PAIR, _PAIR_LINE, _PAIR_GROUP = 130, 60, 150
 
 
 def depthwise_instructions(window: WindowShape, channels: Channels, group: int, *, is_row: bool) -> int:
-    """Predicted instructions of one inference of a depthwise convolution, `group` channels at a time; `is_row`:
-    of a call for one row, which keeps three."""
+    """Predicted instructions of one inference of a depthwise convolution, `group` channels at a time;
+    `is_row`: of a call for one row, which keeps three."""
     batch, height, width, depth = window.result
     stride = window.stride[1]
     result = (7 if channels.ends_at_zero else 10) + _CLAMPED[channels.ends_at_zero]
