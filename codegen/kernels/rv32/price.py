@@ -138,7 +138,8 @@ def _products3x3(channels: Channels, chunks: Chunks, size: int) -> float:
 _ROW, _KEPT_LINE, _KEPT_GROUP = 60, 60, 35
 """Instructions of C for each row of results, row that is kept, and four channels of it."""
 _PAIR, _PAIR_LINE, _PAIR_GROUP = 130, 60, 150
-"""Those of stride 1: for each two rows of results, row that is kept, and group of channels."""
+"""Instructions of C where rows of results are computed by two: for these, a row that is kept, a group of
+channels."""
 
 
 def depthwise_instructions(window: WindowShape, channels: Channels, group: int, *, is_row: bool) -> int:
