@@ -59,7 +59,7 @@
     .endr
     .endm
 
-    /* The same of three pixels. */
+    /* Columns and planes of three pixels go on by \count channels. */
     .macro  move3 count
     .irp    column, s0, s1, s2, s3, s4
     addi    \column, \column, \count
