@@ -6,7 +6,7 @@ bounded by its first and last element: where rows have gaps, those count as acce
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -120,29 +120,62 @@ ByteRanges = Sequence[tuple[int, int]]
 """First byte and first byte behind, of each."""
 
 
-def left_by_others(
+def unwritten_reads(
     stream: NDArray[np.uint32], region: int, held: ByteRanges, results: ByteRanges
-) -> tuple[int, int] | None:
-    """Bytes of a region that are read, or are `results`, though nothing wrote them; None if there are none.
+) -> list[tuple[int, int]]:
+    """Bytes of a region that are read, or are of `results`, though nothing wrote them.
 
     `held`: bytes that are there when the stream begins. Of a tensor its first and its last byte are looked
-    at: those are bytes of elements, whatever gaps it has.
+    at: those are bytes of elements, whatever gaps it has. Where one is missing, all missing bytes count.
     """
     accesses = [access for operation in operations(stream) for access in operation.accesses]
     size = max((access.stop for access in accesses if access.region == region), default=0)
     written = np.zeros(max([size, *(stop for _, stop in (*held, *results))]), np.bool_)
     for start, stop in held:
         written[start:stop] = True
+    missing: list[tuple[int, int]] = []
+
+    def need(start: int, stop: int) -> None:
+        if stop > start and not written[[start, stop - 1]].all():
+            missing.extend(_gaps(written, start, stop))
+            written[start:stop] = True
+
     for operation in operations(stream):
         here = [access for access in operation.accesses if access.region == region]
         for access in here:
-            ends = written[[access.start, access.elements_stop - 1]]
-            if not access.writes and not ends.all():
-                return access.start, access.elements_stop
+            if not access.writes:
+                need(access.start, access.elements_stop)
         for access in here:
             if access.writes:
                 written[access.start : access.stop] = True
-    return next(((start, stop) for start, stop in results if not written[[start, stop - 1]].all()), None)
+    for start, stop in results:
+        need(start, stop)
+    return missing
+
+
+def _gaps(written: NDArray[np.bool_], start: int, stop: int) -> Iterator[tuple[int, int]]:
+    """Runs of bytes in [start, stop) that are not written."""
+    flags = np.concatenate([[True], written[start:stop], [True]])
+    edges = np.flatnonzero(np.diff(flags.astype(np.int8)))
+    for low, high in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+        yield start + low, start + high
+
+
+def written_bytes(stream: NDArray[np.uint32], regions: Collection[int]) -> ByteRanges:
+    """Bytes that the stream writes in these regions, of one memory: ranges in order that do not touch."""
+    ranges = sorted(
+        (access.start, access.stop)
+        for operation in operations(stream)
+        for access in operation.accesses
+        if access.writes and access.region in regions
+    )
+    merged: list[tuple[int, int]] = []
+    for start, stop in ranges:
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(stop, merged[-1][1]))
+        else:
+            merged.append((start, stop))
+    return merged
 
 
 def moved_bytes(stream: NDArray[np.uint32]) -> dict[tuple[int, bool], int]:

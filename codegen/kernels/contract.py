@@ -74,7 +74,7 @@ class Sharing:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Inlet:
     """Argument `argument` may be born in the result's bytes, `offset_bytes` from their first: the step works
-    there, and leaves nothing of it. An argument that lies elsewhere is copied there."""
+    there. An argument that lies elsewhere is copied there."""
 
     argument: int
     offset_bytes: int

@@ -52,7 +52,10 @@ class PrimFunc:
     joined: tuple[int, ...] = ()
     """Run-time arguments born in the result's bytes, where they come side by side; `symbol` copies others."""
     inlets: tuple[Inlet, ...] = ()
-    """Places in the result's bytes where the step consumes arguments, if it does: `joined` is of those."""
+    """Places in the result's bytes where the step works on arguments, if it does: `joined` is of those."""
+    changed: tuple[tuple[int, int], ...] = ()
+    """With inlets: bytes [start, stop) of the result that `symbol` writes beside copied arguments. The others
+    keep what they held."""
     result_alignment: int = 1
     """Alignment in bytes that is demanded of the result alone."""
     structs: tuple[CStruct, ...] = ()
@@ -187,6 +190,27 @@ class PrimFunc:
                 placed.append((arg, offset))
             offset += 0 if arg is None else arg.type.size_bytes
         return tuple(placed)
+
+    def consumes(self, index: int) -> bool:
+        """True if nothing is left of argument `index` that was born in the result's bytes."""
+        [start] = [inlet.offset_bytes for inlet in self.inlets if inlet.argument == index]
+        arg = self.let.call.args[index]
+        stop = start + (0 if arg is None else arg.type.size_bytes)
+        return any(first < stop and start < end for first, end in self.written)
+
+    @property
+    def written(self) -> tuple[tuple[int, int], ...]:
+        """With inlets: bytes [start, stop) of the result that the step writes."""
+        copied = [inlet for inlet in self.inlets if inlet.argument not in self.joined]
+        sizes = [(inlet.offset_bytes, self.let.call.args[inlet.argument]) for inlet in copied]
+        places = ((at, at + arg.type.size_bytes) for at, arg in sizes if arg is not None)
+        return (*self.changed, *places)
+
+    @property
+    def worked_on(self) -> tuple[tuple[int, int], ...]:
+        """With inlets: bytes [start, stop) of the result that the step writes or takes as arguments."""
+        joined = ((start, start + arg.type.size_bytes) for arg, start in self.joins)
+        return (*self.written, *joined)
 
     @property
     def tied(self) -> tuple[int, int] | None:

@@ -13,7 +13,9 @@ from types import MappingProxyType
 from codegen.errors import CodegenError, Message, Messages
 from codegen.ir import Function, Var
 from codegen.kernels.primfunc import PrimFunc
+from codegen.lifetimes.hollows import fill_hollows
 from codegen.lifetimes.occupancy import Occupancy, access_counts, conflicts
+from codegen.lifetimes.tie_faults import Colliding, collisions
 from codegen.lifetimes.ties import (
     Replaceable,
     Ties,
@@ -22,7 +24,6 @@ from codegen.lifetimes.ties import (
     foreign_joins,
     misfits,
     part_outputs,
-    spoiled,
     ties,
 )
 from codegen.problem.problem import Buffer, BufferKind, Conflict, Limits, MemoryPlan, Pool, Problem
@@ -43,8 +44,8 @@ class Liveness:
     conflicts: tuple[Conflict, ...]
     slices: Mapping[str, BufferSlice]
     """Variable -> its bytes; variables owned by the caller are missing."""
-    workspaces: Mapping[tuple[str, str], str]
-    """(primfunc, workspace name) -> buffer id."""
+    workspaces: Mapping[tuple[str, str], BufferSlice]
+    """(primfunc, workspace name) -> its bytes."""
     times: tuple[tuple[int, int], ...]
     """Interval `[start, stop)` of each step on the buffers' time axis."""
 
@@ -80,13 +81,16 @@ def liveness(
     edge: Edge,
     pool_candidates: PoolCandidates,
     minimum_alignment: int,
+    fills_edges: bool = False,
 ) -> Liveness:
     """Buffers, live intervals and conflicts of `function` run by `prim_funcs` (one a step, in order).
 
     Inputs are born at 0 and die at their last use (those that `edge` keeps: at the end), results live to the
     end. Where they are the caller's, graph inputs, outputs and views of them are not planned, nor is a
-    streamed input, of which blocks hold rows. Raises CodegenError E213 (the caller cannot own an output that
-    shares bytes) or E403 (pinned to a pool it may not use), ValueError if the PrimFuncs do not fit the
+    streamed input, of which blocks hold rows. `fills_edges`: see `fill_hollows`.
+
+    Raises CodegenError E213 (the caller cannot own an output that shares bytes) or E403 (pinned to a pool it
+    may not use), Colliding where values at fixed places meet, ValueError if the PrimFuncs do not fit the
     function or values that share bytes do not fit each other.
     """
     if [prim.let.var.name for prim in prim_funcs] != [let.var.name for let in function.body]:
@@ -107,16 +111,18 @@ def liveness(
     kept = _kept(function, edge)
     spans = _spans(prim_funcs, function, times, kept)
     planned = [root for root in values.members if root not in owned_by_caller]
-    touched = access_counts(prim_funcs, function, values.anchors)
+    touched = access_counts(prim_funcs, function, values.ties)
     buffers = [
         _value_buffer(root, values, spans, pool_candidates, minimum_alignment, touched[root])
         for root in planned
     ]
     occupancies = {root: values.occupancies(root, spans) for root in planned}
-    workspaces: dict[tuple[str, str], str] = {}
+    workspaces: dict[tuple[str, str], BufferSlice] = {}
     for prim, (start, _) in zip(prim_funcs, times, strict=True):
         for buffer, name in _workspace_buffers(prim, start, pool_candidates, minimum_alignment):
-            workspaces[prim.name, name] = buffer.id
+            workspaces[prim.name, name] = BufferSlice(
+                buffer=buffer.id, offset_bytes=0, size_bytes=buffer.size_bytes
+            )
             buffers.append(buffer)
             occupancies[buffer.id] = [_whole(buffer)]
     permitted = {
@@ -124,15 +130,18 @@ def liveness(
         for prim, interval in zip(prim_funcs, times, strict=True)
         for pair, distances in _permitted(prim, interval, spans, kept)
     }
+    scratches = [root for root in planned if root in values.scratches]
+    filled = fill_hollows(buffers, occupancies, scratches, fills_edges=fills_edges)
+    slices = {
+        name: BufferSlice(buffer=root, offset_bytes=offset, size_bytes=values.vars[name].type.size_bytes)
+        for name, (root, offset) in values.anchors.items()
+        if root not in owned_by_caller
+    }
     return Liveness(
-        buffers=tuple(buffers),
-        conflicts=tuple(conflicts(buffers, occupancies, permitted)),
-        slices={
-            name: BufferSlice(buffer=root, offset_bytes=offset, size_bytes=values.vars[name].type.size_bytes)
-            for name, (root, offset) in values.anchors.items()
-            if root not in owned_by_caller
-        },
-        workspaces=workspaces,
+        buffers=filled.buffers,
+        conflicts=tuple(conflicts(filled.buffers, filled.occupancies, permitted)),
+        slices={name: filled.part(part) for name, part in slices.items()},
+        workspaces={key: filled.part(part) for key, part in workspaces.items()},
         times=times,
     )
 
@@ -155,9 +164,11 @@ class _AnchoredValues:
         self.ties = tied = ties(function, prim_funcs)
         faults = [*tied.faults, *misfits(tied, prim_funcs)]
         faults += foreign_joins(function, prim_funcs, tied, edge)
-        faults += spoiled(function, prim_funcs, edge)
         if faults:
             raise ValueError("; ".join(faults))
+        meeting = collisions(function, prim_funcs, tied, edge)
+        if meeting:
+            raise Colliding("; ".join(meeting))
         self.vars, self.anchors, self.members = tied.variables, tied.anchors, tied.members()
         edges = [var for var in (*function.params, *function.results) if isinstance(var, Var)]
         self.io_roots = {self.anchors[var.name][0] for var in edges}
@@ -167,6 +178,13 @@ class _AnchoredValues:
             source = prim.let.call.args[prim.view.argument] if prim.view and not prim.view.is_alone else None
             if isinstance(source, Var):
                 self._parts[prim.let.var.name] = self._parts.get(source.name, source.name)
+        self._worked_on = {prim.let.var.name: prim.worked_on for prim in prim_funcs if prim.inlets}
+        self.scratches = frozenset(self.anchors[name][0] for name in self._worked_on)
+        """Roots in which a step works at fixed places."""
+        read = {arg.name for prim in prim_funcs for arg in prim.let.call.args if isinstance(arg, Var)}
+        read |= _kept(function, edge) | edge.shifted
+        self._params = {param.name: param.name in read for param in function.params}
+        """Inputs, and whether anybody reads them."""
         self.pools = confined(tied, prim_funcs)
         needed = demands(tied, prim_funcs)
         self.demands = {root: max(needed[name] for name in names) for root, names in self.members.items()}
@@ -178,24 +196,31 @@ class _AnchoredValues:
 
     def occupancies(self, root: str, spans: _Spans) -> list[Occupancy]:
         """Occupancies of a root's bytes by the values that it holds."""
-        return [self._occupancy(name, spans[name]) for name in self._holding(root)]
+        return [held for name in self._holding(root) for held in self._occupancies(name, spans[name])]
 
     def _holding(self, root: str) -> list[str]:
         """The members that hold bytes; all of them where none does."""
         members = self.members[root]
         return [m for m in members if self.vars[self._parts.get(m, m)].type.size_bytes] or members
 
-    def _occupancy(self, name: str, span: tuple[int, int]) -> Occupancy:
+    def _occupancies(self, name: str, span: tuple[int, int]) -> Iterator[Occupancy]:
+        """A value holds all bytes of what it is a part of; a scratch those that its step works on."""
         offset, held = self.anchors[name][1], self._parts.get(name, name)
         first, size = self.anchors[held][1], self.vars[held].type.size_bytes
-        return Occupancy(
-            name=name,
-            offset_bytes=offset,
-            first_byte=first,
-            end_byte=first + size,
-            start=span[0],
-            stop=span[1],
-        )
+        birth, death = span
+        if name in self._params and birth == 0:  # the caller writes it before the first step
+            birth = -1
+            if death == 1 and not self._params[name]:
+                death = 0
+        for start, stop in self._worked_on.get(name, ((0, size),)):
+            yield Occupancy(
+                name=name,
+                offset_bytes=offset,
+                first_byte=first + start,
+                end_byte=first + stop,
+                start=birth,
+                stop=death,
+            )
 
 
 def _check_caller(function: Function, tied: Ties) -> None:
@@ -239,14 +264,21 @@ def _spans(
     kept: frozenset[str],
 ) -> _Spans:
     """Live interval of each value: from its birth to its last read. A view is taken when its step runs, and
-    until then the value it is a part of is read."""
+    until then the value it is a part of is read. A view that is alone is there when its value is."""
     # An input nobody reads still has to lie beside the other inputs while they are all written.
     spans: _Spans = {param.name: (0, 1) for param in function.params}
 
     def extend(name: str, stop: int) -> None:
         spans[name] = (spans[name][0], max(spans[name][1], stop))
 
+    ends: dict[str, int] = {}
     for prim, (start, stop) in zip(prim_funcs, times, strict=True):
+        ends[prim.let.var.name] = stop
+        if prim.view is not None and prim.view.is_alone:
+            source = prim.let.call.args[prim.view.argument]
+            assert isinstance(source, Var)
+            spans[prim.let.var.name] = (ends[source.name], stop)
+            continue
         for arg, argument_stop in zip(prim.let.call.args, prim.argument_stops, strict=True):
             if isinstance(arg, Var):
                 extend(arg.name, start + argument_stop)
@@ -297,7 +329,7 @@ def _value_buffer(
     kind = BufferKind.IO if root in values.io_roots else BufferKind.ACTIVATION
     return Buffer(
         id=root,
-        size_bytes=values.vars[root].type.size_bytes,
+        size_bytes=values.ties.sizes[root],
         start=start,
         stop=stop,
         alignment=max(values.demands[root], minimum_alignment),

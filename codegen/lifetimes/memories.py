@@ -24,7 +24,7 @@ def misplaced_program(program: Program) -> list[str]:
     """`misplaced` of a whole program."""
     where = {buffer: place.pool for buffer, place in program.memory.plan.placements.items()}
     values = {name: where[part.buffer] for name, part in program.memory.slices.items()}
-    workspaces = {key: where[buffer] for key, buffer in program.memory.workspaces.items()}
+    workspaces = {key: where[part.buffer] for key, part in program.memory.workspaces.items()}
     faults = misplaced(program.steps.function, program.steps.prim_funcs, values, workspaces)
     return [*faults, *_coreless(program.steps.prim_funcs, program.board)]
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from codegen.ir import Function, Var
 from codegen.kernels.primfunc import PrimFunc
+from codegen.lifetimes.ties import Ties
 from codegen.problem.problem import Buffer, Conflict, intersecting, plain
 
 Permitted = Mapping[tuple[str, str], tuple[int, int]]
@@ -46,8 +47,8 @@ def conflicts(
 ) -> Iterator[Conflict]:
     """The conflicts of buffers alive together; `occupancies`: buffer id -> what is in it.
 
-    At any time of a buffer's life something stays in it, so buffers that are alive together have at least one
-    pair that meets.
+    Where nothing in two buffers meets, their distances permit all: values at fixed places of one buffer may
+    leave it empty for a while.
     """
     sole = {buffer.id: _sole(buffer, occupancies[buffer.id]) for buffer in buffers}
     near = {name for pair in permitted for name in pair}
@@ -64,7 +65,8 @@ def conflicts(
             for before in occupancies[first.id]
         ):
             first, second = second, first
-        below, above = _distances(occupancies[first.id], occupancies[second.id], permitted)
+        distances = _distances(occupancies[first.id], occupancies[second.id], permitted)
+        below, above = distances or (0, 0)
         if (below, above) == (first.size_bytes, second.size_bytes):
             yield plain(first, second)
         else:
@@ -76,13 +78,15 @@ def _sole(buffer: Buffer, held: Sequence[Occupancy]) -> str | None:
     if len(held) != 1:
         return None
     only = held[0]
-    return only.name if (only.first_byte, only.end_byte) == (0, buffer.size_bytes) else None
+    is_whole = (only.first_byte, only.end_byte, only.stop) == (0, buffer.size_bytes, buffer.stop)
+    return only.name if is_whole else None
 
 
 def _distances(
     firsts: Sequence[Occupancy], seconds: Sequence[Occupancy], permitted: Permitted
-) -> tuple[int, int]:
-    """(b, a) such that all bytes held are apart if offset(first) + b <= offset(second), or with a the mirror.
+) -> tuple[int, int] | None:
+    """(b, a) such that all bytes held are apart if offset(first) + b <= offset(second), or with a the mirror;
+    None where nothing meets.
 
     All of one buffer goes to one side of all of the other: what lies between two of them is not used.
     """
@@ -94,7 +98,7 @@ def _distances(
                 below, above = _apart(one, other, permitted)
                 belows.append(below)
                 aboves.append(above)
-    return max(belows), max(aboves)
+    return (max(belows), max(aboves)) if belows else None
 
 
 def _apart(one: Occupancy, other: Occupancy, permitted: Permitted) -> tuple[int, int]:
@@ -112,10 +116,9 @@ AccessCounts = Mapping[str, tuple[float, float]]
 """Root variable -> how often each of its bytes is (read, written), on average."""
 
 
-def access_counts(
-    prim_funcs: Sequence[PrimFunc], function: Function, anchors: Mapping[str, tuple[str, int]]
-) -> AccessCounts:
-    """Touches of every root; `anchors`: variable -> (root whose bytes it lies in, byte offset there)."""
+def access_counts(prim_funcs: Sequence[PrimFunc], function: Function, tied: Ties) -> AccessCounts:
+    """Touches of every root."""
+    anchors = tied.anchors
     sizes = {var.name: var.type.size_bytes for var in function.variables()}
     read = dict.fromkeys((root for root, _ in anchors.values()), 0.0)
     written = dict(read)
@@ -132,4 +135,5 @@ def access_counts(
     for result in function.results:
         if isinstance(result, Var):
             read[anchors[result.name][0]] += sizes[result.name]
-    return {root: (read[root] / max(sizes[root], 1), written[root] / max(sizes[root], 1)) for root in read}
+    held = {root: max(tied.sizes[root], 1) for root in read}
+    return {root: (read[root] / held[root], written[root] / held[root]) for root in read}

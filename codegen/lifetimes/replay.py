@@ -12,6 +12,7 @@ import numpy as np
 
 from codegen.ir import Function, Var
 from codegen.kernels.primfunc import PrimFunc
+from codegen.lifetimes.pieces import Writers, WrittenBytes, made_of, whole
 from codegen.problem.problem import Pool
 from codegen.program.constants import Staged
 from codegen.program.interface import Edge
@@ -29,18 +30,6 @@ class _ByteRange:
     def part(self, start: int, stop: int) -> "_ByteRange":
         """Bytes [start, stop) of these."""
         return _ByteRange(pool=self.pool, start=self.start + start, stop=self.start + stop)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Piece:
-    """`owner` wrote bytes [start, stop) of a value."""
-
-    owner: str
-    start: int
-    stop: int
-
-
-_Pieces = tuple[_Piece, ...]
 
 
 def replay_program(program: Program) -> list[str]:
@@ -107,13 +96,13 @@ def _inference(
     damages: list[str] = []
     lasting = {first for first, _ in states}
     params = steps.function.params
-    pieces = {param.name: _own(param) for param in params}
+    pieces = {param.name: whole(param) for param in params}
     # The caller writes every other input before the first step; all must be whole when it begins.
     for param in params:
         if param.name not in lasting:
             memory.write(param.name, places.values.get(param.name))
     for param in params:
-        damages.extend(memory.damage(f"input {param.name}", _own(param), places.values.get(param.name)))
+        damages.extend(memory.damage(f"input {param.name}", whole(param), places.values.get(param.name)))
     for step, prim in enumerate(steps.prim_funcs):
         _copy(staged, step, memory)
         faults = [*_step(prim, places, memory, pieces), *_lost_copies(step, prim, staged, memory)]
@@ -147,13 +136,8 @@ def _lost_copies(step: int, prim: PrimFunc, staged: Sequence[Staged], memory: "_
         if copy.user[0] == prim.name and copy.used_at != step:
             yield f"copy {copy.buffer} is made for step {copy.used_at}"
         if copy.used_at == step or copy.copied_at is None:
-            copy_pieces = (_Piece(owner=copy.buffer, start=0, stop=copy.size_bytes),)
+            copy_pieces = (WrittenBytes(owner=copy.buffer, start=0, stop=copy.size_bytes),)
             yield from memory.damage(f"copy {copy.buffer}", copy_pieces, _copied(copy))
-
-
-def _own(var: Var) -> _Pieces:
-    """A value whose bytes are all its own."""
-    return (_Piece(owner=var.name, start=0, stop=var.type.size_bytes),)
 
 
 class _Places:
@@ -183,8 +167,7 @@ class _Places:
                 if key not in layout.workspaces:
                     self.faults.append(f"{name}: has no bytes")
                     continue
-                part = BufferSlice(buffer=layout.workspaces[key], offset_bytes=0, size_bytes=space.size_bytes)
-                byte_range = self._bytes(name, part, space.size_bytes)
+                byte_range = self._bytes(name, layout.workspaces[key], space.size_bytes)
                 if byte_range is not None:
                     self.workspaces[key] = byte_range
 
@@ -251,7 +234,7 @@ class _Memory:
             self._tags[part.pool][part.start : part.stop] = self._tag_of[owner]
 
     def damage(
-        self, what: str, pieces: _Pieces | None, part: _ByteRange | None, sharers: Iterable[str] = ()
+        self, what: str, pieces: Writers | None, part: _ByteRange | None, sharers: Iterable[str] = ()
     ) -> Iterator[str]:
         """A sentence if bytes of `part` belong neither to who wrote the pieces nor to a sharer. Without
         pieces the value does not exist yet."""
@@ -278,15 +261,12 @@ class _Memory:
             )
 
 
-def _step(prim: PrimFunc, places: _Places, memory: _Memory, pieces: dict[str, _Pieces]) -> Iterator[str]:
+def _step(prim: PrimFunc, places: _Places, memory: _Memory, pieces: dict[str, Writers]) -> Iterator[str]:
     args = {i: arg for i, arg in enumerate(prim.let.call.args) if isinstance(arg, Var)}
     result = prim.let.var
-    for index, arg in args.items():
-        if prim.argument_stops[index] or prim.view:
-            place = places.values.get(arg.name)
-            yield from memory.damage(f"argument {arg.name}", pieces.get(arg.name), place)
+    yield from _read(prim, args, places, memory, pieces)
     yield from _tied(prim, places)
-    pieces[result.name] = _made_of(prim, pieces)
+    pieces[result.name] = made_of(prim, pieces)
     if not prim.is_call:
         return
     written = [piece for piece in pieces[result.name] if piece.owner == result.name]
@@ -304,25 +284,22 @@ def _step(prim: PrimFunc, places: _Places, memory: _Memory, pieces: dict[str, _P
             return
 
 
-def _made_of(prim: PrimFunc, pieces: Mapping[str, _Pieces]) -> _Pieces:
-    """Who wrote which bytes of the result: of a view others, of a step that joins arguments those too."""
-    size = prim.let.var.type.size_bytes
-    if prim.view is not None:
-        source, first = prim.let.call.args[prim.view.argument], prim.view.offset_bytes
-        seen = pieces.get(source.name, ()) if isinstance(source, Var) else ()
-        cut = ((p.owner, max(p.start - first, 0), min(p.stop - first, size)) for p in seen)
-        return tuple(
-            _Piece(owner=owner, start=start, stop=stop) for owner, start, stop in cut if start < stop
-        )
-    written: list[_Piece] = []
-    end = 0
-    for arg, start in () if prim.inlets else prim.joins:
-        written.append(_Piece(owner=prim.let.var.name, start=end, stop=start))
-        seen = pieces.get(arg.name, ())
-        written += [_Piece(owner=p.owner, start=start + p.start, stop=start + p.stop) for p in seen]
-        end = start + arg.type.size_bytes
-    written.append(_Piece(owner=prim.let.var.name, start=end, stop=size))
-    return tuple(piece for piece in written if piece.start < piece.stop)
+def _read(
+    prim: PrimFunc,
+    args: Mapping[int, Var],
+    places: _Places,
+    memory: _Memory,
+    pieces: Mapping[str, Writers],
+) -> Iterator[str]:
+    """Damage to arguments when a step begins; of what a view is alone a part of, to that part."""
+    if prim.view is not None and prim.view.is_alone:
+        name = prim.let.var.name
+        yield from memory.damage(f"part {name}", made_of(prim, pieces), places.values.get(name))
+        return
+    for index, arg in args.items():
+        if prim.argument_stops[index] or prim.view:
+            place = places.values.get(arg.name)
+            yield from memory.damage(f"argument {arg.name}", pieces.get(arg.name), place)
 
 
 def _in_use(
@@ -331,7 +308,7 @@ def _in_use(
     args: Mapping[int, Var],
     places: _Places,
     memory: _Memory,
-    pieces: Mapping[str, _Pieces],
+    pieces: Mapping[str, Writers],
 ) -> Iterator[str]:
     """Damage in sub-step `now` to what the kernel still reads or has begun to write."""
     result = prim.let.var.name
@@ -344,7 +321,7 @@ def _in_use(
     for space in prim.workspaces:
         if space.start <= now < space.stop:
             owner, place = f"{prim.name}.{space.name}", places.workspaces[prim.name, space.name]
-            held = (_Piece(owner=owner, start=0, stop=space.size_bytes),)
+            held = (WrittenBytes(owner=owner, start=0, stop=space.size_bytes),)
             yield from memory.damage(f"workspace {owner}", held, place)
     if now >= prim.result_start:
         yield from memory.damage(f"result {result}", pieces[result], places.values.get(result))
@@ -352,7 +329,7 @@ def _in_use(
 
 def _may_share(prim: PrimFunc, index: int, result: _ByteRange | None, argument: _ByteRange | None) -> bool:
     """True if the kernel may write its result here while it still reads argument `index` there."""
-    if prim.inlets and index in prim.joined:
+    if prim.inlets and index in prim.joined and prim.consumes(index):
         return True  # `_tied` checked that it lies where the step consumes it
     if index == prim.in_place and result is not None and argument is not None:
         return (result.pool, result.start) == (argument.pool, argument.start)

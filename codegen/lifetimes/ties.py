@@ -18,8 +18,10 @@ class Ties:
     """Place of each variable inside the variable whose bytes hold it, its root."""
 
     anchors: Mapping[str, tuple[str, int]]
-    """Variable -> (root, offset in bytes in it); a root is its own anchor."""
+    """Variable -> (root, offset in bytes from the first of all that shares bytes with it)."""
     variables: Mapping[str, Var]
+    sizes: Mapping[str, int]
+    """Root -> bytes of all that lies in its bytes, itself included."""
     faults: tuple[str, ...]
     """Ties that cannot be, in sentences; anchors leave those out."""
 
@@ -34,8 +36,8 @@ class Ties:
 def ties(function: Function, prim_funcs: Sequence[PrimFunc]) -> Ties:
     """The ties of `prim_funcs`, which may be the first few steps of `function` only.
 
-    An argument joined in a result brings along all that lies in its bytes, and has to be all of them: it is
-    then at one place of the result and nothing sticks out.
+    An argument joined in a result brings along all that shares bytes with it. In a result without inlets it
+    has to be all of that: then nothing sticks out.
     """
     variables = {param.name: param for param in function.params}
     anchors = {param.name: (param.name, 0) for param in function.params}
@@ -58,18 +60,41 @@ def ties(function: Function, prim_funcs: Sequence[PrimFunc]) -> Ties:
                 anchors[result.name] = (root, offset + start)
                 members[root] += members.pop(result.name)
         for arg, start in prim.joins:
-            root = anchors[arg.name][0]
-            if root == result.name or variables[root].type.size_bytes != arg.type.size_bytes:
+            root, inside = anchors[arg.name]
+            if root == result.name and prim.inlets:
+                if inside != start:
+                    faults.append(f"{prim.name}: {arg.name} is at byte {inside} of it, not at {start}")
+                continue
+            is_whole = variables[root].type.size_bytes == arg.type.size_bytes
+            if root == result.name or not (is_whole or prim.inlets):
                 faults.append(
                     f"{prim.name}: {arg.name} is not all of the bytes of {root}, it cannot be joined"
                 )
                 continue
             moved = members.pop(root)
-            anchors.update((name, (result.name, start + anchors[name][1])) for name in moved)
+            shift = start - inside
+            anchors.update((name, (result.name, shift + anchors[name][1])) for name in moved)
             members[result.name] += moved
+    sizes = _from_zero(anchors, members, variables)
     return Ties(
-        anchors=MappingProxyType(anchors), variables=MappingProxyType(variables), faults=tuple(faults)
+        anchors=MappingProxyType(anchors),
+        variables=MappingProxyType(variables),
+        sizes=MappingProxyType(sizes),
+        faults=tuple(faults),
     )
+
+
+def _from_zero(
+    anchors: dict[str, tuple[str, int]], members: Mapping[str, Sequence[str]], variables: Mapping[str, Var]
+) -> dict[str, int]:
+    """Let offsets in each root begin at 0; the bytes of all that lies in each."""
+    sizes: dict[str, int] = {}
+    for root, names in members.items():
+        low = min(anchors[name][1] for name in names)
+        if low:
+            anchors.update((name, (root, anchors[name][1] - low)) for name in names)
+        sizes[root] = max(anchors[name][1] + variables[name].type.size_bytes for name in names)
+    return sizes
 
 
 def demands(tied: Ties, prim_funcs: Sequence[PrimFunc]) -> dict[str, int]:
@@ -137,7 +162,7 @@ def part_outputs(function: Function, tied: Ties) -> list[tuple[str, str]]:
             problems.append((result.name, f"is the bytes of input {root}"))
         elif root in seen:
             problems.append((result.name, f"is the bytes of output {seen[root]} too"))
-        elif offset or result.type.size_bytes != tied.variables[root].type.size_bytes:
+        elif offset or result.type.size_bytes != tied.sizes[root]:
             problems.append((result.name, f"is a part of the bytes of {root}"))
         seen[root] = result.name
     return problems
@@ -152,34 +177,6 @@ def foreign_joins(function: Function, prim_funcs: Sequence[PrimFunc], tied: Ties
         for prim in prim_funcs
         if prim.joined and tied.anchors[prim.let.var.name][0] in roots
     ]
-
-
-def spoiled(function: Function, prim_funcs: Sequence[PrimFunc], edge: Edge) -> list[str]:
-    """Arguments born where a step consumes them that somebody reads later, in sentences."""
-    consuming = [(step, prim) for step, prim in enumerate(prim_funcs) if prim.inlets and prim.joined]
-    if not consuming:
-        return []
-    replaceable = Replaceable(function, prim_funcs, edge)
-    return [
-        f"{prim.name}: argument {index} is read behind the step that consumes it"
-        for step, prim in consuming
-        for index in prim.joined
-        if not replaceable.may(step, argument=index)
-    ]
-
-
-def broken(function: Function, prim_funcs: Sequence[PrimFunc], edge: Edge) -> list[str]:
-    """Why these values cannot share bytes as the PrimFuncs want it, in sentences; empty if they can."""
-    tied = ties(function, prim_funcs)
-    texts = [*tied.faults, *misfits(tied, prim_funcs)]
-    texts += foreign_joins(function, prim_funcs, tied, edge)
-    texts += spoiled(function, prim_funcs, edge)
-    if edge.is_callers:
-        texts += [f"output {name} {problem}" for name, problem in part_outputs(function, tied)]
-        edges = {tied.anchors[v.name][0] for v in (*function.params, *function.results) if isinstance(v, Var)}
-        lost = sorted(edges & set(confined(tied, prim_funcs)))
-        texts += [f"{root} is the caller's, but a certain memory is wanted for it" for root in lost]
-    return texts
 
 
 def may_replace(

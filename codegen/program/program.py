@@ -67,8 +67,8 @@ class MemoryLayout:
     plan: MemoryPlan
     slices: Mapping[str, BufferSlice]
     """Buffer and offset of each variable. Variables that the caller owns are missing."""
-    workspaces: Mapping[tuple[str, str], str]
-    """(primfunc, workspace name) -> buffer id."""
+    workspaces: Mapping[tuple[str, str], BufferSlice]
+    """(primfunc, workspace name) -> its bytes."""
 
     def peak_bytes(self, pool: str) -> int:
         """One past the last byte used in `pool`."""

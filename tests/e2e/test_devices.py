@@ -157,7 +157,7 @@ def test_a_kernel_that_reaches_some_memories(io: IoMode, tmp_path: Path) -> None
     for name, (address, size) in addresses(built).items():
         assert regions[name].address <= address and address + size <= regions[name].end
     [space] = program.memory.workspaces.values()
-    assert program.memory.plan.placements[space].pool == "sram"
+    assert program.memory.plan.placements[space.buffer].pool == "sram"
     assert program.memory.plan.placements[program.memory.slices["user1"].buffer].pool == "ddr"
     _checked(built, io)
 

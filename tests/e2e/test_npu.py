@@ -32,10 +32,11 @@ def _pool(before: int, after: int, shape: tuple[int, int, int] = SHAPE, scratch:
     return NpuLayers(stream=words, inputs={before: 0}, outputs={after: size}, scratch_bytes=scratch)
 
 
-def _alone() -> bytes:
+def _alone(result_at: int = BYTES) -> bytes:
     model = VelaFileBuilder()
     x, y = model.value("x", (1, *SHAPE)), model.value("y", (1, *HALF))
-    model.npu(_pool(x, y))
+    words = doubled_rows(SHAPE, 0, result_at)
+    model.npu(NpuLayers(stream=words, inputs={x: 0}, outputs={y: result_at}, scratch_bytes=SCRATCH))
     return model.build([x], [y])
 
 
@@ -50,13 +51,14 @@ def _between() -> bytes:
     return model.build([x], [y])
 
 
-def _read_again() -> bytes:
-    """The NPU's argument is read behind it too, so it cannot be born in the scratch."""
+def _read_again(result_at: int = BYTES) -> bytes:
+    """The NPU's argument is read behind it too; the stream leaves it alone, so it may stay in the scratch."""
     model = VelaFileBuilder()
     x, a = model.value("x", (1, *SHAPE)), model.value("a", (1, *SHAPE))
     b, c = model.value("b", (1, *HALF)), model.value("c", (1, *SHAPE))
     model.op("ABS", [x], [a])
-    model.npu(_pool(a, b))
+    words = doubled_rows(SHAPE, 0, result_at)
+    model.npu(NpuLayers(stream=words, inputs={a: 0}, outputs={b: result_at}, scratch_bytes=SCRATCH))
     model.op("NEG", [a], [c])
     return model.build([x], [b, c])
 
@@ -116,15 +118,28 @@ def test_layers_on_the_core_lie_in_what_the_npu_leaves_free(tmp_path: Path) -> N
     assert _peak(report) == SCRATCH
 
 
-def test_an_argument_that_is_read_later_is_copied(tmp_path: Path) -> None:
+def test_an_argument_that_is_read_later_stays_where_the_stream_does_not_write(tmp_path: Path) -> None:
     magnitudes = np.abs(_image())
     report = _run(_read_again(), tmp_path, "host", [_maxima(magnitudes), _negated(magnitudes)])
-    assert _peak(report) >= SCRATCH + BYTES
+    assert report.npu is not None
+    assert [(step["born_in_scratch"], step["copied_in"]) for step in report.npu["steps"]] == [(1, 0)]
+    assert _peak(report) == SCRATCH
 
 
-def test_kept_inputs_are_not_worked_on(tmp_path: Path) -> None:
-    report = _run(_alone(), tmp_path, "host", [_maxima(_image())], keep_inputs=True)
-    assert _peak(report) == SCRATCH + BYTES
+def test_an_argument_that_is_read_later_is_copied_where_the_stream_writes_over_it(tmp_path: Path) -> None:
+    """Results lie over the first rows of the argument, as Vela puts them where nobody reads those again."""
+    magnitudes = np.abs(_image())
+    data = _read_again(result_at=0)
+    report = _run(data, tmp_path, "host", [_maxima(magnitudes), _negated(magnitudes)])
+    assert report.npu is not None
+    assert [(step["born_in_scratch"], step["copied_in"]) for step in report.npu["steps"]] == [(0, 1)]
+    assert _peak(report) >= 2 * BYTES
+
+
+@pytest.mark.parametrize(("result_at", "peak"), [(BYTES, SCRATCH), (0, 2 * BYTES)])
+def test_kept_inputs_are_not_written_over(result_at: int, peak: int, tmp_path: Path) -> None:
+    report = _run(_alone(result_at), tmp_path, "host", [_maxima(_image())], keep_inputs=True)
+    assert _peak(report) == peak
 
 
 def test_inputs_and_outputs_of_the_caller_are_copied(tmp_path: Path) -> None:
@@ -203,22 +218,41 @@ def test_files_that_contradict_themselves_are_refused(
     assert words in text
 
 
-def test_a_value_that_only_the_arena_hands_over_is_refused(tmp_path: Path) -> None:
-    """Vela left a value of one stream in the arena for the next one, which does not list it: outputs depended
-    on what the pools held before."""
+def test_bytes_that_nobody_wrote_are_refused(tmp_path: Path) -> None:
+    """Outputs depended on what the pools held before."""
     model = VelaFileBuilder()
     x, a = model.value("x", (1, *SHAPE)), model.value("a", (1, *HALF))
     b, y = model.value("b", (1, *HALF)), model.value("y", (1, 2, 2, 16))
     model.npu(_pool(x, a))
     model.op("NEG", [a], [b])
-    words = doubled_rows(HALF, 512, BYTES)
-    model.npu(NpuLayers(stream=words, inputs={b: 0}, outputs={y: BYTES}, scratch_bytes=SCRATCH))
+    words = doubled_rows(HALF, 2 * BYTES, BYTES)
+    model.npu(NpuLayers(stream=words, inputs={b: 0}, outputs={y: BYTES}, scratch_bytes=3 * BYTES))
     text = _refused(model.build([x], [y]), "host", tmp_path)
-    assert "E301" in text
+    assert "E316" in text
     assert (
-        "its stream reads bytes 512 to 768 of its scratch, which it did not write and no argument holds"
-        in text
+        "its stream reads bytes 2048 to 2304 of its scratch, which it did not write, and neither did" in text
     )
+
+
+def test_a_value_that_only_the_arena_hands_over_is_an_argument(tmp_path: Path) -> None:
+    """Vela left a value of one stream in the arena for the next one, which does not list it: such files were
+    refused. The layers on the core lie around that value."""
+    model = VelaFileBuilder()
+    x, a = model.value("x", (1, *SHAPE)), model.value("a", (1, *HALF))
+    b, y = model.value("b", (1, *HALF)), model.value("y", (1, 2, 2, 16))
+    left_at = SCRATCH
+    stream = np.concatenate([doubled_rows(SHAPE, 0, left_at)[:-1], doubled_rows(SHAPE, 0, BYTES)])
+    size = SCRATCH + HALF_BYTES
+    model.npu(NpuLayers(stream=stream, inputs={x: 0}, outputs={a: BYTES}, scratch_bytes=size))
+    model.op("NEG", [a], [b])
+    words = doubled_rows(HALF, left_at, BYTES)
+    model.npu(NpuLayers(stream=words, inputs={}, outputs={y: BYTES}, scratch_bytes=size))
+    half = _maxima(_image())
+    data = model.build([x], [b, y])
+    report = _run(data, tmp_path, "host", [_negated(half), _maxima(half)])
+    assert _peak(report) == size
+    assert report.npu is not None
+    assert [(step["born_in_scratch"], step["copied_in"]) for step in report.npu["steps"]] == [(1, 0), (1, 0)]
 
 
 STUB = """

@@ -181,7 +181,7 @@ def test_the_plan_uses_the_distance_as_declared(distance: int, equal: bool, tmp_
     [rule] = program.steps.prim_funcs[1].sharing
     assert (rule.argument, rule.below, rule.above) == (0, -1, None)
     given, image, result = (program.memory.slices[name].buffer for name in ("x", "relu0", "user1"))
-    space = program.memory.workspaces["user1", "workspace"]
+    space = program.memory.workspaces["user1", "workspace"].buffer
     pool = program.memory.plan.placements[image].pool
     offsets = {given: 64, image: 64, result: 64 + distance, space: 0}
     places = {id_: Placement(pool=pool, offset=offset) for id_, offset in offsets.items()}

@@ -5,9 +5,9 @@ from codegen.ethos_u.register_commands import (
     extents,
     last_element,
     leaves_in_front,
-    left_by_others,
     macs,
     operations,
+    unwritten_reads,
 )
 from tests.ethos_u import streams
 
@@ -48,9 +48,9 @@ def test_padding_of_channels_is_planned_and_holds_no_element() -> None:
 
 def test_bytes_that_nothing_wrote_are_told() -> None:
     words = streams.stream(*_pool(0, 96))
-    assert left_by_others(words, SCRATCH, [(0, 80)], [(96, 116)]) is None
-    assert left_by_others(words, SCRATCH, [(0, 64)], []) == (0, 80)
-    assert left_by_others(words, SCRATCH, [(0, 80)], [(200, 220)]) == (200, 220)
+    assert unwritten_reads(words, SCRATCH, [(0, 80)], [(96, 116)]) == []
+    assert unwritten_reads(words, SCRATCH, [(0, 64)], []) == [(64, 80)]
+    assert unwritten_reads(words, SCRATCH, [(0, 80)], [(200, 220)]) == [(200, 220)]
 
 
 def test_bytes_in_front_of_a_region_are_told() -> None:

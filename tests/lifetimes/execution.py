@@ -31,7 +31,7 @@ class Case:
     function: Function
     prim_funcs: tuple[PrimFunc, ...]
     slices: Mapping[str, BufferSlice]
-    workspaces: Mapping[tuple[str, str], str]
+    workspaces: Mapping[tuple[str, str], BufferSlice]
     problem: Problem
     plan: MemoryPlan
     edge: Edge
@@ -120,7 +120,8 @@ class _Machine:
         return None if part is None else self._part(name, part.buffer, part.offset_bytes, size)
 
     def _space(self, prim: PrimFunc, name: str, size: int) -> _Part:
-        return self._part(f"{prim.name}.{name}", self.case.workspaces[prim.name, name], 0, size)
+        part = self.case.workspaces[prim.name, name]
+        return self._part(f"{prim.name}.{name}", part.buffer, part.offset_bytes, size)
 
     def _part(self, name: str, buffer: str, offset: int, size: int) -> _Part:
         place = self.case.plan.placements[buffer]

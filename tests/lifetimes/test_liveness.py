@@ -102,7 +102,10 @@ def test_sub_steps() -> None:
     assert conflict(found, "b.early", "b") is None
     assert conflict(found, "b.late", "b") == (16, 60)
     assert conflict(found, "b.early", "a") == (32, 60)
-    assert found.workspaces == {("b", "early"): "b.early", ("b", "late"): "b.late"}
+    assert {key: part.buffer for key, part in found.workspaces.items()} == {
+        ("b", "early"): "b.early",
+        ("b", "late"): "b.late",
+    }
     kinds = {b.id: (b.kind, b.alignment) for b in found.buffers}
     assert kinds["b.early"] == (BufferKind.WORKSPACE, 8)
     assert kinds["b.late"] == (BufferKind.WORKSPACE, 4)

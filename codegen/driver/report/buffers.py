@@ -12,8 +12,8 @@ def program_buffers(program: Program) -> list[dict[str, object]]:
     names: dict[str, list[str]] = {}
     for value, part in memory.slices.items():
         names.setdefault(part.buffer, []).append(value)
-    for (prim, space), buffer in memory.workspaces.items():
-        names.setdefault(buffer, []).append(f"{prim}.{space}")
+    for (prim, space), part in memory.workspaces.items():
+        names.setdefault(part.buffer, []).append(f"{prim}.{space}")
     return buffers_report(memory.problem, memory.plan, names, program.steps.times)
 
 

@@ -22,7 +22,7 @@ from codegen.kernels.primfunc import PrimFunc
 from codegen.passes import Reduction
 from codegen.passes.sliding import Sliding
 from codegen.plan.place.access import access_cost, pool_access_cost
-from codegen.problem.problem import Buffer, BufferKind, pool_alignment
+from codegen.problem.problem import BufferKind, pool_alignment
 from codegen.program.constants import ConstantPool
 from codegen.program.image import CaseResult, ElfSizes, RunResult, StepTrace
 from codegen.program.program import Program, core_of, second_core_steps
@@ -287,10 +287,9 @@ def _elf(sizes: ElfSizes) -> dict[str, object]:
 
 def _workspace_bytes(program: Program) -> Counter[str]:
     """Bytes of workspace of each PrimFunc, by name."""
-    buffers: dict[str, Buffer] = {buffer.id: buffer for buffer in program.memory.problem.buffers}
     workspaces: Counter[str] = Counter()
-    for (name, _), id_ in program.memory.workspaces.items():
-        workspaces[name] += buffers[id_].size_bytes
+    for (name, _), part in program.memory.workspaces.items():
+        workspaces[name] += part.size_bytes
     return workspaces
 
 

@@ -94,14 +94,14 @@ class Places:
 
     def workspace(self, prim: str, name: str) -> PoolBytes:
         """Bytes of a workspace."""
-        id_ = self.program.memory.workspaces[prim, name]
-        place = self.placement(id_)
+        part = self.program.memory.workspaces[prim, name]
+        place = self.placement(part.buffer)
         ranges = self.program.ranges
         return PoolBytes(
             pool=place.pool,
-            offset=place.offset,
-            size_bytes=self.buffers[id_].size_bytes,
-            buffer=id_,
+            offset=place.offset + part.offset_bytes,
+            size_bytes=part.size_bytes,
+            buffer=part.buffer,
             at=None if ranges is None else ranges.workspaces.get((prim, name)),
         )
 

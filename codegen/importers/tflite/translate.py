@@ -14,6 +14,7 @@ from codegen.importers.tflite.decoded import decoded
 from codegen.importers.tflite.file.reader import FileModel, read
 from codegen.importers.tflite.looping import LoopTranslation
 from codegen.importers.tflite.opening import opened
+from codegen.importers.tflite.operators.custom.arena_values import with_arena_values
 from codegen.ir import Constant, DType, Function, Module
 from codegen.ir.ops import UserKernel
 from codegen.passes.stored_halves import STORED_AS
@@ -38,7 +39,7 @@ def import_tflite(
     def subgraph(number: int) -> FileModel:
         return decoded(read(data, file_name, number), limits).model
 
-    flat = decoded(opened(data, file_name, kernels), limits)
+    flat = decoded(with_arena_values(opened(data, file_name, kernels)), limits)
     graph = flat if extents or flat.refusals else inlined(flat.model, subgraph, FEW_VISITS)
     try:
         function, constants = _translated(graph, kernels, subgraph, extents, limits, FEW_VISITS)

@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
+from codegen.ethos_u import payload
 from codegen.ethos_u.payload import ALIGNMENT
-from codegen.ir import Let, Var
+from codegen.ethos_u.register_commands import FAST_SCRATCH, SCRATCH, written_bytes
+from codegen.ir import ConstRef, Let, Var
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.npu_layers import CONSTANTS, FIXED, STREAM, NpuAttrs, NpuValueAttrs
 from codegen.kernels.base.c_kernel import ConstantData, Parts, PortableKernel, arg_type
@@ -77,8 +79,14 @@ class NpuCall(PortableKernel):
         demands = [MemoryDemand(scopes=(NPU,))]
         if attrs.fast_bytes:
             demands.append(MemoryDemand(scopes=(NPU,), workspace=_FAST))
+        stream = let.call.args[STREAM]
+        assert isinstance(stream, ConstRef)
+        commands = payload.split(constants[stream.id].tobytes()).stream
+        regions = {SCRATCH} if attrs.fast_bytes else {SCRATCH, FAST_SCRATCH}
+        tail = (attrs.scratch_bytes - attrs.tail_bytes, attrs.scratch_bytes)
         return replace(
             super().bind(let, constants, name),
+            changed=(*written_bytes(commands, regions), *((tail,) if attrs.tail_bytes else ())),
             result_alignment=ALIGNMENT,
             memory=tuple(demands),
             inlets=tuple(

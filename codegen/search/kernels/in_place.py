@@ -11,7 +11,8 @@ from typing import Generic, Protocol, TypeVar
 from codegen.ir import Function, Var
 from codegen.kernels.contract import Sharing
 from codegen.kernels.primfunc import PrimFunc
-from codegen.lifetimes.ties import Replaceable, broken, may_replace, misfits, ties
+from codegen.lifetimes.tie_faults import broken
+from codegen.lifetimes.ties import Replaceable, may_replace, misfits, ties
 from codegen.plan.clock import Clock
 from codegen.problem.problem import MemoryPlan
 from codegen.problem.shortage import DoesNotFit

@@ -137,7 +137,8 @@ def _placed(
     return PlacedIteration(
         values=_with_views(places, prims),
         workspaces={
-            key: InnerPlace(base=_OWN, offset_bytes=offsets[id_]) for key, id_ in live.workspaces.items()
+            key: InnerPlace(base=_OWN, offset_bytes=offsets[part.buffer] + part.offset_bytes)
+            for key, part in live.workspaces.items()
         },
         size_bytes=front_bytes + peak_bytes(problem, plan, _POOL.name),
         alignment=alignment,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from codegen.ir import Function
 from codegen.kernels.base.views import joinable, joined, slice_view
 from codegen.kernels.primfunc import PrimFunc
-from codegen.lifetimes.ties import broken
+from codegen.lifetimes.tie_faults import broken
 from codegen.problem.shortage import DoesNotFit
 from codegen.program.interface import Edge
 from codegen.program.program import core_of

@@ -1,6 +1,5 @@
 """Attempts: a choice of blocks carried through to a memory plan, with kernels that replace their argument."""
 
-import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,9 +8,11 @@ from typing import Literal
 from codegen.ir import Board, Function
 from codegen.kernels.primfunc import PrimFunc
 from codegen.lifetimes.liveness import Liveness, liveness
+from codegen.lifetimes.tie_faults import Colliding
 from codegen.plan.place.access import access_cost, least_access_cost
 from codegen.plan.place.bounds import covered_bytes, lower_bound
 from codegen.plan.place.planners import Planner
+from codegen.problem import problem as problems
 from codegen.problem.problem import BufferKind, MemoryPlan, Pool, Problem, has_room, limited, peak_bytes
 from codegen.problem.shortage import DoesNotFit
 from codegen.program.interface import Edge
@@ -25,6 +26,7 @@ from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.costs import FLASH_WORTH, RAM_WORTH, cheapest
 from codegen.search.kernels.in_place import permitted, replacing
 from codegen.search.kernels.selection import used_code_bytes
+from codegen.search.memory.lowest_plan import lowest_plan
 from codegen.search.steps.recompute import Need, Variant, variants
 from codegen.search.steps.schedule import Lifetimes, Scheduled
 
@@ -177,7 +179,7 @@ class Planning:
             below = None if most_bytes is None else most_bytes + 1
             return self.tiler().needs(recompute=True, below_bytes=below)
         function, prims = self.variant.function, self.variant.prim_funcs
-        live = self._live(function, self._restricted(function, prims))
+        live, *_ = self._lives(function, self._restricted(function, prims))
         starts = [start for start, _ in live.times]
         needs: list[Need] = []
         for at in covered_bytes(live.problem(self.pools)):
@@ -328,18 +330,19 @@ class Planning:
         DoesNotFit, the peak named by its step."""
         share = _FINAL_SHARE if all_effort else _WEIGHED_SHARE
         prims = self._restricted(function, prims)
-        live = self._live(function, prims)
+        try:
+            lives = self._lives(function, prims)
+        except Colliding:  # a part of the ties that hold together may not hold
+            raise DoesNotFit(()) from None
         limits = self.choices.limits
         limits = replace(limits, effort=limits.effort // share, deadline_seconds=self.choices.clock.left())
-        problem = live.problem(self.pools, limits)
-        started = time.monotonic()
         try:
-            plan = self.planner(problem)
-        except DoesNotFit as error:
-            raise error.with_steps(live.times, [prim.let.where for prim in prims]) from None
+            names = [prim.let.where for prim in prims]
+            live, problem, plan = lowest_plan(
+                lives, lambda live: live.problem(self.pools, limits), self.planner, names
+            )
         finally:
             self.choices.plans.add()
-        plan = replace(plan, seconds=time.monotonic() - started)
         return Attempt(
             ordered=self.ordered,
             function=function,
@@ -350,9 +353,12 @@ class Planning:
         )
 
     def bound_bytes(self, function: Function, prims: Sequence[PrimFunc]) -> int:
-        """Lower bound of the bytes that these steps need of all pools together."""
-        live = self._live(function, self._restricted(function, prims))
-        return lower_bound(live.problem(self.pools)).bytes
+        """Lower bound of the bytes that these steps need of all pools; no limit where ties collide."""
+        try:
+            lives = self._lives(function, self._restricted(function, prims))
+        except Colliding:
+            return problems.NO_LIMIT_BYTES
+        return min(lower_bound(live.problem(self.pools)).bytes for live in lives)
 
     def _restricted(self, function: Function, prims: Sequence[PrimFunc]) -> tuple[PrimFunc, ...]:
         """`prims` with the sharing that the user permits."""
@@ -371,14 +377,20 @@ class Planning:
             return names
         return names[-1:] if buffer in choices.lasting.names else names[:-1]
 
-    def _live(self, function: Function, prims: Sequence[PrimFunc]) -> Liveness:
-        return liveness(
-            prims,
-            function,
-            edge=self.edge,
-            pool_candidates=self._pool_candidates,
-            minimum_alignment=self.board.buffer_alignment_bytes,
-        )
+    def _lives(self, function: Function, prims: Sequence[PrimFunc]) -> list[Liveness]:
+        """Buffers to be placed; by an NPU's scratch, with fewer and with more of its hollows filled."""
+        has_scratch = any(prim.inlets for prim in prims)
+        return [
+            liveness(
+                prims,
+                function,
+                edge=self.edge,
+                pool_candidates=self._pool_candidates,
+                minimum_alignment=self.board.buffer_alignment_bytes,
+                fills_edges=fills_edges,
+            )
+            for fills_edges in ((False, True) if has_scratch else (False,))
+        ]
 
 
 def _flash_and_ram(attempt: Attempt) -> int:

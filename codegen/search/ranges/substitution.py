@@ -144,9 +144,9 @@ class Formulas:
         return program.memory.plan.placements[part.buffer].offset + part.offset_bytes
 
     def _workspaces(self, offsets: Mapping[str, Formula]) -> Iterator[tuple[tuple[str, str], Formula]]:
-        for key, id_ in self._program.memory.workspaces.items():
-            if constant_of(offsets[id_]) is None:
-                yield key, offsets[id_]
+        for key, part in self._program.memory.workspaces.items():
+            if constant_of(offsets[part.buffer]) is None:
+                yield key, offsets[part.buffer]
 
     def _peaks(self, pool: str) -> Iterator[Peak]:
         for member, program in zip(self._members, self._programs, strict=True):

@@ -14,7 +14,7 @@ from codegen.ir import DType, Module
 from codegen.ir.ops import OPS, ConcatAttrs, DepthwiseConvAttrs, Padding2D, StridedSliceAttrs
 from codegen.kernels.primfunc import PrimFunc
 from codegen.lifetimes.replay import replay_program
-from codegen.lifetimes.ties import broken
+from codegen.lifetimes.tie_faults import broken
 from codegen.problem.problem import Limits
 from codegen.problem.shortage import DoesNotFit
 from codegen.program.interface import Edge, IoMode

@@ -16,15 +16,14 @@ from codegen.ethos_u.register_commands import (
     extents,
     last_element,
     leaves_in_front,
-    left_by_others,
     macs,
+    unwritten_reads,
 )
 from codegen.importers.reporting import Refused
 from codegen.importers.tflite.operators.site import InnerStep, Site, Translated
 from codegen.ir import DType, TensorType
 from codegen.ir.ops.npu_layers import NpuAttrs, NpuValueAttrs
 
-_SPLIT = "build without --npu, or change the network so that layers on the core stand in front or behind"
 AGAIN = "compile the file from before Vela again"
 
 
@@ -90,18 +89,13 @@ def npu_layers(site: Site) -> tuple[Translated, ...]:
 
 
 def _need_whole(stream: NDArray[np.uint32], held: ByteRanges, results: ByteRanges) -> None:
-    """Refuse a stream that reads what another one of the file left in the scratch, and is not its argument.
-
-    Vela plans one arena for all streams. Nothing but that arena says that such a value is there.
-    """
+    """Refuse a stream that reads what nobody wrote; what other streams wrote is an argument by now."""
     for region, there, left in ((SCRATCH, held, results), (FAST_SCRATCH, (), ())):
-        missing = left_by_others(stream, region, there, left)
-        if missing is not None:
-            text = (
-                f"its stream reads bytes {missing[0]} to {missing[1]} of its scratch, which it did not write"
-            )
-            text += " and no argument holds: another stream of the file left them there"
-            raise Refused("E301", text, _SPLIT)
+        missing = unwritten_reads(stream, region, there, left)
+        if missing:
+            start, stop = missing[0]
+            text = f"its stream reads bytes {start} to {stop} of its scratch, which it did not write"
+            raise Refused("E316", f"{text}, and neither did anybody before it", AGAIN)
 
 
 def _planned(size_bytes: int) -> int:
