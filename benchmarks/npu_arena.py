@@ -11,6 +11,7 @@ import argparse
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -30,16 +31,14 @@ from tests.opgen.standing import answered, asked  # noqa: E402
 def planned(path: Path, options: Options) -> tuple[str, float, bool]:
     """Words of a row, plan / Vela, and whether layers are on both sides."""
     program = plan_model(path, boards.load_board(options.board), options, emulated=True).program
-    report = npu_report(program)
+    report: Any = npu_report(program)
     if report is None:
         return "no layer for the NPU", 0.0, False
-    steps, core = report["steps"], report["on_the_core"]
-    plan, arena = report["plan_bytes"], report["vela_arena_bytes"]
-    assert isinstance(steps, list) and isinstance(core, list)
-    assert isinstance(plan, int) and isinstance(arena, int)
-    copied = sum(step["copied_in"] for step in steps)
-    words = f"{len(steps):7} {len(core):4} {copied:6} {plan:8,} {arena:8,} {plan / arena:5.2f}"
-    return words, plan / arena, bool(core)
+    core, plan, arena = len(report["on_the_core"]), report["plan_bytes"], report["vela_arena_bytes"]
+    copied = sum(step["copied_in"] for step in report["steps"])
+    ratio = plan / arena
+    words = f"{len(report['steps']):7} {core:4} {copied:6} {plan:8,} {arena:8,} {ratio:5.2f}"
+    return words, ratio, core > 0
 
 
 def compared(path: Path, drawn: Drawn, options: Options) -> str:

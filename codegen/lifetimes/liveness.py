@@ -183,8 +183,9 @@ class _AnchoredValues:
         """Roots in which a step works at fixed places."""
         read = {arg.name for prim in prim_funcs for arg in prim.let.call.args if isinstance(arg, Var)}
         read |= _kept(function, edge) | edge.shifted
-        self._params = {param.name: param.name in read for param in function.params}
-        """Inputs, and whether anybody reads them."""
+        params = function.params if self.scratches else ()
+        self._params = {param.name: param.name in read for param in params}
+        """Inputs beside a scratch, and whether anybody reads them."""
         self.pools = confined(tied, prim_funcs)
         needed = demands(tied, prim_funcs)
         self.demands = {root: max(needed[name] for name in names) for root, names in self.members.items()}

@@ -19,6 +19,7 @@ from codegen.program.interface import IoMode
 from codegen.report_file import Report
 from tests.checkout import ROOT
 from tests.ethos_u.files import NpuLayers, VelaFileBuilder, doubled_rows
+from tests.tools.npu.handed import handed_on
 
 SHAPE = (8, 8, 16)
 HALF = (4, 4, 16)
@@ -237,20 +238,9 @@ def test_bytes_that_nobody_wrote_are_refused(tmp_path: Path) -> None:
 def test_a_value_that_only_the_arena_hands_over_is_an_argument(tmp_path: Path) -> None:
     """Vela left a value of one stream in the arena for the next one, which does not list it: such files were
     refused. The layers on the core lie around that value."""
-    model = VelaFileBuilder()
-    x, a = model.value("x", (1, *SHAPE)), model.value("a", (1, *HALF))
-    b, y = model.value("b", (1, *HALF)), model.value("y", (1, 2, 2, 16))
-    left_at = SCRATCH
-    stream = np.concatenate([doubled_rows(SHAPE, 0, left_at)[:-1], doubled_rows(SHAPE, 0, BYTES)])
-    size = SCRATCH + HALF_BYTES
-    model.npu(NpuLayers(stream=stream, inputs={x: 0}, outputs={a: BYTES}, scratch_bytes=size))
-    model.op("NEG", [a], [b])
-    words = doubled_rows(HALF, left_at, BYTES)
-    model.npu(NpuLayers(stream=words, inputs={}, outputs={y: BYTES}, scratch_bytes=size))
     half = _maxima(_image())
-    data = model.build([x], [b, y])
-    report = _run(data, tmp_path, "host", [_negated(half), _maxima(half)])
-    assert _peak(report) == size
+    report = _run(handed_on(), tmp_path, "host", [_negated(half), _maxima(half)])
+    assert _peak(report) == SCRATCH + HALF_BYTES
     assert report.npu is not None
     assert [(step["born_in_scratch"], step["copied_in"]) for step in report.npu["steps"]] == [(1, 0), (1, 0)]
 
