@@ -96,6 +96,9 @@ void cg_tile1_s4_dsp(const cg_tile_dsp *tile, int8_t *output);
 void cg_tile4_even_s8_dsp(const cg_tile_dsp *tile, int8_t *output, int32_t step, int32_t last_step);
 void cg_tile2_even_s8_dsp(const cg_tile_dsp *tile, int8_t *output, int32_t step);
 void cg_tile1_even_s8_dsp(const cg_tile_dsp *tile, int8_t *output);
+void cg_tile4_even_s4_dsp(const cg_tile_dsp *tile, int8_t *output, int32_t step, int32_t last_step);
+void cg_tile2_even_s4_dsp(const cg_tile_dsp *tile, int8_t *output, int32_t step);
+void cg_tile1_even_s4_dsp(const cg_tile_dsp *tile, int8_t *output);
 void cg_tile1_narrow_even_s8_dsp(const cg_tile_dsp *tile, int8_t *output);
 
 /*

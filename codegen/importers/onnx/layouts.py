@@ -90,6 +90,8 @@ class Stored:
     zero: np.ndarray
     """Zero point of the integers as `value` holds them, one number or one a channel."""
     axis: int
+    is_int4: bool = False
+    """The file's integers have four bits."""
 
     def along(self, numbers: np.ndarray) -> np.ndarray:
         """Scales or zero points with the axes of the value."""
@@ -183,11 +185,13 @@ class StepList:
         used = {arg.id for let in self.body for arg in let.call.args if isinstance(arg, ConstRef)}
         return {name: constant for name, constant in self._constants.items() if name in used}
 
-    def constant(self, data: np.ndarray, quantization: Quantization | None = None) -> ConstRef:
-        """A use of `data`; equal data of one meaning are one constant. Raises Refused for a type that no
-        kernel reads."""
+    def constant(
+        self, data: np.ndarray, quantization: Quantization | None = None, *, is_int4: bool = False
+    ) -> ConstRef:
+        """A use of `data`; equal data of one meaning are one constant. `is_int4`: bytes that are int4
+        numbers. Raises Refused for a type that no kernel reads."""
         try:
-            dtype = DType(str(data.dtype))
+            dtype = DType.INT4 if is_int4 else DType(str(data.dtype))
         except ValueError:
             text = f"a constant is {data.dtype}, supported are {_FLOAT_OR_INT}"
             raise Refused("E301", text, "export the model with float32 or int8 weights") from None

@@ -99,13 +99,25 @@ EVEN_PIXEL_SOURCES = (
     "kernels/dsp/tile1_even_s8_dsp.S",
 )
 """Sources for tiles of one pixel, rounded as ONNX does."""
-_EVEN_SOURCES = (
-    *EVEN_PIXEL_SOURCES,
-    "kernels/dsp/tile2_even_s8_dsp.S",
-    "kernels/dsp/gather4_s8_dsp.S",
-    "kernels/dsp/tile4_even_s8_dsp.S",
-    "kernels/dsp/qlinear_conv2d_s8_dsp.c",
-)
+EVEN_INT4_PIXEL_SOURCES = (*EVEN_PIXEL_SOURCES[:2], "kernels/dsp/tile1_even_s4_dsp.S")
+"""Sources for tiles of one pixel and int4 weights, rounded as ONNX does."""
+
+
+def _even_sources(pixel: tuple[str, ...], suffix: str) -> tuple[str, ...]:
+    return (
+        *pixel,
+        f"kernels/dsp/tile2_even_{suffix}_dsp.S",
+        "kernels/dsp/gather4_s8_dsp.S",
+        f"kernels/dsp/tile4_even_{suffix}_dsp.S",
+        f"kernels/dsp/qlinear_conv2d_{suffix}_dsp.c",
+    )
+
+
+_EVEN_SOURCES: Mapping[str, tuple[str, ...]] = {
+    "plain": _even_sources(EVEN_PIXEL_SOURCES, "s8"),
+    "int4": _even_sources(EVEN_INT4_PIXEL_SOURCES, "s4"),
+}
+"""By the kind of weights."""
 REACH_BYTES = 32767
 """Windows read by bytes go by a table of 16-bit offsets."""
 
@@ -127,7 +139,8 @@ class DspTiled(TiledConv):
         by_kind = {"plain": _TILE_SOURCES[most], "joined": JOINED_TILE_SOURCES[most], "int4": _INT4_SOURCES}
         self.sources = (*by_kind[weights.kind], f"kernels/dsp/conv2d_{weights.suffix}_dsp.c")
         if rounds_even:
-            self.symbol, self.sources = "cg_qlinear_conv2d_s8_dsp", _EVEN_SOURCES
+            self.symbol = f"cg_qlinear_conv2d_{weights.suffix}_dsp"
+            self.sources = _EVEN_SOURCES[weights.kind]
 
     def layer_reason(self, let: Let) -> str | None:
         """Other weights, or a window that is too large to be read by bytes."""
@@ -282,6 +295,7 @@ for most in (4, 2, 1):
     register(DspTiled(CONV_2D_S8, most, JOINED_STREAM))
     register(DspTiled(DEPTHWISE_S8, most, INT8_STREAM))
 register(DspTiled(CONV_2D_S8, 4, INT4_STREAM))
+register(DspTiled(ONNX_CONV_2D_S8, 4, INT4_STREAM))
 register(DspTiledU8(CONV_2D_U8))
 register(DspTiledU8(FULLY_CONNECTED_U8))
 

@@ -12,6 +12,7 @@ from codegen.kernels.base.weighted import OneRowKernel, rows_params
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantArg, Split, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Workspace
 from codegen.kernels.dsp.convolution import (
+    EVEN_INT4_PIXEL_SOURCES,
     EVEN_PIXEL_SOURCES,
     HEADER,
     INT4_PIXEL_SOURCES,
@@ -42,7 +43,8 @@ _NARROW, _SINGLE = "narrow_", "single_"
 _SPACE = "inputs"
 _FIRST = (PARAMS, ConstantArg(role="stream"))
 _PIXEL = {"plain": PIXEL_SOURCES, "joined": JOINED_PIXEL_SOURCES, "int4": INT4_PIXEL_SOURCES}
-"""Sources by the kind of weights."""
+_EVEN_PIXEL = {"plain": EVEN_PIXEL_SOURCES, "int4": EVEN_INT4_PIXEL_SOURCES}
+"""Sources by the kind of weights, rounded as TFLite or as ONNX does."""
 _PAIR = 2
 """Outputs that lie side by side in the stream."""
 
@@ -65,7 +67,7 @@ class DspFullyConnected(OneRowKernel):
         even = "even_" if rounds_even else ""
         tile = f"kernels/dsp/tile1_{form}{even}{weights.suffix}_dsp.S"
         narrow = (f"kernels/dsp/requantize_{even}s8_dsp.c", tile)
-        pixel = EVEN_PIXEL_SOURCES if rounds_even else _PIXEL[weights.kind]
+        pixel = (_EVEN_PIXEL if rounds_even else _PIXEL)[weights.kind]
         self.sources = (*(narrow if form else pixel), f"kernels/dsp/{self.name}.c")
 
     def other_reason(self, let: Let) -> str | None:
@@ -147,5 +149,7 @@ for weights in (INT8_STREAM, JOINED_STREAM):
 register(DspFullyConnected(INT8_STREAM, _SINGLE))
 register(DspTiled(FULLY_CONNECTED_S8, 4, INT4_STREAM))
 register(DspFullyConnected(INT4_STREAM))
+register(DspTiled(ONNX_FULLY_CONNECTED_S8, 4, INT4_STREAM))
+register(DspFullyConnected(INT4_STREAM, portable=ONNX_FULLY_CONNECTED_S8))
 register(DspFullyConnected(INT8_STREAM, portable=ONNX_FULLY_CONNECTED_S8))
 register(DspFullyConnected(INT8_STREAM, _NARROW, ONNX_FULLY_CONNECTED_S8))

@@ -183,6 +183,7 @@ def _even(channels: Channels) -> Channels:
         shifts=np.append(channels.shifts, np.int32(0)),
         is_clamped=channels.is_clamped,
         ends_at_zero=channels.ends_at_zero,
+        rounds_even=channels.rounds_even,
     )
 
 

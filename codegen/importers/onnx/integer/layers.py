@@ -128,7 +128,7 @@ def conv(
     scales = _factors(image, weights, target, data.shape[0])
     args: list[Arg | None] = [
         steps.stored(value, CHANNELS_LAST),
-        steps.constant(layer.weights),
+        steps.constant(layer.weights, is_int4=weights.is_int4 and layer.op == "CONV_2D"),
         None if biases is None else steps.constant(biases),
     ]
     attrs = replace(layer.attrs, activation=activation, rounding=OnnxRounding(scales=scales))
@@ -166,7 +166,8 @@ def gemm(
         keep_num_dims=True, activation=activation, rounding=OnnxRounding(scales=scales)
     )
     note_sixteen_bits(steps, target)
-    args = [steps.dense(value), steps.constant(rows), None if biases is None else steps.constant(biases)]
+    matrix = steps.constant(rows, is_int4=weights.is_int4)
+    args = [steps.dense(value), matrix, None if biases is None else steps.constant(biases)]
     return steps.step("FULLY_CONNECTED", args, attrs, stored=StoredAs(quantization=target.quantization))
 
 

@@ -109,7 +109,13 @@ def stored(site: Site, value: Value, scale: np.ndarray, zero_position: int, axis
             if not np.issubdtype(numbers, np.integer) and str(numbers) not in ("int4", "uint4"):
                 raise Refused("E301", f"integers of type {numbers} are not supported")
         number = zero.astype(np.int64)
-        return Stored(value=Known(data=value.data.astype(np.int64)), scale=scale, zero=number, axis=axis)
+        return Stored(
+            value=Known(data=value.data.astype(np.int64)),
+            scale=scale,
+            zero=number,
+            axis=axis,
+            is_int4=str(value.data.dtype) == "int4" and not number.any(),
+        )
     if scale.ndim or zero.ndim:
         raise Refused("E301", "a computed value that is quantised per channel is not supported")
     dtype, less = HELD.get(str(zero.dtype), (None, 0))

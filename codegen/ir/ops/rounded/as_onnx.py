@@ -17,7 +17,7 @@ from codegen.ir.ops.base.rounding import OnnxRounding, rounding_of
 from codegen.ir.ops.base.weighted import WeightedOp, WeightedRule, integer_sums
 from codegen.ir.types import DType, TensorType
 
-_WEIGHTS = {DType.INT8: (DType.INT8,), DType.INT16: (DType.INT8, DType.INT16)}
+_WEIGHTS = {DType.INT8: (DType.INT8, DType.INT4), DType.INT16: (DType.INT8, DType.INT16)}
 """Element types of weights, by that of image and result."""
 
 
@@ -30,7 +30,7 @@ def layer_scales(attrs: Attrs) -> tuple[float, ...]:
 
 
 class AsOnnx(WeightedRule):
-    """An image of int8 or int16 (whose sums have 64 bits), weights without a zero point, a bias of int32."""
+    """An image of int8 or int16 (whose sums have 64 bits), weights of int4 to int16 without a zero point, a bias of int32."""
 
     def check(self, op: WeightedOp, attrs: Attrs, args: Types, result: TensorType) -> None:
         """Types, and a scale for each channel."""
