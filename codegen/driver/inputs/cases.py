@@ -60,7 +60,7 @@ class ArraySource:
 
         Those of `optional` indexes may be left out (None).
 
-        Raises CodegenError E220..E223 listing everything that is missing or does not fit.
+        Raises CodegenError E220..E222 listing everything that is missing or does not fit.
         """
         messages = Messages()
         arrays = self.load()
@@ -290,7 +290,7 @@ def state_inputs(program: Program) -> tuple[int, ...]:
 
 def array_inputs(program: Program, source: ArraySource) -> tuple[np.ndarray, ...]:
     """Inputs of one inference. Variables of the model's file may be left out: they are as at the beginning.
-    Raises CodegenError E220 to E223, as `array_outputs` does."""
+    Raises CodegenError E220 to E222, as `array_outputs` does."""
     optional = {
         index
         for index, state in zip(state_inputs(program), program.signature.states, strict=True)

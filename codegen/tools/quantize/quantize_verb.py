@@ -6,11 +6,12 @@ from typing import get_args
 import click
 import msgspec
 
-from codegen.api import ExitCode, counted, progress, table, to_json
+from codegen.api import CodegenError, ExitCode, Message, counted, printable, progress, table, to_json
 from codegen.tools.quantize import TOOL
 from codegen.tools.quantize.evaluation import Evaluation
 from codegen.tools.quantize.quantizer import Method, Quantized, Scheme
 from codegen.tools.quantize.quantizer import quantize as quantize_model
+from codegen.tools.quantize.weight_bits import BitChoice
 
 FEW_SAMPLES = 32
 """Fewer show too little of what a network sees."""
@@ -48,6 +49,18 @@ _LAYERS = 12
     help="Scales of weights: one a channel, or one a tensor.",
 )
 @click.option(
+    "--bits",
+    type=click.Choice(["8", "auto"]),
+    default="8",
+    show_default=True,
+    help="Bits of weights: 8, or 4 or 8 a layer, by measured loss, as --budget needs.",
+)
+@click.option(
+    "--budget",
+    metavar="flash=BYTES",
+    help="With --bits auto: bytes that weights and biases may take.",
+)
+@click.option(
     "--evaluate",
     type=click.Path(path_type=Path),
     metavar="FILE.npz",
@@ -61,18 +74,21 @@ def quantize(
     output: Path | None,
     method: Method,
     per_channel: bool,
+    bits: str,
+    budget: str | None,
     evaluate: Path | None,
     as_json: bool,
     quiet: bool,
 ) -> int:
     """`codegen quantize`."""
     target = output or model.with_name(f"{model.stem}_int8.onnx")
+    budget_bytes = _budget(bits, budget)
     with progress(quiet or as_json) as stage:
         quantized = quantize_model(
             model,
             calibration,
             target,
-            scheme=Scheme(method=method, per_channel=per_channel),
+            scheme=Scheme(method=method, per_channel=per_channel, budget_bytes=budget_bytes),
             evaluation=evaluate,
             progress=stage,
         )
@@ -82,6 +98,38 @@ def quantize(
     elif not quiet:
         _show(quantized, method)
     return ExitCode.OK
+
+
+def _budget(bits: str, budget: str | None) -> int | None:
+    """Bytes of `--budget`; raises CodegenError E223 for other words, and for one option without the other."""
+    help_ = "write --bits auto --budget flash=BYTES, as flash=200000"
+    if (bits == "auto") != (budget is not None):
+        text = "--bits auto has no --budget" if budget is None else "--budget is for --bits auto"
+        raise CodegenError(Message(code="E223", where="--bits", text=text, help=help_))
+    if budget is None:
+        return None
+    pool, _, number = budget.partition("=")
+    if pool != "flash" or not number.isdecimal():
+        text = f'"{printable(budget)}" is no number of bytes of flash'
+        raise CodegenError(Message(code="E223", where="--budget", text=text, help=help_))
+    return int(number)
+
+
+def _show_bits(choice: BitChoice) -> None:
+    """Loss against bytes, down to all layers in 4 bits."""
+    marks = ["*" if index == choice.chosen else "" for index in range(len(choice.points))]
+    rows = [
+        [mark, point.layer or "none", f"{point.weight_bytes:,}", f"{100 * point.loss:.2f}"]
+        for mark, point in zip(marks, choice.points, strict=True)
+    ]
+    click.echo("")
+    table("weights in 4 bits, layer by layer", ["", "and this layer", "bytes", "loss %"], rows)
+    click.echo("")
+    click.echo(
+        f"bits      4 in {counted(choice.chosen, 'layer')} of {len(choice.points) - 1}: "
+        f"{choice.points[choice.chosen].weight_bytes:,} bytes of weights and biases, "
+        f"{choice.budget_bytes:,} permitted"
+    )
 
 
 def _show(quantized: Quantized, method: str) -> None:
@@ -97,6 +145,8 @@ def _show(quantized: Quantized, method: str) -> None:
             f"note      {share:.1%} of the evaluated samples have numbers in {name} that calibration has not "
             "seen: they are cut off"
         )
+    if quantized.bits is not None:
+        _show_bits(quantized.bits)
     if quantized.evaluation is not None:
         _show_loss(quantized.evaluation)
     _show_float(quantized)

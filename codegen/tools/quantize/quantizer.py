@@ -32,6 +32,7 @@ from codegen.tools.quantize.float_cost import NO_COST, FloatCost, float_cost
 from codegen.tools.quantize.float_model import float_model
 from codegen.tools.quantize.samples import Samples, read_samples
 from codegen.tools.quantize.spatial_means import MORE_TYPES, rewrite_means
+from codegen.tools.quantize.weight_bits import BitChoice, choose_bits
 
 Method = Literal["minmax", "entropy", "percentile"]
 """How the range of a value is chosen from what calibration saw of it."""
@@ -57,6 +58,8 @@ class Quantized:
     """Cost of these layers."""
     outside: tuple[tuple[str, float], ...] = ()
     """Inputs with numbers that calibration has not seen: the share of samples of the evaluation."""
+    bits: BitChoice | None = None
+    """Layers with int4 weights, where a budget was stated."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,6 +70,8 @@ class Scheme:
     """How the range of a value is chosen from what calibration saw of it."""
     per_channel: bool = True
     """Scales of weights: one a channel, or one a tensor."""
+    budget_bytes: int | None = None
+    """Bytes that weights and biases may take: some layers then have int4 weights. None: all have int8."""
 
 
 PLAIN_SCHEME = Scheme()
@@ -84,7 +89,8 @@ def quantize(
     """Quantise the float model; write `output` only if our importer reads it.
 
     Raises CodegenError E204, E206, E218 for files, E220 to E222 for samples, E296 to E299 for a model that is
-    not quantised, E313 without onnxruntime, E3xx as the importer does, for the float model and the result.
+    not quantised, E313 without onnxruntime, E408 for a budget that cannot be met, E3xx as the importer does,
+    for the float model and the result.
     """
     name = printable(model.name)
     arrays = [path for path in (calibration, evaluation) if path is not None]
@@ -111,6 +117,12 @@ def quantize(
             raise CodegenError(Message(code="E299", where=name, text=text, help=help_)) from error
         progress("import")
         imported = load_model(made)
+        bits = None
+        if scheme.budget_bytes is not None:
+            packages = onnx_package(name), onnxruntime
+            size = sum(constant.type.size_bytes for constant in imported.constants.values())
+            bits = choose_bits(packages, (prepared, made), samples, scheme.budget_bytes, size, progress)
+            imported = load_model(made)
         loss = None
         if evaluated is not None:
             onnx = onnx_package(name)
@@ -128,6 +140,7 @@ def quantize(
         in_float=tuple(imported.metadata.get("left_in_float", "").splitlines()),
         float_cost=float_cost(imported),
         outside=() if evaluated is None else _outside(samples, evaluated),
+        bits=bits,
     )
 
 

@@ -30,7 +30,8 @@ def layer_scales(attrs: Attrs) -> tuple[float, ...]:
 
 
 class AsOnnx(WeightedRule):
-    """An image of int8 or int16 (whose sums have 64 bits), weights of int4 to int16 without a zero point, a bias of int32."""
+    """An image of int8 or int16 (whose sums have 64 bits), weights without a zero point (int4
+    too), a bias of int32."""
 
     def check(self, op: WeightedOp, attrs: Attrs, args: Types, result: TensorType) -> None:
         """Types, and a scale for each channel."""
