@@ -93,8 +93,9 @@ def rounded(found: Layer, seed: int) -> Layer:
         scales = np.exp2(np.round(np.log2(scales))).astype(np.float32)
     assert isinstance(call.attrs, RoundedAttrs)
     attrs = replace(call.attrs, rounding=OnnxRounding(scales=tuple(scales.tolist())))
-    args = (call.args[0], replace(weights, type=replace(weights.type, dtype=DType.INT8)), *call.args[2:])
-    let = replace(found.let, call=replace(call, args=args))
+    if result.dtype is DType.INT16 or call.op.name == "DEPTHWISE_CONV_2D":  # int4 weights are for others
+        weights = replace(weights, type=replace(weights.type, dtype=DType.INT8))
+    let = replace(found.let, call=replace(call, args=(call.args[0], weights, *call.args[2:])))
     found = replace(found, let=let)
     if result.dtype is DType.INT16:
         found = _of_sixteen_bits(found, seed)
