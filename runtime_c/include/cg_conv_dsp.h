@@ -225,7 +225,7 @@ void cg_qlinear_fully_connected_widened_s8_dsp(const cg_fc_params *params, const
                                                void *workspace, int8_t *output);
 void cg_qlinear_fully_connected_narrow_s8_dsp(const cg_fc_params *params, const int32_t *stream,
                                               const int8_t *input, int8_t *output);
-/* The same by int4 weights, whose stream is that of cg_conv2d_s4_dsp. */
+/* Both by int4 weights, whose stream is that of cg_conv2d_s4_dsp. */
 void cg_qlinear_conv2d_s4_dsp(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
                               void *workspace, const int8_t *input, int8_t *output);
 void cg_qlinear_conv2d_s4_dsp_row(const cg_conv_params *params, const cg_conv_weights_dsp *weights,

@@ -55,7 +55,7 @@ class _Layer:
 
     node: str
     weights: np.ndarray
-    """Of the float model."""
+    """Weights of the float model."""
     axis: int | None
     """The channels', where each has a scale."""
     names: tuple[str, str, str]

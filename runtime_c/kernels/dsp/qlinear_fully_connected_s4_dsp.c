@@ -7,8 +7,8 @@
 
 #include "cg_conv_dsp_parts.h"
 
-void cg_qlinear_fully_connected_s4_dsp(const cg_fc_params *params, const int32_t *stream, void *workspace,
-                               const int8_t *input, int8_t *output)
+void cg_qlinear_fully_connected_s4_dsp(const cg_fc_params *params, const int32_t *stream,
+                                       void *workspace, const int8_t *input, int8_t *output)
 {
     int32_t *const pixels = (int32_t *)workspace;
     cg_tile_dsp tile = cg_fc_tile_dsp(params, stream, pixels);
