@@ -52,11 +52,13 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection(session: pytest.Session) -> None:
     """xdist's processes collect the same tests in the same order. Without bytecode of before, each compiled
-    every module: none found what the other was just writing. So every second one begins at the end."""
-    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-    if worker % 2 == 0 or session.config.args != session.config.getini("testpaths"):
+    every module: none found what the other was just writing. So the second one begins at the end, the third
+    in the middle."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % 3
+    if worker == 0 or session.config.args != session.config.getini("testpaths"):
         return
-    for path in sorted((ROOT / "tests").rglob("test_*.py"), reverse=True):
+    paths = sorted((ROOT / "tests").rglob("test_*.py"))
+    for path in reversed(paths) if worker == 1 else paths[len(paths) // 2 :]:
         with suppress(Exception, pytest.skip.Exception):  # whatever is wrong, collecting tells it
             importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
 

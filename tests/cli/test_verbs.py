@@ -47,7 +47,7 @@ def test_build_writes_a_folder(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.qemu
 def test_run_counts_the_instructions_of_every_step(capsys: pytest.CaptureFixture[str]) -> None:
     """run --json once left them null: only `validate` traced."""
-    assert call("run", "--board", "mps2-an386", "--json") == 0
+    assert call("run", str(example_model()), "--board", "mps2-an386", "--json") == 0
     document = json.loads(capsys.readouterr().out)
     counted = [step["instructions"] for step in document["steps"] if step["macs"]]
     assert counted and all(counted)

@@ -326,6 +326,7 @@ VWW = "mobilenet_v1"
     ],
 )
 @pytest.mark.sampled(1)
+@pytest.mark.thorough
 def test_smaller_kernels_compute_the_same(
     key: str, optimize: Optimize, flash: int, most: int, tmp_path: Path
 ) -> None:

@@ -160,6 +160,7 @@ def test_waits_for_the_flash_of_a_part(built: Built):
 def test_both_totals_are_shown_and_reported(tmp_path: Path):
     words = [
         "run",
+        str(example_model()),
         "--board",
         "mps2-an386",
         "--cycles",

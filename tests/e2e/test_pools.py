@@ -105,6 +105,7 @@ def test_bases_are_as_aligned_as_the_largest_alignment_in_the_pool(tmp_path: Pat
     assert (built.folder / "ds_cnn.c").read_text(encoding="utf-8").count("CG_ALIGNED(256)") == 2
 
 
+@pytest.mark.thorough
 def test_two_memories_that_are_too_small_together(tmp_path: Path) -> None:
     options = Options(
         board=BOARD, planner="optimal", pool_limits={"dtcm": 3_000, "sram": 3_000, "bram": 0, "ddr": 0}

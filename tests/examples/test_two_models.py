@@ -183,6 +183,7 @@ class TestOnTarget:
         assert [*lines, "end"] == readme_block("digits 0")
 
     @pytest.mark.parametrize("with_tasks", [False, pytest.param(True, marks=pytest.mark.thorough)])
+    @pytest.mark.thorough
     def test_cmake_builds_the_same_image(self, with_tasks: bool, request: pytest.FixtureRequest) -> None:
         image: Path = request.getfixturevalue("tasks" if with_tasks else "plain")
         settings = ["-DTASKS=ON"] if with_tasks else []
