@@ -19,6 +19,7 @@ from codegen.constants.knapsack import KnapsackItem, cheapest
 from codegen.constants.linking import missing_bytes, size_bytes
 from codegen.constants.merging import Piece, merge
 from codegen.constants.staging import with_staged
+from codegen.kernels.base.portable_work import estimated_work
 from codegen.kernels.call import CStruct, Split
 from codegen.kernels.primfunc import PrimFunc
 from codegen.problem.shortage import ConstantShortage, DoesNotLink, FlashShortage
@@ -218,6 +219,7 @@ def compressed(
         constants=constants,
         structs=tuple(_of_a_group(struct, prim.split, calls) for struct in prim.structs),
         instructions=None if prim.instructions is None else prim.instructions + more,
+        measured_instructions=estimated_work(prim) + more,
         cycles=None if prim.cycles is None else prim.cycles + more,
     )
 

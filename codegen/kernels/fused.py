@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from codegen.ir import ConstRef, Let, Var
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.inserted import FusedAttrs
+from codegen.kernels.base.portable_work import estimated_work
 from codegen.kernels.base.window import nhwc
 from codegen.kernels.block import Block, BlockStage, Lines
 from codegen.kernels.block_layers import layer_argument, layer_constant, layer_struct
@@ -262,6 +263,7 @@ def bind_fused(
         call_args=block.call_args,
         macs=macs(prims, planned),
         instructions=_predicted(prims, [prim.instructions for prim in prims], planned),
+        measured_instructions=work(prims, list(map(estimated_work, prims)), planned),
         cycles=_predicted(prims, [prim.cycles for prim in prims], planned),
         block=block,
     )

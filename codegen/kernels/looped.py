@@ -9,6 +9,7 @@ from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.inserted import LoopAttrs
 from codegen.ir.ops.user import operator_name
 from codegen.kernels.base.code_bytes import constant_reads
+from codegen.kernels.base.portable_work import estimated_work
 from codegen.kernels.call import (
     RESULT,
     ArrayArg,
@@ -106,6 +107,7 @@ def bind_loop(let: Let, prims: Sequence[PrimFunc], placed: PlacedIteration, next
             *(WorkspaceArg(name=space.name) for space in spaces),
         ),
         instructions=_sum([instructions for instructions, _ in work], attrs.trips),
+        measured_instructions=attrs.trips * sum(estimated_work(prim) for prim in prims if prim.is_call),
         cycles=_sum([cycles for _, cycles in work], attrs.trips),
         loop=body,
     )

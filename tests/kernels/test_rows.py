@@ -13,6 +13,7 @@ from numpy.random import default_rng
 from codegen.ir import DType, Var
 from codegen.ir.ops import ConcatAttrs, StridedSliceAttrs
 from codegen.kernels import fused
+from codegen.kernels.base.portable_work import estimated_work
 from codegen.kernels.base.views import joinable, joined, slice_view
 from codegen.kernels.block_layout import BlockLayout, macs, work
 from codegen.kernels.call import ArrayArg, NullArg, ValueArg
@@ -29,7 +30,6 @@ from codegen.kernels.rows import (
     simulate,
 )
 from codegen.search.blocks.line_floor import LineFloor
-from codegen.search.kernels.costs import assumed_instructions
 from tests.kernels.access import nearest
 from tests.kernels.calling import Library, bind
 from tests.kernels.layers import Layer, Operand, fill, layer
@@ -247,7 +247,7 @@ def test_lines_work_and_overlap_are_no_better_than_the_floor(seed: int) -> None:
             pytest.skip("a step leads nowhere: the search makes no such block")
         assert floor.bytes[index] <= sum(planned.line_bytes)
         assert floor.macs[index] <= macs(prims, planned)
-        costs = [assumed_instructions(prim) for prim in prims]
+        costs = [estimated_work(prim) for prim in prims]
         assert floor.instructions[index] <= work(prims, costs, planned)
         rules = {rule.argument: rule.below for rule in fused.sharing(prims, planned)}
         for number, var in enumerate(fused.outside(prims)):

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 
 from codegen.ir import Var
 from codegen.kernels import fused
+from codegen.kernels.base.portable_work import estimated_work
 from codegen.kernels.block_layout import macs, work
 from codegen.kernels.contract import Sharing
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.rows import WHOLE, Grid
 from codegen.search.blocks.line_floor import LineFloor
 from codegen.search.blocks.row_blocks import BlockRuns
-from codegen.search.kernels.costs import assumed_instructions
 from codegen.search.steps.schedule import Lifetimes
 
 _Step = tuple[str, ...]
@@ -63,7 +63,7 @@ class BlockCosts:
                 own_bytes=sum(planned.line_bytes) + (shared.size_bytes if shared else 0),
                 sharing=fused.sharing(inner, planned),
                 extra_macs=max(0, macs(inner, planned) - sum(prim.macs for prim in inner)),
-                instructions=work(inner, [assumed_instructions(prim) for prim in inner], planned),
+                instructions=work(inner, [estimated_work(prim) for prim in inner], planned),
             )
         return self._costs[key]
 

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.ir import Var
+from codegen.kernels.base.portable_work import estimated_work
 from codegen.kernels.base.window import nhwc
 from codegen.kernels.block_layout import pixels_of, stage_work
 from codegen.kernels.fused import MOST_ROWS, delivery, stage_of
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.rows import WHOLE, Axis, Grid, Stage, joined
-from codegen.search.kernels.costs import assumed_instructions
 
 _Span = tuple[int, int]
 _Integers = NDArray[np.int64]
@@ -186,7 +186,7 @@ class LineFloor:
         pixels = rows * self._stripes.sums(reading.columns)[self._by_stripes]
         calls = rows * self._stripes.counts[self._by_stripes]
         self._macs = self._macs + prim.macs * pixels // pixels_of(prim)
-        cost, price = assumed_instructions(prim), prim.rows.price if prim.rows else None
+        cost, price = estimated_work(prim), prim.rows.price if prim.rows else None
         images, height, _, _ = nhwc(prim.let.var.type.shape)
         if price is None or not prim.instructions:
             work = stage_work(prim, cost, pixels, np.maximum(calls - height, 0))

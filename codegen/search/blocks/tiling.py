@@ -9,9 +9,11 @@ overlap of one result with one argument.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 
 from codegen.ir import Function, Var
 from codegen.kernels import fused
+from codegen.kernels.base.portable_work import estimated_work
 from codegen.kernels.contract import Sharing
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.rows import WHOLE, Grid
@@ -26,7 +28,6 @@ from codegen.search.blocks.block_costs import (
 )
 from codegen.search.blocks.covers import Covers, Price, Unit
 from codegen.search.blocks.row_blocks import BlockRuns, Segment
-from codegen.search.kernels.costs import assumed_instructions
 from codegen.search.steps.recompute import Need
 from codegen.search.steps.schedule import Lifetimes
 
@@ -56,6 +57,8 @@ class StepKernels:
     """The steps as a block would run them (`row_steps`)."""
     others: Mapping[int, Sequence[PrimFunc]] = field(default_factory=dict[int, Sequence[PrimFunc]])
     """Step -> further kernels that may run it outside of blocks."""
+    flash_worth: float = 0
+    """Instructions that a byte of constants is worth."""
     in_patches: bool = True
     """Blocks may be cut into bands of rows, too."""
 
@@ -77,15 +80,19 @@ class Tiler:
         nobody has simulated yet are left out."""
         prim_funcs, steps = kernels.chosen, kernels.as_rows
         self._streamed = streamed = lifetimes.streamed
+        self._flash_worth = kernels.flash_worth
         self._patches = kernels.in_patches
         self._clock = clock or Clock()
         self._costs, self._overlap = costs or BlockCosts(), overlap
         self._prims = prim_funcs
         self._steps = steps
         self._lives = lifetimes
+        sizes = (step.constant_bytes if step else 0 for step in steps)
+        self._row_constants = list(accumulate(sizes, initial=0))
+        """Bytes of constants of all steps before each, as blocks run them."""
         self._plain = [self._plain_unit(step, prim) for step, prim in enumerate(prim_funcs)]
         self._others = [
-            self._plain_unit(step, prim) for step, prims in kernels.others.items() for prim in prims
+            unit for step, prims in kernels.others.items() for unit in self._of_use(self._plain[step], prims)
         ]
         readers = function.uses().get(streamed, []) if streamed else []
         images = [param.type.shape[:1] for param in function.params if param.name == streamed]
@@ -96,6 +103,20 @@ class Tiler:
         self._blocks: dict[tuple[int, int, Grid], Unit] = {}
         """By start, stop and patches: simulated, or as far as it is known."""
         self._leasts: dict[bool, Tiling] = {}
+
+    def _price(self, unit: Unit) -> int:
+        """Instructions, and constants at what flash is worth."""
+        return unit.instructions + round(self._flash_worth * unit.constant_bytes)
+
+    def _of_use(self, chosen: Unit, others: Sequence[PrimFunc]) -> Iterator[Unit]:
+        """The step of `chosen` by other kernels: those of which none cheaper needs as little."""
+        units = [chosen, *(self._plain_unit(chosen.start, prim) for prim in others)]
+        least: Unit | None = None
+        for unit in sorted(units, key=lambda unit: (self._price(unit), unit.need_bytes)):
+            if least is None or unit.need_bytes < least.need_bytes:
+                least = unit
+                if unit is not chosen:
+                    yield unit
 
     @property
     def plain_bytes(self) -> int:
@@ -177,7 +198,8 @@ class Tiler:
         return self._cheapest(most_bytes, recompute, lambda unit: unit.extra_macs)
 
     def from_fast_to_small(self, most_steps: int) -> Iterator[Tiling]:
-        """Tilings of fewest instructions, each with a lower largest need than the one before it.
+        """Tilings of fewest instructions, flash at its worth, each with a lower largest need than the one before it. At the end
+        one whose steps need least: chains of overlaps may then be lower.
 
         `most_steps`: how many steps all of them may have together. Beyond, needs are left out.
         """
@@ -185,15 +207,18 @@ class Tiler:
         smallest = self._assigned_units(most_bytes, recompute=True, price=None)
         least_bytes = max((unit.need_bytes for unit in smallest), default=0)
         left = max(most_steps // max(len(self._prims), 1), 1)
-        covers = self._covers(most_bytes, recompute=True, price=lambda unit: unit.instructions)
+        covers = self._covers(most_bytes, recompute=True, price=self._price)
         while tiling := self._tiling(self._exact_cover(covers)):
             yield tiling
             if tiling.need_bytes <= least_bytes:
-                return
+                break
             # What is left of the way down, in as many equal ratios as may be tried.
             left = max(left - 1, 1)
             ratio = (least_bytes / tiling.need_bytes) ** (1 / left) if left <= _FINE else 1.0
             covers.limit(max(min(tiling.need_bytes - 1, int(tiling.need_bytes * ratio)), least_bytes))
+        leanest = self._cheapest(least_bytes, True, lambda unit: unit.need_bytes * (unit.stop - unit.start))
+        if leanest is not None:
+            yield leanest
 
     @property
     def _most_bytes(self) -> int:
@@ -276,6 +301,7 @@ class Tiler:
             stop=stop,
             need_bytes=floor.needs_bytes[place],
             instructions=floor.instructions[place],
+            constant_bytes=self._constants(floor.start, stop),
             extra_macs=floor.extra_macs[place],
             segment=self._segment(floor.start, stop, grid),
             is_exact=False,
@@ -300,6 +326,10 @@ class Tiler:
     def _inner(self, start: int, stop: int) -> list[PrimFunc]:
         return [step for step in self._steps[start:stop] if step is not None]
 
+    def _constants(self, start: int, stop: int) -> int:
+        """Bytes of constants of the steps of a block."""
+        return self._row_constants[stop] - self._row_constants[start]
+
     def _block_unit(self, start: int, stop: int, grid: Grid) -> Unit:
         inner = self._inner(start, stop)
         cost = self._costs.cost(inner, grid, self._delivered(start, stop))
@@ -312,6 +342,7 @@ class Tiler:
             need_bytes=self._lives.through(start, stop) + need,
             extra_macs=cost.extra_macs,
             instructions=cost.instructions,
+            constant_bytes=self._constants(start, stop),
             segment=self._segment(start, stop, grid),
         )
 
@@ -328,8 +359,15 @@ class Tiler:
                 need += max(sum(dying.values()), self._lives.size_bytes(prim.let.var))
             else:
                 need += self._together(args, prim.let.var, prim.sharing, step, step + 1)
-        instructions = assumed_instructions(prim) if prim.is_call else 0
-        return Unit(start=step, stop=step + 1, need_bytes=need, instructions=instructions, kernel=prim)
+        instructions = estimated_work(prim) if prim.is_call else 0
+        return Unit(
+            start=step,
+            stop=step + 1,
+            need_bytes=need,
+            instructions=instructions,
+            constant_bytes=prim.constant_bytes,
+            kernel=prim,
+        )
 
     def _together(
         self, args: Sequence[Var], result: Var, rules: Sequence[Sharing], start: int, stop: int

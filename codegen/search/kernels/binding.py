@@ -7,6 +7,7 @@ import numpy as np
 
 from codegen.ir import Let, Target, VirtualDevice
 from codegen.ir.ops import LOOP
+from codegen.kernels.base.portable_work import measured_work
 from codegen.kernels.base.registry import Kernel, kernels_of_step
 from codegen.kernels.contract import MemoryDemand
 from codegen.kernels.primfunc import PrimFunc
@@ -155,6 +156,8 @@ class Binder:
         key = kernel.name, name
         if key not in self._bound or self._bound[key][0] != let:
             bound = kernel.bind(let, self._constants, name)
+            if bound.instructions is None and bound.measured_instructions is None:
+                bound = replace(bound, measured_instructions=measured_work(bound, self._target))
             self._bound[key] = let, bound if self._costs is None else self._costs.priced(bound)
         return self._bound[key][1]
 

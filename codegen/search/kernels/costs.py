@@ -3,7 +3,7 @@
 With `--memory-model` predicted cycles stand for instructions everywhere here (`PrimFunc.work`).
 
 A kernel without a prediction costs by the question asked: `cost` where one of two is taken, `cost_in_sum`
-where choices for all steps are compared, `assumed_instructions` where an inference is estimated.
+where choices for all steps are compared, `estimated_work` where an inference is estimated.
 """
 
 import math
@@ -49,11 +49,6 @@ def code_limit(optimize: str, steps: int) -> int | None:
 _UNKNOWN = 1e12
 """A step without a prediction, in a sum: no byte is worth losing a prediction."""
 
-PER_MAC, PER_VALUE = 10, 100
-"""Instructions that kernels without a prediction are taken to run for a multiply-accumulate and for a value
-of the result, rather too many than too few: `codegen run kws_ref_model.tflite --board mps2-an386 --pool
-flash=26748`, all portable, prints 10.27 per multiply-accumulate."""
-
 
 def cheapest(prim_funcs: Sequence[PrimFunc], flash_worth: float = 0) -> PrimFunc:
     """The one with the least `cost`, the first one wins ties."""
@@ -71,10 +66,3 @@ def cost(prim: PrimFunc, flash_worth: float) -> float:
 def cost_in_sum(prim: PrimFunc, flash_worth: float) -> float:
     """`cost`, but finite: of two sums the one with fewer kernels that lack a prediction is the lower one."""
     return _UNKNOWN if prim.work is None else cost(prim, flash_worth)
-
-
-def assumed_instructions(prim: PrimFunc) -> int:
-    """Instructions of a step; without a prediction by the work it does."""
-    if prim.work is not None:
-        return prim.work
-    return PER_MAC * prim.macs + PER_VALUE * prim.let.var.type.elements

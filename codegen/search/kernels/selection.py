@@ -9,12 +9,12 @@ from operator import itemgetter
 from codegen.errors import Messages
 from codegen.ir import Function, Let
 from codegen.kernels.base.code_bytes import code_bytes
+from codegen.kernels.base.portable_work import estimated_work
 from codegen.kernels.base.registry import Kernel
 from codegen.kernels.primfunc import PrimFunc
 from codegen.search.kernels.binding import Binder, step_key
 from codegen.search.kernels.costs import (
     FLASH_WORTH,
-    assumed_instructions,
     cheapest,
     code_limit,
     cost_in_sum,
@@ -188,13 +188,22 @@ def select(
     limit = None if limit is None else limit - spare_bytes
     full = FLASH_WORTH[optimize]
     chosen = with_shared_code(candidates, full, limit)
-    first = [cheapest(kernels, full) for kernels in candidates]
-    worth = worth_of_flash(optimize, sum(map(assumed_instructions, first)), flash_bytes(first))
+    worth = _worth(candidates, optimize)
     if worth == full:
         return chosen
     roomy = zip(candidates, map(_workspace_bytes, chosen), strict=True)
     candidates = [[prim for prim in kernels if _workspace_bytes(prim) <= room] for kernels, room in roomy]
     return with_shared_code(candidates, worth, limit)
+
+
+def flash_worth(function: Function, binder: Binder, optimize: str) -> float:
+    """Instructions that a byte of flash is worth where kernels of `function` are selected."""
+    return _worth(_candidates(function, binder), optimize)
+
+
+def _worth(candidates: Candidates, optimize: str) -> float:
+    chosen = [cheapest(kernels, FLASH_WORTH[optimize]) for kernels in candidates]
+    return worth_of_flash(optimize, sum(map(estimated_work, chosen)), flash_bytes(chosen))
 
 
 def sparing(function: Function, binder: Binder, optimize: str = "speed") -> Binder:

@@ -12,18 +12,18 @@ from codegen.ir import Let
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.inserted import FusedAttrs
 from codegen.ir.rules import ConstantRule
+from codegen.kernels.base.portable_work import estimated_work
 from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.fused import can_fuse
 from codegen.kernels.primfunc import PrimFunc
 from codegen.program.program import Program
 from codegen.search.kernels.binding import Binder, Cap, Caps, step_key
-from codegen.search.kernels.costs import assumed_instructions
 
 
 def program_cost(program: Program, binder: Binder) -> int:
     """Instructions of an inference of `program`, whose constants are not linked yet."""
     return sum(
-        sum(assumed_instructions(inner) for inner in _inner(prim, binder)) if prim.work is None else prim.work
+        sum(estimated_work(inner) for inner in _inner(prim, binder)) if prim.work is None else prim.work
         for prim in program.steps.prim_funcs
         if prim.is_call
     )
@@ -49,7 +49,7 @@ class StepChoice:
 
     def more(self, other: PrimFunc) -> int:
         """Instructions that `other` takes more."""
-        return max(assumed_instructions(other) - assumed_instructions(self.prims[0]), 0)
+        return max(estimated_work(other) - estimated_work(self.prims[0]), 0)
 
 
 Taken = Mapping[str, PrimFunc]
@@ -255,7 +255,7 @@ def _row_kernels(let: Let, binder: Binder) -> list[PrimFunc]:
 def _unbeaten(prim: PrimFunc, others: Sequence[PrimFunc]) -> tuple[PrimFunc, ...]:
     """Kernels of `others` with fewer constant bytes than `prim` that none beats in bytes and instructions."""
     unbeaten: list[PrimFunc] = []
-    for other in sorted(others, key=lambda kernel: (assumed_instructions(kernel), kernel.constant_bytes)):
+    for other in sorted(others, key=lambda kernel: (estimated_work(kernel), kernel.constant_bytes)):
         if other.constant_bytes < (unbeaten[-1] if unbeaten else prim).constant_bytes:
             unbeaten.append(other)
     return tuple(unbeaten)

@@ -6,10 +6,12 @@ RAM against work shows the same ways.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from codegen.ir import Function, Var
+from codegen.kernels.base.portable_work import estimated_work
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.place.budgets import Budgets, shortage, smallest_budgets
 from codegen.problem.problem import NO_LIMIT_BYTES, Pool, has_room, limited, overfull, peak_bytes
@@ -17,8 +19,8 @@ from codegen.problem.shortage import DoesNotFit
 from codegen.progress import Progress
 from codegen.search.blocks.row_blocks import apply
 from codegen.search.blocks.tiling import Tiling
-from codegen.search.kernels.costs import assumed_instructions
 from codegen.search.kernels.in_place import replaced
+from codegen.search.kernels.selection import flash_bytes
 from codegen.search.memory import wider_turns
 from codegen.search.memory.attempt import Attempt, Planning
 
@@ -43,6 +45,8 @@ class ChosenSteps:
     prim_funcs: tuple[PrimFunc, ...]
     instructions: int
     """Predicted instructions of an inference; cycles where a memory model is named."""
+    price: float
+    """Instructions, and flash at its worth: what a limit takes least of."""
     bound_bytes: int
     """Lower bound of the bytes in all pools together."""
 
@@ -65,22 +69,27 @@ class ChosenSteps:
 
 def inference_instructions(prim_funcs: Sequence[PrimFunc]) -> int:
     """Instructions of these steps, or cycles: predicted, or assumed for kernels without a prediction."""
-    return sum(assumed_instructions(prim) for prim in prim_funcs if prim.is_call)
+    return sum(estimated_work(prim) for prim in prim_funcs if prim.is_call)
 
 
 class Frontier:
     """The ways of one function, and the plans that limits choose from them."""
 
     def __init__(
-        self, plannings: Sequence[Planning], others: Callable[[], Iterable[tuple[Planning, Attempt]]]
+        self,
+        plannings: Sequence[Planning],
+        others: Callable[[], Iterable[tuple[Planning, Attempt]]],
+        asked: Attempt | None,
     ) -> None:
         """`plannings` differ in their kernels, from the fastest to the fewest bytes. Only the first and the
         last may run steps twice. `others`: plans of another search."""
         self._plannings, self._others = tuple(plannings), others
+        self._least_instructions = 0 if asked is None else inference_instructions(asked.prim_funcs)
 
     @cached_property
     def ways(self) -> tuple[ChosenSteps, ...]:
-        """All ways, those of fewest instructions first."""
+        """All ways, those of least price first. What runs fewer instructions than the plan without limits pays
+        for them in flash, and comes last: a limit of RAM does not buy it."""
         known = [_way(planning, attempt.function, attempt.prim_funcs) for planning, attempt in self._others()]
         seen: set[tuple[object, ...]] = set()
         for planning in self._plannings:
@@ -89,7 +98,8 @@ class Frontier:
             for grouping in ("whole", "blocks"):
                 for again in planning.recomputing(grouping):
                     known += _ways(again, seen)
-        return tuple(sorted(known, key=lambda way: (way.instructions, way.bound_bytes)))
+        least = self._least_instructions
+        return tuple(sorted(known, key=lambda way: (way.instructions < least, way.price, way.bound_bytes)))
 
     def fitting(self, pools: tuple[Pool, ...]) -> Attempt:
         """The way of fewest instructions that fits `pools`.
@@ -99,28 +109,52 @@ class Frontier:
         return self.fastest(pools) or self._least_within(pools)
 
     def fastest(self, pools: tuple[Pool, ...]) -> Attempt | None:
-        """The way of fewest instructions that fits `pools`, of those that make memory cost least to access;
-        None if none fits."""
+        """The way of least price that fits `pools`, of those that make memory cost least to access; None if
+        none fits. Where another one needs no more bytes and fewer instructions, that."""
         best: tuple[ChosenSteps, Attempt] | None = None
-        left = _AGAIN
-        for way in self.ways:
-            if not has_room(pools, way.bound_bytes):
-                continue
-            try:
-                attempt = way.placed(pools)
-            except DoesNotFit:
-                left -= 1
-                if left < 0:
-                    continue
-                try:
-                    attempt = way.placed_as_roomy(pools)
-                except DoesNotFit:
-                    continue
+        for way, attempt in self._fitting(pools, self.ways):
             if best is None or attempt.extra_cost < best[1].extra_cost:
                 best = way, attempt
             if not attempt.extra_cost or way.planning.choices.clock.late():
                 break
+        while best is not None:
+            able = [
+                way
+                for way in self.ways
+                if self._least_instructions <= way.instructions < best[0].instructions
+                and way.bound_bytes <= best[1].peak_bytes
+            ]
+            limit = best[1].peak_bytes, best[1].extra_cost
+            fitting = self._fitting(pools, able)
+            better = next(
+                (
+                    (way, attempt)
+                    for way, attempt in fitting
+                    if attempt.peak_bytes <= limit[0] and attempt.extra_cost <= limit[1]
+                ),
+                None,
+            )
+            if better is None:
+                break
+            best = better
         return best and wider_turns.faster(best[0].planning.in_pools(pools), best[1])
+
+    def _fitting(
+        self, pools: tuple[Pool, ...], ways: Sequence[ChosenSteps]
+    ) -> Iterator[tuple[ChosenSteps, Attempt]]:
+        """Those of `ways` that fit `pools`, placed."""
+        left = _AGAIN
+        for way in ways:
+            if not has_room(pools, way.bound_bytes):
+                continue
+            try:
+                yield way, way.placed(pools)
+                continue
+            except DoesNotFit:
+                left -= 1
+            if left >= 0:
+                with suppress(DoesNotFit):
+                    yield way, way.placed_as_roomy(pools)
 
     def points(self, pools: tuple[Pool, ...], progress: Progress, stage: str) -> list[Attempt]:
         """Plans in order: each needs fewer bytes and more instructions than the one before it."""
@@ -134,7 +168,7 @@ class Frontier:
             except DoesNotFit:
                 continue
             if not plans or attempt.peak_bytes < plans[-1].peak_bytes:
-                if plans and inference_instructions(plans[-1].prim_funcs) == way.instructions:
+                while plans and inference_instructions(plans[-1].prim_funcs) >= way.instructions:
                     plans.pop()  # As much work for more bytes.
                 plans.append(attempt)
         return plans or [self.fitting(pools)]
@@ -205,11 +239,14 @@ class Frontier:
 
 
 def _way(planning: Planning, function: Function, prim_funcs: Sequence[PrimFunc]) -> ChosenSteps:
+    instructions = inference_instructions(prim_funcs)
+    flash_price = planning.flash_worth * flash_bytes(prim_funcs) if planning.flash_worth else 0
     return ChosenSteps(
         planning=planning,
         function=function,
         prim_funcs=tuple(prim_funcs),
-        instructions=inference_instructions(prim_funcs),
+        instructions=instructions,
+        price=instructions + flash_price,
         bound_bytes=planning.bound_bytes(function, prim_funcs),
     )
 

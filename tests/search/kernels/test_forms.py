@@ -11,13 +11,14 @@ from codegen.board import load_board
 from codegen.driver.build import plan_model
 from codegen.driver.options import Options
 from codegen.driver.preparing import pipeline
+from codegen.kernels.base.portable_work import estimated_work
 from codegen.kernels.primfunc import PrimFunc
 from codegen.problem.shortage import DoesNotFit
 from codegen.program.program import Program
 from codegen.program.search_options import SearchOptions
 from codegen.search import board_pools
 from codegen.search.kernels.binding import Binder, step_key
-from codegen.search.kernels.costs import assumed_instructions, worth_of_flash
+from codegen.search.kernels.costs import worth_of_flash
 from codegen.search.kernels.selection import flash_bytes, select, sparing
 from codegen.settings import Optimize
 from tests.networks import model_path
@@ -37,7 +38,7 @@ def test_a_byte_of_flash_is_worth_no_more_than_two_shares() -> None:
     assert worth_of_flash("size", 218_000, 60_000) == 200
     assert worth_of_flash("speed", 218_000, 60_000) == 0
     balanced, speed = (_on_helium("separable_1d", level).steps.prim_funcs for level in ("balanced", "speed"))
-    assert sum(map(assumed_instructions, balanced)) <= 1.03 * sum(map(assumed_instructions, speed))
+    assert sum(map(estimated_work, balanced)) <= 1.03 * sum(map(estimated_work, speed))
 
 
 def test_cheaper_flash_buys_no_workspace() -> None:
