@@ -18,8 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))  # this checkout, not the installed one
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout, not the installed one
 
 from benchmarks.layers import CHOICES
 from codegen import board as boards
@@ -96,7 +95,7 @@ def _counted(program: Program) -> list[int]:
 
 
 def fitted(found: Sequence[Sample]) -> tuple[float, ...]:
-    """The rates of one kernel: of every choice of columns whose numbers are positive the one that errs least."""
+    """The rates of one kernel: of all choices of columns with positive numbers the one that errs least."""
     counts = np.array([work_counts(prim).vector for prim, _ in found], np.float64)
     measured = np.array([instructions for _, instructions in found], np.float64)
     scaled = counts / measured[:, None]
@@ -129,9 +128,8 @@ def main() -> None:
             rates = fitted(found)
             rows.append((beside, kernel, rates))
             errors = [_estimate(rates, prim) / instructions - 1 for prim, instructions in found]
-            print(
-                f"{beside:<5} {kernel:<34} {len(found):>3} {100 * min(errors):+6.1f} {100 * max(errors):+6.1f} %"
-            )
+            least, most = 100 * min(errors), 100 * max(errors)
+            print(f"{beside:<5} {kernel:<34} {len(found):>3} {least:+6.1f} {most:+6.1f} %")
     if not asked.compare:
         with RECORDED.open("w", newline="", encoding="utf-8") as file:
             table = csv.writer(file, lineterminator="\n")

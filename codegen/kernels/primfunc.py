@@ -68,7 +68,8 @@ class PrimFunc:
     """Predicted instructions of one call, by the kernel's own model on its instruction set; None: there is no
     model."""
     measured_instructions: int | None = None
-    """Instructions of one call by measured rates, for sums where there is no model: nothing is chosen by it."""
+    """Instructions of one call by measured rates, for sums where there is no model. No kernel is selected
+    by it."""
     cycles: int | None = None
     """Predicted cycles of one call where a part's flash is named (`--memory-model`): kernels are chosen by
     it."""

@@ -198,8 +198,9 @@ class Tiler:
         return self._cheapest(most_bytes, recompute, lambda unit: unit.extra_macs)
 
     def from_fast_to_small(self, most_steps: int) -> Iterator[Tiling]:
-        """Tilings of fewest instructions, flash at its worth, each with a lower largest need than the one before it. At the end
-        one whose steps need least: chains of overlaps may then be lower.
+        """Tilings of least price, each with a lower largest need than the one before it. The price is
+        instructions, and constants at their worth. At the end one whose steps need least: chains of overlaps
+        may then be lower.
 
         `most_steps`: how many steps all of them may have together. Beyond, needs are left out.
         """
@@ -216,8 +217,11 @@ class Tiler:
             left = max(left - 1, 1)
             ratio = (least_bytes / tiling.need_bytes) ** (1 / left) if left <= _FINE else 1.0
             covers.limit(max(min(tiling.need_bytes - 1, int(tiling.need_bytes * ratio)), least_bytes))
-        leanest = self._cheapest(least_bytes, True, lambda unit: unit.need_bytes * (unit.stop - unit.start))
-        if leanest is not None:
+        needs = self._covers(
+            least_bytes, recompute=True, price=lambda unit: unit.need_bytes * (unit.stop - unit.start)
+        )
+        needs.leave_out_guesses()
+        if leanest := self._tiling(needs.best()):
             yield leanest
 
     @property

@@ -88,8 +88,8 @@ class Frontier:
 
     @cached_property
     def ways(self) -> tuple[ChosenSteps, ...]:
-        """All ways, those of least price first. What runs fewer instructions than the plan without limits pays
-        for them in flash, and comes last: a limit of RAM does not buy it."""
+        """All ways, those of least price first. What runs fewer instructions than the plan without limits
+        pays for them in flash, and comes last: a limit of RAM does not buy it."""
         known = [_way(planning, attempt.function, attempt.prim_funcs) for planning, attempt in self._others()]
         seen: set[tuple[object, ...]] = set()
         for planning in self._plannings:

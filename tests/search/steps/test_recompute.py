@@ -174,7 +174,7 @@ def test_blocks_are_found_once_for_all_limits() -> None:
     function and its variants: a network of 70 steps that fitted nowhere took minutes to say so."""
     module = random_chain(3, 12, joins=True)
     first = planning(first_variant(module), module)
-    frontier = Frontier([first], list)
+    frontier = Frontier([first], list, None)
     once = calls(lambda: frontier.fastest(limited(first.pools, {POOL.name: 100})))
     again = calls(lambda: frontier.fastest(limited(first.pools, {POOL.name: 90})))
     assert again < once / 10, (once, again)
