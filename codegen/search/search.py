@@ -30,13 +30,7 @@ from codegen.search.kernels.costs import FLASH_WORTH, code_limit
 from codegen.search.kernels.cycle_costs import CycleCosts
 from codegen.search.kernels.in_place import directed, permitted
 from codegen.search.kernels.iterations import binder_of
-from codegen.search.kernels.selection import (
-    flash_worth,
-    select,
-    select_fewest_bytes,
-    sparing,
-    used_code_bytes,
-)
+from codegen.search.kernels.selection import select, select_fewest_bytes, sparing, used_code_bytes
 from codegen.search.memory import wider_turns
 from codegen.search.memory.attempt import Attempt, Planning
 from codegen.search.memory.frontier import Frontier
@@ -156,10 +150,10 @@ def curve(
     costs = None
     if choices.memory is not None:
         costs = CycleCosts(core=board.target.cpu, memory=choices.memory, is_staged=True)
-    ready = _Ready(
-        module, board, choices, name, binder_of(module.arrays, board.target, costs, choices.optimize)
-    )
-    points = ready.frontier({}).points(ready.planning.pools, progress, f"plan {name}, ways weighed:")
+    binder = binder_of(module.arrays, board.target, costs, choices.optimize)
+    ready, asked = _asked(module, board, choices, name, binder)
+    frontier = ready.frontier({choices.optimize: asked})
+    points = frontier.points(ready.planning.pools, progress, f"plan {name}, ways weighed:")
     return tuple(ready.program(attempt, within_peaks=True) for attempt in points)
 
 
@@ -193,20 +187,16 @@ class _Ready:
         """The ways from the fewest instructions to the fewest bytes, whatever `choices.optimize` is. `asked`:
         plans that some values of it ask for."""
         choices, function, binder = replace(self._choices, optimize="speed"), self._module.main, self._binder
-        worth = flash_worth(function, binder, self._choices.optimize)
-        chosen = (select(function, binder, self._choices.optimize), select_fewest_bytes(function, binder))
-        fast, lean = (
-            replace(self._planning(prims, choices, row_steps, binder), flash_worth=worth) for prims in chosen
-        )
-        rows = row_choices(fast.variant.prim_funcs, binder, worth)
-        leanest = row_choices(lean.variant.prim_funcs, binder, worth)[-1]
-        own = replace(self.planning, choices=choices, flash_worth=worth)
-        plannings = [own, *map(fast.with_rows, rows), lean.with_rows(leanest)]
-        return Frontier(plannings, lambda: self._unlimited(asked, worth), asked.get(self._choices.optimize))
+        fast = self._planning(select(function, binder), choices, row_steps, binder)
+        lean = self._planning(select_fewest_bytes(function, binder), choices, row_steps, binder)
+        rows = row_choices(fast.variant.prim_funcs, binder)
+        leanest = row_choices(lean.variant.prim_funcs, binder)[-1]
+        plannings = [*map(fast.with_rows, rows), lean.with_rows(leanest)]
+        # The plan of `speed` is preferred for nothing that a limit would have to buy.
+        preferred = None if self._choices.optimize == "speed" else asked.get(self._choices.optimize)
+        return Frontier(plannings, lambda: self._unlimited(asked), preferred)
 
-    def _unlimited(
-        self, asked: Mapping[Optimize, Attempt | None], worth: float
-    ) -> Iterator[tuple[Planning, Attempt]]:
+    def _unlimited(self, asked: Mapping[Optimize, Attempt | None]) -> Iterator[tuple[Planning, Attempt]]:
         """The plans that every `--optimize` asks for."""
         for optimize in get_args(Optimize):
             if optimize in asked:
@@ -215,7 +205,7 @@ class _Ready:
                 choices = replace(self._choices, optimize=optimize)
                 ready, attempt = _asked(self._module, self._board, choices, self._name, self._binder)
             if attempt is not None:
-                yield replace(ready.planning, flash_worth=worth), attempt
+                yield ready.planning, attempt
 
     def _planning(
         self,

@@ -23,7 +23,6 @@ class Unit:
     stop: int
     need_bytes: int
     instructions: int
-    constant_bytes: int = 0
     extra_macs: int = 0
     segment: Segment | None = None
     kernel: PrimFunc | None = None

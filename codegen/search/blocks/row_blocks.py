@@ -38,20 +38,18 @@ def row_steps(
     )
 
 
-def row_choices(
-    prim_funcs: Sequence[PrimFunc], binder: Binder, flash_worth: float
-) -> list[tuple[PrimFunc | None, ...]]:
+def row_choices(prim_funcs: Sequence[PrimFunc], binder: Binder) -> list[tuple[PrimFunc | None, ...]]:
     """Rows of `prim_funcs` as blocks may run them, from the fewest instructions to the fewest bytes.
 
     Some pay with instructions for each byte that a kernel works in or keeps for several rows a turn. The
     others take a row a turn and limit what a kernel works in: steps of a block share these bytes.
     """
     able = [_row_candidates(prim, binder, every=True, turns=True) for prim in prim_funcs]
-    choices = [_cheapest_rows(prim_funcs, able, flash_worth, price) for price in _BYTE_PRICES]
+    choices = [_cheapest_rows(prim_funcs, able, price) for price in _BYTE_PRICES]
     able = [[row for row in rows if _goes_by_rows(row)] for rows in able]
     sizes = sorted({_row_bytes(row) for rows in able for row in rows}, reverse=True)
     kept = sizes[:: max(-(-len(sizes) // _WORKSPACES), 1)] + sizes[-1:]
-    choices += [_cheapest_rows(prim_funcs, able, flash_worth, 0, within_bytes=size) for size in kept]
+    choices += [_cheapest_rows(prim_funcs, able, 0, within_bytes=size) for size in kept]
     return list({tuple(row and row.kernel for row in rows): rows for rows in choices}.values())
 
 
@@ -64,7 +62,6 @@ _WORKSPACES = 6
 def _cheapest_rows(
     prim_funcs: Sequence[PrimFunc],
     able: Sequence[Sequence[PrimFunc]],
-    flash_worth: float,
     byte_price: int,
     *,
     within_bytes: int | None = None,
@@ -73,7 +70,7 @@ def _cheapest_rows(
 
     def price(row: PrimFunc) -> tuple[int, float]:
         over_bytes = 0 if within_bytes is None else max(_row_bytes(row), within_bytes)
-        return over_bytes, cost(row, flash_worth) + byte_price * (_row_bytes(row) + _turn_bytes(row))
+        return over_bytes, cost(row, 0) + byte_price * (_row_bytes(row) + _turn_bytes(row))
 
     return tuple(
         replace(min(rows, key=price), let=prim.let) if rows else None

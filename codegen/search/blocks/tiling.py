@@ -9,7 +9,6 @@ overlap of one result with one argument.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import accumulate
 
 from codegen.ir import Function, Var
 from codegen.kernels import fused
@@ -57,8 +56,6 @@ class StepKernels:
     """The steps as a block would run them (`row_steps`)."""
     others: Mapping[int, Sequence[PrimFunc]] = field(default_factory=dict[int, Sequence[PrimFunc]])
     """Step -> further kernels that may run it outside of blocks."""
-    flash_worth: float = 0
-    """Instructions that a byte of constants is worth."""
     in_patches: bool = True
     """Blocks may be cut into bands of rows, too."""
 
@@ -80,19 +77,15 @@ class Tiler:
         nobody has simulated yet are left out."""
         prim_funcs, steps = kernels.chosen, kernels.as_rows
         self._streamed = streamed = lifetimes.streamed
-        self._flash_worth = kernels.flash_worth
         self._patches = kernels.in_patches
         self._clock = clock or Clock()
         self._costs, self._overlap = costs or BlockCosts(), overlap
         self._prims = prim_funcs
         self._steps = steps
         self._lives = lifetimes
-        sizes = (step.constant_bytes if step else 0 for step in steps)
-        self._row_constants = list(accumulate(sizes, initial=0))
-        """Bytes of constants of all steps before each, as blocks run them."""
         self._plain = [self._plain_unit(step, prim) for step, prim in enumerate(prim_funcs)]
         self._others = [
-            unit for step, prims in kernels.others.items() for unit in self._of_use(self._plain[step], prims)
+            self._plain_unit(step, prim) for step, prims in kernels.others.items() for prim in prims
         ]
         readers = function.uses().get(streamed, []) if streamed else []
         images = [param.type.shape[:1] for param in function.params if param.name == streamed]
@@ -103,20 +96,6 @@ class Tiler:
         self._blocks: dict[tuple[int, int, Grid], Unit] = {}
         """By start, stop and patches: simulated, or as far as it is known."""
         self._leasts: dict[bool, Tiling] = {}
-
-    def _price(self, unit: Unit) -> int:
-        """Instructions, and constants at what flash is worth."""
-        return unit.instructions + round(self._flash_worth * unit.constant_bytes)
-
-    def _of_use(self, chosen: Unit, others: Sequence[PrimFunc]) -> Iterator[Unit]:
-        """The step of `chosen` by other kernels: those of which none cheaper needs as little."""
-        units = [chosen, *(self._plain_unit(chosen.start, prim) for prim in others)]
-        least: Unit | None = None
-        for unit in sorted(units, key=lambda unit: (self._price(unit), unit.need_bytes)):
-            if least is None or unit.need_bytes < least.need_bytes:
-                least = unit
-                if unit is not chosen:
-                    yield unit
 
     @property
     def plain_bytes(self) -> int:
@@ -198,9 +177,8 @@ class Tiler:
         return self._cheapest(most_bytes, recompute, lambda unit: unit.extra_macs)
 
     def from_fast_to_small(self, most_steps: int) -> Iterator[Tiling]:
-        """Tilings of least price, each with a lower largest need than the one before it. The price is
-        instructions, and constants at their worth. At the end one whose steps need least: chains of overlaps
-        may then be lower.
+        """Tilings of fewest instructions, each with a lower largest need than the one before it. At the end
+        one whose steps need least: chains of overlaps may then be lower.
 
         `most_steps`: how many steps all of them may have together. Beyond, needs are left out.
         """
@@ -208,7 +186,7 @@ class Tiler:
         smallest = self._assigned_units(most_bytes, recompute=True, price=None)
         least_bytes = max((unit.need_bytes for unit in smallest), default=0)
         left = max(most_steps // max(len(self._prims), 1), 1)
-        covers = self._covers(most_bytes, recompute=True, price=self._price)
+        covers = self._covers(most_bytes, recompute=True, price=lambda unit: unit.instructions)
         while tiling := self._tiling(self._exact_cover(covers)):
             yield tiling
             if tiling.need_bytes <= least_bytes:
@@ -305,7 +283,6 @@ class Tiler:
             stop=stop,
             need_bytes=floor.needs_bytes[place],
             instructions=floor.instructions[place],
-            constant_bytes=self._constants(floor.start, stop),
             extra_macs=floor.extra_macs[place],
             segment=self._segment(floor.start, stop, grid),
             is_exact=False,
@@ -330,10 +307,6 @@ class Tiler:
     def _inner(self, start: int, stop: int) -> list[PrimFunc]:
         return [step for step in self._steps[start:stop] if step is not None]
 
-    def _constants(self, start: int, stop: int) -> int:
-        """Bytes of constants of the steps of a block."""
-        return self._row_constants[stop] - self._row_constants[start]
-
     def _block_unit(self, start: int, stop: int, grid: Grid) -> Unit:
         inner = self._inner(start, stop)
         cost = self._costs.cost(inner, grid, self._delivered(start, stop))
@@ -346,7 +319,6 @@ class Tiler:
             need_bytes=self._lives.through(start, stop) + need,
             extra_macs=cost.extra_macs,
             instructions=cost.instructions,
-            constant_bytes=self._constants(start, stop),
             segment=self._segment(start, stop, grid),
         )
 
@@ -364,14 +336,7 @@ class Tiler:
             else:
                 need += self._together(args, prim.let.var, prim.sharing, step, step + 1)
         instructions = estimated_work(prim) if prim.is_call else 0
-        return Unit(
-            start=step,
-            stop=step + 1,
-            need_bytes=need,
-            instructions=instructions,
-            constant_bytes=prim.constant_bytes,
-            kernel=prim,
-        )
+        return Unit(start=step, stop=step + 1, need_bytes=need, instructions=instructions, kernel=prim)
 
     def _together(
         self, args: Sequence[Var], result: Var, rules: Sequence[Sharing], start: int, stop: int

@@ -188,22 +188,13 @@ def select(
     limit = None if limit is None else limit - spare_bytes
     full = FLASH_WORTH[optimize]
     chosen = with_shared_code(candidates, full, limit)
-    worth = _worth(candidates, optimize)
+    first = [cheapest(kernels, full) for kernels in candidates]
+    worth = worth_of_flash(optimize, sum(map(estimated_work, first)), flash_bytes(first))
     if worth == full:
         return chosen
     roomy = zip(candidates, map(_workspace_bytes, chosen), strict=True)
     candidates = [[prim for prim in kernels if _workspace_bytes(prim) <= room] for kernels, room in roomy]
     return with_shared_code(candidates, worth, limit)
-
-
-def flash_worth(function: Function, binder: Binder, optimize: str) -> float:
-    """Instructions that a byte of flash is worth where kernels of `function` are selected."""
-    return _worth(_candidates(function, binder), optimize)
-
-
-def _worth(candidates: Candidates, optimize: str) -> float:
-    chosen = [cheapest(kernels, FLASH_WORTH[optimize]) for kernels in candidates]
-    return worth_of_flash(optimize, sum(map(estimated_work, chosen)), flash_bytes(chosen))
 
 
 def sparing(function: Function, binder: Binder, optimize: str = "speed") -> Binder:

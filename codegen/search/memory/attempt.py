@@ -101,8 +101,6 @@ class Planning:
     pools: tuple[Pool, ...]
     planner: Planner
     choices: Choices
-    flash_worth: float = 0
-    """Instructions that a byte of flash is worth where limits choose among kernels."""
     costs: BlockCosts = field(default_factory=BlockCosts)
     """Needs of blocks, for this function, its variants and other choices of its kernels."""
     answers: _Found = field(default_factory=_Found)
@@ -209,7 +207,6 @@ class Planning:
             chosen=prims,
             as_rows=steps if self.choices.blocks else (None,) * len(steps),
             others=others if overlap and others else {},
-            flash_worth=self.flash_worth,
             in_patches=self.choices.patches,
         )
         return Tiler(function, kernels, lives, costs=self.costs, overlap=overlap, clock=self.choices.clock)

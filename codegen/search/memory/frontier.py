@@ -6,7 +6,6 @@ RAM against work shows the same ways.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -20,7 +19,6 @@ from codegen.progress import Progress
 from codegen.search.blocks.row_blocks import apply
 from codegen.search.blocks.tiling import Tiling
 from codegen.search.kernels.in_place import replaced
-from codegen.search.kernels.selection import flash_bytes
 from codegen.search.memory import wider_turns
 from codegen.search.memory.attempt import Attempt, Planning
 
@@ -45,8 +43,6 @@ class ChosenSteps:
     prim_funcs: tuple[PrimFunc, ...]
     instructions: int
     """Predicted instructions of an inference; cycles where a memory model is named."""
-    price: float
-    """Instructions, and flash at its worth: what a limit takes least of."""
     bound_bytes: int
     """Lower bound of the bytes in all pools together."""
 
@@ -82,14 +78,14 @@ class Frontier:
         asked: Attempt | None,
     ) -> None:
         """`plannings` differ in their kernels, from the fastest to the fewest bytes. Only the first and the
-        last may run steps twice. `others`: plans of another search."""
-        self._plannings, self._others = tuple(plannings), others
-        self._least_instructions = 0 if asked is None else inference_instructions(asked.prim_funcs)
+        last may run steps twice. `others`: plans of another search; `asked`: the one of them that is taken
+        without limits."""
+        self._plannings, self._others, self._asked = tuple(plannings), others, asked
 
     @cached_property
     def ways(self) -> tuple[ChosenSteps, ...]:
-        """All ways, those of least price first. What runs fewer instructions than the plan without limits
-        pays for them in flash, and comes last: a limit of RAM does not buy it."""
+        """All ways, those of fewest instructions first. Ways that are quicker than the plan without limits
+        and no larger come last: that plan takes less flash, and a limit of RAM buys no speed by flash."""
         known = [_way(planning, attempt.function, attempt.prim_funcs) for planning, attempt in self._others()]
         seen: set[tuple[object, ...]] = set()
         for planning in self._plannings:
@@ -98,8 +94,16 @@ class Frontier:
             for grouping in ("whole", "blocks"):
                 for again in planning.recomputing(grouping):
                     known += _ways(again, seen)
-        least = self._least_instructions
-        return tuple(sorted(known, key=lambda way: (way.instructions < least, way.price, way.bound_bytes)))
+        return tuple(
+            sorted(known, key=lambda way: (self._is_refused(way), way.instructions, way.bound_bytes))
+        )
+
+    def _is_refused(self, way: ChosenSteps) -> bool:
+        """True if the plan without limits costs more than this way, in bytes and in instructions."""
+        asked = self._asked
+        if asked is None or way.bound_bytes > asked.peak_bytes:
+            return False
+        return way.instructions < inference_instructions(asked.prim_funcs)
 
     def fitting(self, pools: tuple[Pool, ...]) -> Attempt:
         """The way of fewest instructions that fits `pools`.
@@ -109,52 +113,28 @@ class Frontier:
         return self.fastest(pools) or self._least_within(pools)
 
     def fastest(self, pools: tuple[Pool, ...]) -> Attempt | None:
-        """The way of least price that fits `pools`, of those that make memory cost least to access; None if
-        none fits. Where another one needs no more bytes and fewer instructions, that."""
+        """The way of fewest instructions that fits `pools`, of those that make memory cost least to access;
+        None if none fits."""
         best: tuple[ChosenSteps, Attempt] | None = None
-        for way, attempt in self._fitting(pools, self.ways):
+        left = _AGAIN
+        for way in self.ways:
+            if not has_room(pools, way.bound_bytes):
+                continue
+            try:
+                attempt = way.placed(pools)
+            except DoesNotFit:
+                left -= 1
+                if left < 0:
+                    continue
+                try:
+                    attempt = way.placed_as_roomy(pools)
+                except DoesNotFit:
+                    continue
             if best is None or attempt.extra_cost < best[1].extra_cost:
                 best = way, attempt
             if not attempt.extra_cost or way.planning.choices.clock.late():
                 break
-        while best is not None:
-            able = [
-                way
-                for way in self.ways
-                if self._least_instructions <= way.instructions < best[0].instructions
-                and way.bound_bytes <= best[1].peak_bytes
-            ]
-            limit = best[1].peak_bytes, best[1].extra_cost
-            fitting = self._fitting(pools, able)
-            better = next(
-                (
-                    (way, attempt)
-                    for way, attempt in fitting
-                    if attempt.peak_bytes <= limit[0] and attempt.extra_cost <= limit[1]
-                ),
-                None,
-            )
-            if better is None:
-                break
-            best = better
         return best and wider_turns.faster(best[0].planning.in_pools(pools), best[1])
-
-    def _fitting(
-        self, pools: tuple[Pool, ...], ways: Sequence[ChosenSteps]
-    ) -> Iterator[tuple[ChosenSteps, Attempt]]:
-        """Those of `ways` that fit `pools`, placed."""
-        left = _AGAIN
-        for way in ways:
-            if not has_room(pools, way.bound_bytes):
-                continue
-            try:
-                yield way, way.placed(pools)
-                continue
-            except DoesNotFit:
-                left -= 1
-            if left >= 0:
-                with suppress(DoesNotFit):
-                    yield way, way.placed_as_roomy(pools)
 
     def points(self, pools: tuple[Pool, ...], progress: Progress, stage: str) -> list[Attempt]:
         """Plans in order: each needs fewer bytes and more instructions than the one before it."""
@@ -168,7 +148,7 @@ class Frontier:
             except DoesNotFit:
                 continue
             if not plans or attempt.peak_bytes < plans[-1].peak_bytes:
-                while plans and inference_instructions(plans[-1].prim_funcs) >= way.instructions:
+                if plans and inference_instructions(plans[-1].prim_funcs) == way.instructions:
                     plans.pop()  # As much work for more bytes.
                 plans.append(attempt)
         return plans or [self.fitting(pools)]
@@ -239,14 +219,11 @@ class Frontier:
 
 
 def _way(planning: Planning, function: Function, prim_funcs: Sequence[PrimFunc]) -> ChosenSteps:
-    instructions = inference_instructions(prim_funcs)
-    flash_price = planning.flash_worth * flash_bytes(prim_funcs) if planning.flash_worth else 0
     return ChosenSteps(
         planning=planning,
         function=function,
         prim_funcs=tuple(prim_funcs),
-        instructions=instructions,
-        price=instructions + flash_price,
+        instructions=inference_instructions(prim_funcs),
         bound_bytes=planning.bound_bytes(function, prim_funcs),
     )
 
