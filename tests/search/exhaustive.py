@@ -18,7 +18,7 @@ from codegen.kernels.rows import Grid
 from codegen.plan.place import planners
 from codegen.problem.problem import Pool, has_room, limited
 from codegen.problem.shortage import DoesNotFit
-from codegen.search import Choices
+from codegen.search import Choices, search
 from codegen.search.blocks.block_costs import INNER_GRIDS
 from codegen.search.blocks.row_blocks import BlockRuns, Segment, apply
 from codegen.search.kernels.binding import Binder
@@ -44,6 +44,17 @@ class Part:
     def stop(self) -> int:
         """The step behind it."""
         return self.start + len(self.kernels)
+
+
+def limits_of(module: Module, board: Board, choices: Choices, count: int) -> list[int]:
+    """So many limits of the first pool, from the smallest that is kept to what the plan without any needs."""
+    pool = choices.pools(board)[0].name
+    most = least = search(module, board, choices, name="model").memory.peaks[pool]
+    try:
+        search(module, board, replace(choices, pool_limits={pool: 1}), name="model")
+    except DoesNotFit as missed:
+        least = missed.shortages[0].budget_bytes or most
+    return sorted({least + (most - least) * index // max(count - 1, 1) for index in range(count)})
 
 
 class Exhaustive:
