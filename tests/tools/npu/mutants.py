@@ -83,6 +83,8 @@ def _change(data: bytearray, dice: Random) -> None:
 def verdict(path: Path) -> str:
     """A word for what became of a file: a code, or what the model said."""
     begun = time.process_time()
+    module: Module | None = None
+    word = ""
     try:
         module = load(path)
     except CodegenError as error:
@@ -90,12 +92,10 @@ def verdict(path: Path) -> str:
         word = min(codes) if all(code.startswith("E3") for code in codes) else f"{_BAD}{codes}"
     except Exception as error:  # any other is what is looked for
         word = f"{_BAD}{type(error).__name__}: {error}"
-    else:
-        word = ""
     seconds = time.process_time() - begun
     if seconds > SECONDS:
         return f"{_BAD}{seconds:.1f} s in the importer"
-    return word or _on_the_model(module)
+    return word if module is None else _on_the_model(module)
 
 
 def _on_the_model(module: Module) -> str:

@@ -10,8 +10,6 @@ from typing import Any, cast
 from unittest.mock import patch
 
 import numpy as np
-from tflite.ActivationFunctionType import ActivationFunctionType
-from tflite.FullyConnectedOptions import FullyConnectedOptions
 from tflite.LeakyReluOptions import LeakyReluOptions
 from tflite.MirrorPadOptions import MirrorPadOptions
 from tflite.SoftmaxOptions import SoftmaxOptions
@@ -21,6 +19,7 @@ from codegen.ir.ops.base import curves
 from codegen.ir.ops.base.fixed_point import round_half_away_array
 from codegen.ir.types import DType
 from tests.tensor_types import per_tensor, tensor_type
+from tests.tools.npu.vela_sums import at_ends_of_scales, grouped, is_grouped_of_images
 
 _PIECES = 512
 
@@ -125,22 +124,6 @@ def leaky(model: FileModel, inputs: Sequence[np.ndarray], right: np.ndarray) -> 
     return np.clip(np.where(values >= 0, values, _rounded_up(values * float(options.Alpha()))), -32768, 32767)
 
 
-def saturated(model: FileModel, inputs: Sequence[np.ndarray], right: np.ndarray) -> np.ndarray:
-    """Sums of int16 beyond 2^31 after scaling are clipped; TFLite's wrap before they are."""
-    [operator] = model.operators
-    weights, bias = (model.tensors[index] for index in operator.inputs[1:3])
-    kernel = model.buffers[weights.buffer].view("<i1").reshape(weights.shape).astype(np.int64)
-    offsets = model.buffers[bias.buffer].view("<i8")
-    sums = inputs[0].reshape(-1, kernel.shape[1]).astype(np.int64) @ kernel.T + offsets
-    scales = [float(model.tensors[index].quantization.scales[0]) for index in operator.inputs[:2]]
-    scaled = sums * (scales[0] * scales[1] / _scale(model, operator.outputs[0])[0])
-    options, table = cast(Any, FullyConnectedOptions()), cast(Any, operator.options)
-    options.Init(table.Bytes, table.Pos)
-    from_zero = (ActivationFunctionType.RELU, ActivationFunctionType.RELU6)
-    least = 0 if options.FusedActivationFunction() in from_zero else -32768
-    return np.where(np.abs(scaled) >= 1 << 31, np.clip(scaled, least, 32767), right.reshape(scaled.shape))
-
-
 def summed(model: FileModel, inputs: Sequence[np.ndarray], right: np.ndarray) -> np.ndarray:
     """SUM over the first of its axes alone (graphir_optimiser); what does not fit lies behind the output."""
     axis = int(_constant(model, 1).reshape(-1)[0])
@@ -213,7 +196,7 @@ REWRITES: Mapping[str, Callable[[FileModel, Sequence[np.ndarray], np.ndarray], n
     r"softmax_int16": softmax,
     r"rsqrt_int16": root,
     r"leaky_relu_int16": leaky,
-    r"fully_connected_int16": saturated,
+    r"(fully_connected|conv_2d)_.*int16": at_ends_of_scales,
     r"mirror_pad": mirrored,
     r"sum_": summed,
     r"reduce_(max|min)": reduced,
@@ -224,6 +207,8 @@ REWRITES: Mapping[str, Callable[[FileModel, Sequence[np.ndarray], np.ndarray], n
 def rewritten(name: str, data: bytes, inputs: Sequence[np.ndarray], right: np.ndarray) -> np.ndarray | None:
     """The output that Vela's rewriting of a layer gives, or None where none is known for its kind."""
     model = read_tflite(data, name)
+    if is_grouped_of_images(model):
+        return grouped(name, data, inputs, right)
     for pattern, predict in REWRITES.items():
         if re.match(pattern, name):
             return predict(model, inputs, right)
