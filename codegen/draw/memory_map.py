@@ -209,11 +209,15 @@ def _cells(
     for buffer in birth_order(alive):
         start = places[buffer.id].offset
         stop = start + buffer.size_bytes
-        for column in range(start // column_bytes, (stop - 1) // column_bytes + 1):
+        first_column, last_column = start // column_bytes, (stop - 1) // column_bytes
+        for column in {first_column, last_column} if first_column <= last_column else ():
             share = min(stop, (column + 1) * column_bytes) - max(start, column * column_bytes)
             if share >= most[column]:
                 most[column] = share
                 owners[column] = letters[buffer.id]
+        whole = max(last_column - first_column - 1, 0)  # nobody has more of these
+        most[first_column + 1 : first_column + 1 + whole] = [column_bytes] * whole
+        owners[first_column + 1 : first_column + 1 + whole] = [letters[buffer.id]] * whole
     return "".join(owners)
 
 

@@ -161,7 +161,7 @@ def test_numbering_of_values_does_not_matter(graph: OrderGraph, random: Random) 
 @settings(max_examples=examples(200), deadline=None)
 @given(graphs())
 def test_the_graph_is_cut_at_each_step_that_separates_all_others(graph: OrderGraph) -> None:
-    """Of a chain of 4,000 steps all ancestors and descendants were gathered: 16 million bits to find cuts."""
+    """A chain of 4,000 steps had all ancestors and descendants gathered: 16 million bits, to find cuts."""
     steps = StepMasks(graph)
     ancestors = [{step} for step in range(steps.count)]
     for step, before in enumerate(steps.predecessors):
