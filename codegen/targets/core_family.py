@@ -195,6 +195,26 @@ def no_rates() -> Mapping[str, float]:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class KernelRate:
+    """A kernel's instructions on one target."""
+
+    instructions: float = 1.0
+    """Those that run for each that the kernel predicts: its features may save some."""
+    cycles: float | None = None
+    """Cycles of one; None: kernels differ little, and are compared by instructions."""
+
+
+KernelRates = Mapping[str, KernelRate]
+"""By kernel; "": of all others. Empty: instructions are as predicted."""
+
+
+def no_kernel_rates(target: Target) -> KernelRates:
+    """Instructions run as kernels predict them."""
+    del target
+    return {}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class CycleFacts:
     """Cycles of a family's cores."""
 
@@ -202,6 +222,8 @@ class CycleFacts:
     """By core whose timings are published."""
     per_instruction: Callable[[], Mapping[str, float]] = no_rates
     """By such core: cycles of an instruction, on average over networks (`benchmarks/core_cycles.py`)."""
+    kernel_rates: Callable[[Target], KernelRates] = no_kernel_rates
+    """Of a target: measured rates of kernels."""
     recorded: Path | None = None
     """Table of what kernels were measured to take behind a flash (`search/kernels/cycle_costs.py`)."""
 

@@ -12,6 +12,7 @@ from codegen.kernels.base.registry import Kernel, kernels_of_step
 from codegen.kernels.contract import MemoryDemand
 from codegen.kernels.primfunc import PrimFunc
 from codegen.search.kernels.cycle_costs import CycleCosts
+from codegen.search.kernels.rates import rated
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -155,7 +156,7 @@ class Binder:
         """`let` bound to `kernel`, which can run it, under this C name."""
         key = kernel.name, name
         if key not in self._bound or self._bound[key][0] != let:
-            bound = kernel.bind(let, self._constants, name)
+            bound = rated(kernel.bind(let, self._constants, name), self._target)
             if bound.instructions is None and bound.measured_instructions is None:
                 bound = replace(bound, measured_instructions=measured_work(bound, self._target))
             self._bound[key] = let, bound if self._costs is None else self._costs.priced(bound)

@@ -23,6 +23,7 @@ from codegen.targets.instructions import Disassembly
 from codegen.targets.riscv.cores import ARCHITECTURES
 from codegen.targets.riscv.extensions import FEATURES, compile_flags, cpu_words, link_flags, refusal
 from codegen.targets.riscv.fault_words import decode_fault
+from codegen.targets.riscv.rates import kernel_rates
 
 __all__ = ["FAMILY"]
 
@@ -99,6 +100,6 @@ FAMILY = CoreFamily(
         link_stack_bytes=640,
     ),
     decode_fault=decode_fault,
-    cycles=CycleFacts(counters=_counters, per_instruction=_per_instruction),
+    cycles=CycleFacts(counters=_counters, per_instruction=_per_instruction, kernel_rates=kernel_rates),
     ecosystems=Ecosystems(esp_idf=frozenset({"esp32-c3", "esp32-c6", "esp32-p4"})),
 )
