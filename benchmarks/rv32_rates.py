@@ -1,4 +1,4 @@
-"""Rates of RISC-V kernels, as codegen/targets/riscv/rates.py records them.
+"""Rates of RISC-V kernels, as codegen/targets/riscv/kernel_rates.py records them.
 
 python benchmarks/rv32_rates.py
 

@@ -199,7 +199,7 @@ class KernelRate:
     """A kernel's instructions on one target."""
 
     instructions: float = 1.0
-    """Those that run for each that the kernel predicts: its features may save some."""
+    """Instructions that run for each predicted one: features of the target may save some."""
     cycles: float | None = None
     """Cycles of one; None: kernels differ little, and are compared by instructions."""
 
@@ -223,7 +223,7 @@ class CycleFacts:
     per_instruction: Callable[[], Mapping[str, float]] = no_rates
     """By such core: cycles of an instruction, on average over networks (`benchmarks/core_cycles.py`)."""
     kernel_rates: Callable[[Target], KernelRates] = no_kernel_rates
-    """Of a target: measured rates of kernels."""
+    """Measured rates of a target's kernels."""
     recorded: Path | None = None
     """Table of what kernels were measured to take behind a flash (`search/kernels/cycle_costs.py`)."""
 

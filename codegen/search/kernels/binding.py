@@ -12,7 +12,7 @@ from codegen.kernels.base.registry import Kernel, kernels_of_step
 from codegen.kernels.contract import MemoryDemand
 from codegen.kernels.primfunc import PrimFunc
 from codegen.search.kernels.cycle_costs import CycleCosts
-from codegen.search.kernels.rates import rated
+from codegen.search.kernels.rated import rated
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -23,7 +23,7 @@ from codegen.targets.instructions import Disassembly
 from codegen.targets.riscv.cores import ARCHITECTURES
 from codegen.targets.riscv.extensions import FEATURES, compile_flags, cpu_words, link_flags, refusal
 from codegen.targets.riscv.fault_words import decode_fault
-from codegen.targets.riscv.rates import kernel_rates
+from codegen.targets.riscv.kernel_rates import kernel_rates
 
 __all__ = ["FAMILY"]
 
