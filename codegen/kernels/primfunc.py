@@ -71,8 +71,8 @@ class PrimFunc:
     """Instructions of one call by measured rates, for sums where there is no model. No kernel is selected
     by it."""
     cycles: int | None = None
-    """Predicted cycles of one call where a part's flash is named (`--memory-model`): kernels are chosen by
-    it."""
+    """Predicted cycles of one call where a part's flash is named (`--memory-model`), or the core's family
+    compares kernels by cycles: they are chosen by it."""
     headers: tuple[str, ...] = ("cg_kernels.h",)
     """Headers of the runtime that declare `symbol` and the row kernel."""
     rows: RowKernel | None = None
