@@ -146,7 +146,7 @@ static void cg_gated(const cg_gated_params *p, int32_t which, cg_f32 *sums, int3
 /* A layer whose one moment is `moment(params, weights, recurrent, bias, x, hidden, gates)`, which
  * leaves the new hidden state in `hidden`. The state lies in front of the results; moments behind a
  * sequence's end are 0. */
-#define CG_DEFINE_GATED(name)                                                                      \
+#define CG_DEFINE_GATED(name, moment)                                                              \
     void name(const cg_gated_params *params, const float *weights, const float *recurrent,         \
               const float *bias, const cg_f32 *sequence, const cg_f32 *state,                      \
               const cg_s32 *lengths, void *gates, cg_f32 *output)                                  \

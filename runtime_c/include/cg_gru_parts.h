@@ -9,8 +9,8 @@
 
 /* `gates`: sums of update and reset gates, of the fresh states, and what the hidden states add to
  * these. The reset is in front of their products or behind them. */
-static void moment(const cg_gated_params *p, const float *weights, const float *recurrent,
-                   const float *bias, const cg_f32 *x, cg_f32 *hidden, cg_f32 *gates)
+static void cg_gru_moment(const cg_gated_params *p, const float *weights, const float *recurrent,
+                          const float *bias, const cg_f32 *x, cg_f32 *hidden, cg_f32 *gates)
 {
     const int32_t units = p->units;
     const int32_t pairs = cg_gated_blocks(2 * units);

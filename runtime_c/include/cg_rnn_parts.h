@@ -7,8 +7,8 @@
 
 #include "cg_gated_parts.h"
 
-static void moment(const cg_gated_params *p, const float *weights, const float *recurrent,
-                   const float *bias, const cg_f32 *x, cg_f32 *hidden, cg_f32 *gates)
+static void cg_rnn_moment(const cg_gated_params *p, const float *weights, const float *recurrent,
+                          const float *bias, const cg_f32 *x, cg_f32 *hidden, cg_f32 *gates)
 {
     const int32_t blocks = cg_gated_blocks(p->units);
     CG_GATED_ROWS(weights, bias, x, gates, p->inputs, blocks);

@@ -6,4 +6,4 @@
 #define CG_GATED_FPU
 #include "cg_gru_parts.h"
 
-CG_DEFINE_GATED(cg_gru_f32_fpu)
+CG_DEFINE_GATED(cg_gru_f32_fpu, cg_gru_moment)

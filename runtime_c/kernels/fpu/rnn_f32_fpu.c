@@ -6,4 +6,4 @@
 #define CG_GATED_FPU
 #include "cg_rnn_parts.h"
 
-CG_DEFINE_GATED(cg_rnn_f32_fpu)
+CG_DEFINE_GATED(cg_rnn_f32_fpu, cg_rnn_moment)

@@ -6,4 +6,4 @@
 #define CG_GATED_MVE
 #include "cg_gru_parts.h"
 
-CG_DEFINE_GATED(cg_gru_f32_mve)
+CG_DEFINE_GATED(cg_gru_f32_mve, cg_gru_moment)

@@ -6,4 +6,4 @@
 #define CG_GATED_MVE
 #include "cg_rnn_parts.h"
 
-CG_DEFINE_GATED(cg_rnn_f32_mve)
+CG_DEFINE_GATED(cg_rnn_f32_mve, cg_rnn_moment)

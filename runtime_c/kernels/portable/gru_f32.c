@@ -4,4 +4,4 @@
  */
 #include "cg_gru_parts.h"
 
-CG_DEFINE_GATED(cg_gru_f32)
+CG_DEFINE_GATED(cg_gru_f32, cg_gru_moment)

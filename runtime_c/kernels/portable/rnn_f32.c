@@ -4,4 +4,4 @@
  */
 #include "cg_rnn_parts.h"
 
-CG_DEFINE_GATED(cg_rnn_f32)
+CG_DEFINE_GATED(cg_rnn_f32, cg_rnn_moment)
