@@ -7,7 +7,7 @@
 #include "cg_kernel_parts.h"
 #include "cg_rv32_parts.h"
 
-enum { TILE = 6, HALF = 3, LINES = 3, MARGIN = 2, COLUMNS = TILE + MARGIN };
+enum { TILE = 6, HALF = 3, LINES = 3, MARGIN = 2, TILE_COLUMNS = TILE + MARGIN };
 enum { PLANE_BYTES = 8, TILE_WORDS = 8, HALF_WORDS = 6 }; /* for each channel */
 
 /* A tile of a row, and where its pixels lie. */
@@ -44,16 +44,16 @@ static void pack_tile(const cg_conv_params_rv32 *params, const image_line *line,
     const int32_t channels = params->window.in.c;
     const int32_t first = tile->x - params->window.pad_left;
     const int32_t count = tile->size + MARGIN;
-    const int8_t *columns[COLUMNS];
+    const int8_t *columns[TILE_COLUMNS];
     if ((line->pixels != NULL) && ((first + tile->missing) >= 0) && (tile->missing == 0) &&
         ((first + count) <= params->window.in.w)) {
         const int8_t *from = &line->pixels[(first - line->origin) * channels];
-        for (int32_t i = 0; i < COLUMNS; i++) {
+        for (int32_t i = 0; i < TILE_COLUMNS; i++) {
             columns[i] = from;
             from += (i < (count - 1)) ? channels : 0;
         }
     } else {
-        for (int32_t i = 0; i < COLUMNS; i++) {
+        for (int32_t i = 0; i < TILE_COLUMNS; i++) {
             const int32_t x = first + i;
             const int32_t is_there = (line->pixels != NULL) && (i >= tile->missing) &&
                                      (i < count) && (x >= 0) && (x < params->window.in.w);
