@@ -166,6 +166,20 @@ def test_scratch_that_the_stream_leaves_alone_is_not_planned(tmp_path: Path) -> 
     assert _peak(report) == SCRATCH
 
 
+def test_two_models_share_the_scratch(tmp_path: Path) -> None:
+    """Both have layers for the NPU; they do not run at a time."""
+    expected = {"small": _maxima(_image()), "large": _negated(_maxima(np.abs(_image())))}
+    paths = [tmp_path / f"{name}.tflite" for name in expected]
+    for path, data in zip(paths, (_alone(), _between()), strict=True):
+        path.write_bytes(data)
+    cases = {
+        name: [Case(name="image", inputs=(_image(),), expected=(result,))]
+        for name, result in expected.items()
+    }
+    report = run(paths, Options(board="host"), cases=cases, folder=tmp_path / "out")
+    assert _peak(report) == SCRATCH
+
+
 @pytest.mark.qemu
 def test_a_network_with_layers_on_both_sides_runs_on_the_board(tmp_path: Path) -> None:
     report = _run(_between(), tmp_path, "mps3-an547", [_negated(_maxima(np.abs(_image())))])

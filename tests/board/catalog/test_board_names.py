@@ -143,7 +143,7 @@ def test_a_slip_gets_the_nearest_name() -> None:
 def test_what_is_like_nothing_gets_all_names() -> None:
     text = refusal("toaster")
     assert "did you mean" not in text
-    assert "known boards: alif-e7-hp, apollo4p-evb, " in text and "lm3s6965evb" in text
+    assert "known boards: alif-e7-hp, alif-e8-hp, apollo4p-evb, " in text and "lm3s6965evb" in text
 
 
 def test_rows_of_absent_parts_lead_to_boards_and_packages() -> None:
