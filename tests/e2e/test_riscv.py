@@ -50,3 +50,15 @@ def test_every_step_stays_within_its_buffers(tmp_path: Path) -> None:
     cases = golden_cases("speech")[:1]
     measured = execute(built, cases, RunConditions(sandboxed=True))
     assert complaints(built.models[0], cases, measured, built.image.sizes.stack_bound_bytes) == []
+
+
+def test_constants_lie_where_the_data_bus_reads_the_flash(tmp_path: Path) -> None:
+    """An ESP32-C3 sees one flash at two addresses: weights are read at the data bus's, code is fetched at the
+    other."""
+    built = build_model("speech", Options(board="esp32-c3"), tmp_path / "build")
+    data, code = (built.board.region(name) for name in ("DROM", "IROM"))
+    [pool] = built.models[0].program.constants.pools
+    address, size_bytes = built.image.symbols["speech_drom_pool"][:2]
+    assert pool.region == "DROM" and size_bytes == pool.size_bytes > 0
+    assert data.address <= address and address + size_bytes <= data.address + data.size_bytes
+    assert code.address <= built.image.symbols["speech_run"][0] < code.address + code.size_bytes
