@@ -13,7 +13,7 @@ from codegen.errors import CodegenError
 from tests.e2e.models import build_file, int8_cases
 
 MAIN_BOARDS = ("host", "mps2-an386")
-"""Both hold every model, so the suite runs every model on two boards."""
+"""Both hold every model."""
 RISCV_BOARDS = ("qemu-virt-rv32", "qemu-virt-rv32b", "qemu-virt-rv32f", "qemu-virt-rv32v", "hifive1")
 OTHER_BOARDS = (
     "netduinoplus2",

@@ -115,6 +115,7 @@ def test_another_level_can_be_asked_for(tmp_path: Path) -> None:
 
 
 @needs_cmake
+@pytest.mark.thorough
 def test_sizes_of_the_users_are_guarded_too(tmp_path: Path) -> None:
     """-Oz, several flags, and a build type of the user's came without the flag that gcc 12 needs at -Os."""
     built = build_model(SMALL, Options(board="mps3-an547", optimize="speed"), tmp_path / "out")

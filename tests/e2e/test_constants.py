@@ -219,7 +219,7 @@ def check_predicted(program: Program, measured: Measured, plain: Measured, steps
         (RESNET, "mps2-an386", "balanced", {"flash": 78_000}),
     ],
 )
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_what_exceeds_the_flash_runs_compressed(
     key: str, board: str, optimize: Optimize, limits: dict[str, int], tmp_path: Path
 ) -> None:

@@ -322,6 +322,7 @@ def test_cmake_builds_the_folder_alone(tmp_path: Path) -> None:
 @pytest.mark.skipif(
     shutil.which("cmake") is None or shutil.which("arm-none-eabi-gcc") is None, reason="tools are missing"
 )
+@pytest.mark.thorough
 def test_cmake_builds_the_firmware_with_the_toolchain_file(tmp_path: Path) -> None:
     sources = render(together([samples.counter(board=samples.ARM), samples.mixed(board=samples.ARM)]))
     assert sources.linker_script == "firmware/link.ld"
