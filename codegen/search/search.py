@@ -197,8 +197,10 @@ class _Ready:
         return Frontier(plannings, lambda: self._unlimited(asked), preferred)
 
     def _unlimited(self, asked: Mapping[Optimize, Attempt | None]) -> Iterator[tuple[Planning, Attempt]]:
-        """The plans that every `--optimize` asks for."""
+        """Plans that each `--optimize` asks for; that of `speed`, which needs most bytes, if it is asked."""
         for optimize in get_args(Optimize):
+            if optimize == "speed" and optimize not in asked:
+                continue
             if optimize in asked:
                 ready, attempt = self, asked[optimize]
             else:
