@@ -28,6 +28,10 @@ MOST_STEPS = 1000
 _AGAIN = 32
 """Most ways that are placed a second time, without limits: the plan within limits may miss one that fits."""
 
+_LOWER, _TURNS_PERCENT = 3, 15
+"""So many plans of tighter limits are looked at, whether they are faster; what rows of several a turn save at
+most, about."""
+
 _ASKED_STEPS = 1200
 """Most steps in all plans that are tried to find the smallest budgets of RAM."""
 _FEWEST_ASKED = 8
@@ -117,20 +121,29 @@ class Frontier:
         None if none fits.
 
         Rows of several a turn make ways faster, in blocks alone. So the plan of a tighter limit may be faster
-        than this one; then it is taken.
+        than this one: the fastest of the next few is taken.
         """
-        best = self._quickest_way(pools)
-        while len(pools) == 1 and best is not None and best.block_steps:
-            below = self._quickest_way(limited(pools, {pools[0].name: best.peak_bytes - 1}))
-            if below is None or inference_instructions(below.prim_funcs) >= inference_instructions(
-                best.prim_funcs
-            ):
+        best = self._quickest(pools)
+        lower = best
+        for _ in range(_LOWER):
+            if len(pools) > 1 or best is None or lower is None or not lower.block_steps:
                 break
-            best = replace(below, problem=replace(below.problem, pools=pools))
+            most = inference_instructions(best.prim_funcs) * 100 // (100 - _TURNS_PERCENT)
+            lower = self._quickest(limited(pools, {pools[0].name: lower.peak_bytes - 1}), most)
+            if lower and inference_instructions(lower.prim_funcs) < inference_instructions(best.prim_funcs):
+                best = replace(lower, problem=replace(lower.problem, pools=pools))
         return best
 
-    def _quickest_way(self, pools: tuple[Pool, ...]) -> Attempt | None:
-        """The first way that fits `pools`, rows of several a turn in its blocks where that pays and fits."""
+    def _quickest(self, pools: tuple[Pool, ...], most_instructions: int | None = None) -> Attempt | None:
+        """The first way that fits, rows of several a turn in its blocks where that pays and fits; None also
+        where its instructions without such rows are more than `most_instructions`."""
+        known = self._first_way(pools)
+        if known is None or (most_instructions is not None and known[0].instructions > most_instructions):
+            return None
+        return wider_turns.faster(known[0].planning.in_pools(pools), known[1])
+
+    def _first_way(self, pools: tuple[Pool, ...]) -> tuple[ChosenSteps, Attempt] | None:
+        """The first way that fits `pools`, of those that make memory cost least to access."""
         best: tuple[ChosenSteps, Attempt] | None = None
         left = _AGAIN
         for way in self.ways:
@@ -150,7 +163,7 @@ class Frontier:
                 best = way, attempt
             if not attempt.extra_cost or way.planning.choices.clock.late():
                 break
-        return best and wider_turns.faster(best[0].planning.in_pools(pools), best[1])
+        return best
 
     def points(self, pools: tuple[Pool, ...], progress: Progress, stage: str) -> list[Attempt]:
         """Plans in order: each needs fewer bytes and more instructions than the one before it."""
@@ -221,7 +234,7 @@ class Frontier:
             left -= 1
             if left < 0 or self._plannings[0].choices.clock.late():
                 return None
-            plan = self._quickest_way(limited(pools, budgets))
+            plan = self._quickest(limited(pools, budgets))
             return plan and replace(plan, problem=replace(plan.problem, pools=pools))
 
         def taken(attempt: Attempt) -> Budgets:
