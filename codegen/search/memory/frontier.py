@@ -126,7 +126,7 @@ class Frontier:
         best = self._quickest(pools)
         lower = best
         for _ in range(_LOWER):
-            if len(pools) > 1 or best is None or lower is None or not lower.block_steps:
+            if len(pools) != 1 or best is None or lower is None or not lower.block_steps:
                 break
             most = inference_instructions(best.prim_funcs) * 100 // (100 - _TURNS_PERCENT)
             lower = self._quickest(limited(pools, {pools[0].name: lower.peak_bytes - 1}), most)
