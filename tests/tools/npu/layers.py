@@ -16,6 +16,7 @@ from pathlib import Path
 
 import click
 import numpy as np
+from tflite.TensorType import TensorType as TypeCode
 
 from codegen.api import CodegenError, FileTensor, read_tflite
 from codegen.ir.ops.base.fixed_point import round_half_away_array
@@ -95,11 +96,13 @@ def _compared(layer: Layer, operator: NpuOperator, compiled: Path) -> str:
 
 
 def _stored(array: np.ndarray, tensor: FileTensor) -> np.ndarray:
-    """What a QUANTIZE on the core makes of numbers."""
+    """Numbers as a QUANTIZE on the core stores them."""
     if array.dtype != np.float32:
         return array
     scale, zero = tensor.quantization.scales[0], tensor.quantization.zero_points[0]
-    return np.clip(round_half_away_array(array / scale) + zero, -128, 127).astype(np.int8)
+    dtype = np.int16 if tensor.type_code == TypeCode.INT16 else np.int8
+    limits = np.iinfo(dtype)
+    return np.clip(round_half_away_array(array / scale) + zero, limits.min, limits.max).astype(dtype)
 
 
 def _real(array: np.ndarray, tensor: FileTensor) -> np.ndarray:
