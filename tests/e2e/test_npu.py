@@ -259,6 +259,23 @@ def test_a_value_that_only_the_arena_hands_over_is_an_argument(tmp_path: Path) -
     assert [(step["born_in_scratch"], step["copied_in"]) for step in report.npu["steps"]] == [(1, 0), (1, 0)]
 
 
+def test_layers_on_the_core_fill_hollows_of_the_scratch(tmp_path: Path) -> None:
+    """Two results of a stream are kept, with what was its argument between them: NEG's result lies there."""
+    model = VelaFileBuilder()
+    x, low = model.value("x", (1, *SHAPE)), model.value("low", (1, *HALF))
+    high, y = model.value("high", (1, *HALF)), model.value("y", (1, *HALF))
+    at, high_at = HALF_BYTES, HALF_BYTES + BYTES
+    words = np.concatenate([doubled_rows(SHAPE, at, 0)[:-1], doubled_rows(SHAPE, at, high_at)])
+    size = high_at + HALF_BYTES
+    model.npu(NpuLayers(stream=words, inputs={x: at}, outputs={low: 0, high: high_at}, scratch_bytes=size))
+    model.op("NEG", [low], [y])
+    half = _maxima(_image())
+    report = _run(model.build([x], [low, high, y]), tmp_path, "host", [half, half, _negated(half)])
+    assert _peak(report) == size
+    assert report.npu is not None
+    assert report.npu["in_hollows_bytes"] == HALF_BYTES
+
+
 STUB = """
 #include <stddef.h>
 #include <stdint.h>

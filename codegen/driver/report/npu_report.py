@@ -8,6 +8,7 @@ from codegen.ethos_u import payload
 from codegen.ethos_u.register_commands import CONSTANTS, FAST_SCRATCH, SCRATCH, kinds, moved_bytes
 from codegen.ir.ops.npu_layers import NpuAttrs, NpuValueAttrs
 from codegen.kernels.primfunc import PrimFunc
+from codegen.lifetimes.ties import ties
 from codegen.program.program import Program
 
 _REGIONS = {CONSTANTS: "constants", SCRATCH: "scratch", FAST_SCRATCH: "fast scratch"}
@@ -27,9 +28,21 @@ def npu_report(program: Program) -> dict[str, object] | None:
         "vela_cycles": _number(metadata.get("vela_cycles")),
         "vela_arena_bytes": _number(metadata.get("vela_arena_bytes")),
         "plan_bytes": sum(program.memory.peak_bytes(pool.name) for pool in program.memory.problem.pools),
+        "in_hollows_bytes": _in_hollows_bytes(program),
         "steps": steps,
         "on_the_core": list(_on_the_core(program)),
     }
+
+
+def _in_hollows_bytes(program: Program) -> int:
+    """Bytes of values and workspaces that lie between what streams have at fixed places in a scratch."""
+    prims, memory = program.steps.prim_funcs, program.memory
+    anchors = ties(program.steps.function, prims).anchors
+    scratches = {anchors[prim.let.var.name][0] for prim in prims if prim.inlets}
+    values = {name: part for name, part in memory.slices.items() if anchors[name] == (name, 0)}
+    filled = [part for name, part in values.items() if name != part.buffer]
+    parts = (*filled, *memory.workspaces.values())
+    return sum(part.size_bytes for part in parts if part.buffer in scratches)
 
 
 def _number(text: str | None) -> int | None:
@@ -84,6 +97,8 @@ def npu_lines(program: Program) -> Iterator[str]:
         yield f"npu       step {step} on {commands.device}: {words}"
     for left in _on_the_core(program):
         yield f"core      step {left['step']} {left['op']}: {left['why'] or 'Vela left it there'}"
+    if document["in_hollows_bytes"]:
+        yield f"          {document['in_hollows_bytes']:,} bytes of others lie in hollows of its scratch"
     if document["vela"] is not None:
         figures = f"Vela {document['vela']} estimates {document['vela_cycles']:,} cycles of the NPU"
         yield f"          {figures}; its own arena has {document['vela_arena_bytes']:,} bytes"
