@@ -33,7 +33,7 @@ FIELDS: tuple[str, ...] = ("test", "operator", "static", "result", "constants", 
 _HEAD = """# ONNX: the official node tests
 
 `python benchmarks/onnx_nodes.py` takes the node tests of the installed `onnx` package ({version}), imports
-each, and runs what it imports as C on the host; expected outputs are the tests' own. Integers have to be
+each, and runs what it imports as C on the host. Expected outputs are the tests' own. Integers have to be
 equal in every bit, float32 within 1e-5 of the largest expected number and within what the test permits. The
 whole table, a row a test, is `benchmarks/results/onnx_nodes.csv`.
 

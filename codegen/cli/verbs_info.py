@@ -77,11 +77,6 @@ _GROUPS = (
     (Runner.NONE, "built only; with a port, `run --port` reaches the real board"),
 )
 
-_COLUMNS = [
-    *("memory", "address", "bytes", "cost", "wait states"),
-    *("code", "DMA", "cached", "retained", "what for"),
-]
-
 
 @click.command(help=VERBS["boards"].help)
 @click.argument("name", required=False, metavar="[BOARD]")
