@@ -39,6 +39,7 @@ SAME_MODULES = {
     "kernels": "kernels, and their choice",
     "matrices": "products of matrices: their import, their kernels",
     "ranged": "one thing for all sizes of a range: a function, a program",
+    "model_format": "a format of model files: its kind, and what the folder of each states",
     "pytest_plugin": "what pytest loads: of all tools, of one",
     "reader": "the reader of an importer's file",
     "sizes": "open sizes of a model: as text, in the search",

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from codegen.importers.dispatch import load, load_for_npu, load_with_tensors, model_bytes, signatures
     from codegen.importers.file_tensors import Imported, NamedTensor
     from codegen.importers.graph_inputs import Extents, InputSignature
-    from codegen.importers.onnx import function_types, node_types
+    from codegen.importers.onnx.node_types import function_types, node_types
     from codegen.importers.tflite import CONTROL_OPS, STATE_OPS, imported_ops
 
 __all__ = [

@@ -8,15 +8,17 @@ from pathlib import Path
 
 from codegen.errors import CodegenError, Message
 from codegen.importers.c_arrays import SUFFIXES, is_tflite, model_of
-from codegen.importers.file_tensors import Imported, tensors_by_origin
+from codegen.importers.file_tensors import Imported
 from codegen.importers.foreign_formats import EXPORT_HELP, foreign
-from codegen.importers.graph_inputs import NO_EXTENTS, Extents, FixedInput, InputSignature, refuse_others
+from codegen.importers.graph_inputs import NO_EXTENTS, Extents, FixedInput, InputSignature
 from codegen.importers.limits import RAISE, STATED, ByteLimits
+from codegen.importers.model_format import ModelFormat, OpenedFile, format_of, formats
 from codegen.importers.printable_names import printable
 from codegen.ir import Module
 from codegen.ir.ops import UserKernel
 
-_ONNX = ".onnx"
+_OF_ARRAYS = ".onnx"
+"""End of the name that an array in a C file would have, for bytes that do not tell."""
 
 
 def load(
@@ -46,15 +48,8 @@ def load_with_tensors(
     fixes: Sequence[FixedInput] = (),
 ) -> Imported:
     """`load`, with the tensors of the file that the module's variables hold."""
-    data, name = model_bytes(path, limits, fixes), printable(path.name)
-    if not is_tflite(data):
-        from codegen.importers.onnx import import_with_tensors
-
-        return import_with_tensors(data, name, extents, limits)
-    from codegen.importers.tflite import import_tflite
-
-    module = import_tflite(data, name, kernels, extents, limits)
-    return Imported(module=module, tensors=tensors_by_origin(module))
+    model_format, file = _opened(path, limits, fixes)
+    return model_format.load(replace(file, kernels=kernels, extents=extents))
 
 
 def load_for_npu(
@@ -80,36 +75,33 @@ def signatures(
     path: Path, limits: ByteLimits = STATED, fixes: Sequence[FixedInput] = ()
 ) -> tuple[InputSignature, ...]:
     """The graph inputs of the model file at `path`, in order. Raises CodegenError as `load` does."""
-    data, name = model_bytes(path, limits, fixes), printable(path.name)
-    if is_tflite(data):
-        from codegen.importers.tflite import input_signatures
-
-        return input_signatures(data, name)
-    from codegen.importers.onnx import graph_inputs
-
-    return graph_inputs(data, name, limits)
+    model_format, file = _opened(path, limits, fixes)
+    return model_format.signatures(file)
 
 
 def model_bytes(path: Path, limits: ByteLimits = STATED, fixes: Sequence[FixedInput] = ()) -> bytes:
-    """The bytes of a .tflite or .onnx file, or of the C array that a file holds; constants that lie in files
-    beside an .onnx brought in, `fixes` applied.
+    """The bytes of a model file, or of the C array that a file holds; constants that lie in files beside it
+    brought in, `fixes` applied.
 
     Raises CodegenError: E211 if the file cannot be read, E276, E300, E302, E305, E313 or E314 (see this
     package).
     """
+    return _opened(path, limits, fixes)[1].data
+
+
+def _opened(path: Path, limits: ByteLimits, fixes: Sequence[FixedInput]) -> tuple[ModelFormat, OpenedFile]:
+    """The format of a file, and its bytes as that format's importer takes them. Raises as `model_bytes`."""
     data = _read(path, limits.constants)
     name, suffix = printable(path.name), path.suffix.lower()
-    if suffix in SUFFIXES and data and not is_tflite(data) and foreign(path, data, name) is None:
-        data = model_of(data, name)
-    elif not data or not (is_tflite(data) or (suffix == _ONNX and foreign(path, data, name) is None)):
+    model_format = format_of(data, "")
+    if model_format is None and data and foreign(path, data, name) is None:
+        if suffix in SUFFIXES:
+            data, suffix = model_of(data, name), _OF_ARRAYS
+        model_format = format_of(data, suffix)
+    if model_format is None:
         raise CodegenError(_unknown(path, data, name))
-    if is_tflite(data):
-        refuse_others(name, fixes)
-        return data
-    from codegen.importers.onnx import whole
-    from codegen.importers.onnx.file.fixing import with_constants
-
-    return with_constants(whole(data, path.parent, name, limits), name, fixes)
+    file = OpenedFile(data=data, name=name, folder=path.parent, limits=limits, fixes=fixes)
+    return model_format, replace(file, data=model_format.whole(file))
 
 
 def _read(path: Path, most_bytes: int) -> bytes:
@@ -141,5 +133,7 @@ def _unknown(path: Path, data: bytes, name: str) -> Message:
         magic = data[4:8].hex(" ") or "missing"
         text = f"this is not a TensorFlow Lite file: bytes 4 to 7 are {magic}, not 54 46 4c 33 (TFL3)"
         return Message(code="E300", where=name, text=text, help="export or download the file again")
-    text = "the file's format is not known: only TensorFlow Lite and ONNX models can be imported"
+    *names, last = (row.name for row in formats())
+    known = f"{', '.join(names)} and {last}"
+    text = f"the file's format is not known: only {known} models can be imported"
     return Message(code="E300", where=name, text=text, help=EXPORT_HELP)

@@ -34,7 +34,7 @@ HELP = (
     "help: give a .tflite file (TensorFlow: tf.lite.TFLiteConverter; PyTorch: ai-edge-torch) or an .onnx "
     "file (PyTorch: torch.onnx.export)"
 )
-FORMATS = "only TensorFlow Lite and ONNX models can"
+FORMATS = "only ONNX and TensorFlow Lite models can"
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,14 @@
 """ONNX files: `import_onnx` reads them; the `onnx` package takes the container apart."""
 
-from codegen.importers.onnx.file.beside import whole
-from codegen.importers.onnx.file.reader import graph_inputs
-from codegen.importers.onnx.file_import import import_onnx, import_with_tensors
-from codegen.importers.onnx.node_types import function_types, node_types
+from typing import TYPE_CHECKING
 
-__all__ = ["function_types", "graph_inputs", "import_onnx", "import_with_tensors", "node_types", "whole"]
+from codegen.late_imports import late_imports
+
+if TYPE_CHECKING:
+    from codegen.importers.onnx.file.beside import whole
+    from codegen.importers.onnx.file.reader import graph_inputs
+    from codegen.importers.onnx.file_import import import_onnx, import_with_tensors
+
+__all__ = ["graph_inputs", "import_onnx", "import_with_tensors", "whole"]
+
+__getattr__ = late_imports(__name__, __file__)
