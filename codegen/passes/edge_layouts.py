@@ -5,6 +5,7 @@ TRANSPOSE goes. An image that the network takes as it is gets a TRANSPOSE, if th
 Whether steps turn an image is decided by where they put each element.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -214,17 +215,23 @@ def _turned_places(
     shape: Sequence[int], order: Sequence[int], places: np.ndarray | None = None
 ) -> np.ndarray:
     """Places of the elements of an image (by default their own numbers) with its axes in another order."""
-    numbers = np.arange(int(np.prod([int(extent) for extent in shape]))) if places is None else places
+    numbers = _numbers(shape) if places is None else places
     return numbers.reshape([int(extent) for extent in shape]).transpose(order).reshape(-1)
 
 
 def _are_in_order(places: np.ndarray) -> bool:
-    return np.array_equal(places, np.arange(places.size))
+    return np.array_equal(places, _numbers(places.shape))
+
+
+def _numbers(shape: Sequence[int]) -> np.ndarray:
+    """Numbers of the elements of a value, in few bytes: a value may be as large as a board's memory."""
+    count = math.prod(int(extent) for extent in shape)
+    return np.arange(count, dtype=np.int32 if count < 1 << 31 else np.int64)
 
 
 def _moved_places(shape: Sequence[int], path: Sequence[Let]) -> np.ndarray:
     """Number of the element that lies at each place behind `path`."""
-    numbers = np.arange(int(np.prod([int(extent) for extent in shape]))).reshape([int(e) for e in shape])
+    numbers = _numbers(shape).reshape([int(extent) for extent in shape])
     for let in path:
         if isinstance(let.call.attrs, TransposeAttrs):
             numbers = numbers.transpose(let.call.attrs.permutation)
