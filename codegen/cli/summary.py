@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from codegen.toolchain.cycles import CycleEstimate
 
 
-def show_plan(planned: Planned, sentence: str) -> None:
-    """One sentence, memory map, pools against their bound, constants."""
+def show_plan(planned: Planned, sentence: str, proof: str) -> None:
+    """One sentence, memory map, pools against their bound, constants; `proof`: that of the report."""
     program = planned.program
     click.echo(f"{sentence}\n")
     steps = counted(len(program.steps.prim_funcs), "step")
@@ -44,7 +44,7 @@ def show_plan(planned: Planned, sentence: str) -> None:
     show_reduction_news(planned)
     click.echo(program_map(program))
     click.echo()
-    _pools(program, planned.own_macs)
+    _pools(program, planned.own_macs, proof=proof)
     _time(planned)
     _constants(program.constants.pools, program)
     _staged(program)
@@ -248,7 +248,7 @@ def _headline(planned: Planned, board: Board, options: Options) -> None:
     show_reduction_news(planned)
 
 
-def _pools(program: Program, macs: int, measured: Measured | None = None) -> None:
+def _pools(program: Program, macs: int, measured: Measured | None = None, proof: str | None = None) -> None:
     rows: list[list[str]] = []
     for name in used_pools(program):
         pool = next(pool for pool in program.memory.problem.pools if pool.name == name)
@@ -276,7 +276,7 @@ def _pools(program: Program, macs: int, measured: Measured | None = None) -> Non
     if measured is not None:
         columns.insert(2, "measured peak")
     table("", columns, rows)
-    click.echo(f"plan      {proof_text(program)}")
+    click.echo(f"plan      {proof or proof_text(program)}")
     click.echo(f"order     {order_text(program.order)}")
     click.echo(f"work      {work_text(program, macs)}")
     if len(program.memory.problem.pools) > 1:

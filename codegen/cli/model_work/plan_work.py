@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any, cast
 
 import click
 
@@ -54,14 +55,14 @@ def plan(
     else:
         with progress(quiet or as_json) as stage:
             planned = plan_only(path, options, progress=stage)
-            document: Mapping[str, object] = report(planned, options.board)
-            sentence = str(document["summary"])
+            told = cast("Mapping[str, Any]", report(planned, options.board))
+            sentence, proof = told["summary"], told["plan"]["certificate"]["words"][0]
             document, lines = report_files.finish(
-                document, outputs.folder, models=[path], options=options, progress=stage
+                told, outputs.folder, models=[path], options=options, progress=stage
             )
         show_spilled(planned.program, quiet)
         written = outputs.of_program(path, planned.program, options) + outputs.of_document(document) + lines
-        show = partial(show_plan, planned, sentence)
+        show = partial(show_plan, planned, sentence, proof)
     if as_json:
         click.echo(to_json(document), nl=False)
     elif not quiet:
