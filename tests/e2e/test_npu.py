@@ -249,6 +249,17 @@ def test_bytes_that_nobody_wrote_are_refused(tmp_path: Path) -> None:
     )
 
 
+def test_a_stream_that_gives_nothing_is_refused(tmp_path: Path) -> None:
+    """10 of 20,000 changed files were a traceback: an operator ethos-u without outputs."""
+    model = VelaFileBuilder()
+    x, y = model.value("x", (1, *SHAPE)), model.value("y", (1, *SHAPE))
+    words = doubled_rows(SHAPE, 0, BYTES)
+    model.npu(NpuLayers(stream=words, inputs={x: 0}, outputs={}, scratch_bytes=SCRATCH))
+    model.op("NEG", [x], [y])
+    text = _refused(model.build([x], [y]), "host", tmp_path)
+    assert "E316" in text and "it gives no value" in text
+
+
 def test_a_value_that_only_the_arena_hands_over_is_an_argument(tmp_path: Path) -> None:
     """Vela left a value of one stream in the arena for the next one, which does not list it: such files were
     refused. The layers on the core lie around that value."""

@@ -33,6 +33,8 @@ def npu_layers(site: Site) -> tuple[Translated, ...]:
     if len(inputs) < FIXED_INPUTS or -1 in inputs:
         text = "its inputs are not stream, constants, scratch, fast scratch and values"
         raise Refused("E316", text, AGAIN)
+    if not site.operator.outputs:
+        raise Refused("E316", "it gives no value", AGAIN)
     stream, constants = (site.raw_bytes(position) for position in (0, 1))
     try:
         commands = payload.split(stream.tobytes())
