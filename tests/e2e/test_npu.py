@@ -19,7 +19,7 @@ from codegen.program.interface import IoMode
 from codegen.report_file import Report
 from tests.checkout import ROOT
 from tests.ethos_u.files import NpuLayers, VelaFileBuilder, doubled_rows
-from tests.tools.npu.handed import handed_on
+from tests.ethos_u.handed import handed_on
 
 SHAPE = (8, 8, 16)
 HALF = (4, 4, 16)

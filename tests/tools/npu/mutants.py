@@ -29,8 +29,8 @@ from codegen.ir.ops.npu_layers import CONSTANTS, STREAM, NpuAttrs
 from tests import networks
 from tests.checkout import ROOT
 from tests.ethos_u.files import pooled_by_npu
+from tests.ethos_u.handed import handed_on, weighted
 from tests.tools.npu import vela_batch
-from tests.tools.npu.handed import handed_on, weighted
 
 SECONDS = 2.0
 """Processor time of one file."""
