@@ -90,5 +90,5 @@ def test_a_plan_imports_what_it_needs_and_no_more(tmp_path: Path) -> None:
     assert code == 0
     assert {"numpy", "codegen.kernels", "codegen.importers.tflite"} <= modules
     assert not modules & {"jinja2", "rich", "elftools", "serial", "onnx"}
-    unneeded = ("importers.onnx", "emit", "toolchain", "page", "engines", "board.machines")
+    unneeded = ("importers.onnx.file_import", "emit", "toolchain", "page", "engines", "board.machines")
     assert not {room for room in unneeded if f"codegen.{room}" in modules}

@@ -66,7 +66,7 @@ FILES: list[tuple[str, int, _PIECES]] = [
     ("build net.tflite --model-limit 10", 3, ("E305] net.tflite", "up to 10 are imported", "--model-limit")),
 ]
 BOARDS: list[tuple[str, int, _PIECES]] = [
-    ("build net.tflite --board nope", 2, ("E250] there is no board 'nope'", "known boards: apollo4p-evb")),
+    ("build net.tflite --board nope", 2, ("E250] there is no board 'nope'", "known boards: alif-e7-hp")),
     ("build net.tflite --board esp32-s3", 2, ("no board 'esp32-s3'", "--board host", "--as esp-idf")),
     ("build net.tflite --board netduino2", 2, ("no board 'netduino2'", "did you mean netduinoplus2?")),
     ("boards nucleo-h743", 2, ("no board 'nucleo-h743'", "did you mean nucleo-h743zi?")),

@@ -83,10 +83,16 @@ class _OffsetGraph:
         roots = [*function.params, *(prim.let.var for prim in prim_funcs if prim.tied is None)]
         self._value = {var.name: index for index, var in enumerate(roots)}
         self._anchors: dict[str, tuple[int, int]] = {var.name: (i, 0) for i, var in enumerate(roots)}
+        self._held = {var.name: (0, var.type.size_bytes) for var in roots}
+        """Variable -> first byte and size of what it keeps in its value; a view keeps what it is a part of."""
         for prim in prim_funcs:
             if prim.tied is not None:
-                value, offset = self._anchors[_variable(prim, prim.tied[0]).name]
-                self._anchors[prim.let.var.name] = (value, offset + prim.tied[1])
+                source, result = _variable(prim, prim.tied[0]).name, prim.let.var
+                value, offset = self._anchors[source]
+                self._anchors[result.name] = (value, offset + prim.tied[1])
+                is_part = prim.view is not None and not prim.view.is_alone
+                place = (offset + prim.tied[1], result.type.size_bytes)
+                self._held[result.name] = self._held[source] if is_part else place
         inputs = {self._value[param.name] for param in function.params}
         outputs = {self._anchors[r.name][0] for r in function.results if isinstance(r, Var)}
         owned = inputs | outputs if edge.is_callers else set[int]()
@@ -134,14 +140,15 @@ class _OffsetGraph:
             read = [index for index in indices if prim.argument_stops[index] > prim.result_start]
             if not any(index in rules for index in read) or not self._may_meet(prim, read):
                 continue
+            ruled = {_variable(prim, index).name for index in read if index in rules}
             belows: list[int] = []
             aboves: list[int] = []
             for index in read:
                 arg, rule = _variable(prim, index), rules.get(index)
                 # The rule speaks of the argument's address, the distance of its whole value's.
-                offset = self._anchors[arg.name][1]
+                place = self._anchors[arg.name][1], arg.type.size_bytes
+                offset, plain = place if arg.name in ruled else self._held[arg.name]
                 belows.append((result if rule is None or rule.below is None else rule.below) - offset)
-                plain = arg.type.size_bytes
                 aboves.append((plain if rule is None or rule.above is None else rule.above) + offset)
             common = largest_overlap(result, self._sizes[value], max(belows), max(aboves))
             if common:

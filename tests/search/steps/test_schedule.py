@@ -106,6 +106,20 @@ def test_a_view_keeps_its_argument_and_follows_it() -> None:
     assert (found.result.file_peak_bytes, found.result.peak_bytes, found.result.proved) == (185, 110, True)
 
 
+def test_a_view_keeps_what_it_is_a_part_of() -> None:
+    """The result may lie in the last byte of a. A view of a's first byte is read beside it, and keeps all of a:
+    the graph took the view for one byte, and a peak of 3 that no plan has."""
+    a, v, end = var("a", 2), var("v", 1), var("end", 1)
+    in_place = (Sharing(argument=0, below=None, above=0),)
+    prims = [
+        prim(a, X),
+        prim(v, a, view=View(argument=0)),
+        prim(end, a, v, sharing=in_place, workspaces=(Workspace(name="w", size_bytes=9, start=0, stop=1),)),
+    ]
+    problem = live([X], prims, [end]).problem([POOL])
+    assert scheduled(function([X], prims, [end]), prims).result.peak_bytes == lower_bound(problem).bytes == 12
+
+
 def test_refusals() -> None:
     given_function, prims = branchy()
     with pytest.raises(ValueError, match="not the steps"):
