@@ -84,7 +84,7 @@ class _OffsetGraph:
         self._value = {var.name: index for index, var in enumerate(roots)}
         self._anchors: dict[str, tuple[int, int]] = {var.name: (i, 0) for i, var in enumerate(roots)}
         self._held = {var.name: (0, var.type.size_bytes) for var in roots}
-        """Variable -> first byte and size of what it keeps in its value; a view keeps what it is a part of."""
+        """Variable -> first byte and size of what it keeps in its value; a view keeps its whole source."""
         for prim in prim_funcs:
             if prim.tied is not None:
                 source, result = _variable(prim, prim.tied[0]).name, prim.let.var

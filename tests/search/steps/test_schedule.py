@@ -107,8 +107,8 @@ def test_a_view_keeps_its_argument_and_follows_it() -> None:
 
 
 def test_a_view_keeps_what_it_is_a_part_of() -> None:
-    """The result may lie in the last byte of a. A view of a's first byte is read beside it, and keeps all of a:
-    the graph took the view for one byte, and a peak of 3 that no plan has."""
+    """The result may lie in the last byte of a. A view of a's first byte is read beside it, and keeps all of
+    a: the graph took the view for one byte, and told a peak that no plan has."""
     a, v, end = var("a", 2), var("v", 1), var("end", 1)
     in_place = (Sharing(argument=0, below=None, above=0),)
     prims = [
