@@ -55,11 +55,11 @@ def _instructions(operator: Gated, let: Let, price: _Price) -> int:
 class GatedFast(FastKernel):
     """GRU or RNN whose products and usual activations are in assembly; weights lie as in C."""
 
-    portable: GatedF32
     takes_constants = True
 
     def __init__(self, portable: GatedF32, kernel_set: KernelSet) -> None:
         self.op, self.portable, self.kernel_set = portable.op, portable, kernel_set
+        self._operator = portable.operator
         self.room = "mve" if kernel_set is FLOAT_MVE else "fpu"
         self.name = f"{portable.stem}_{self.room}"
 
@@ -69,7 +69,7 @@ class GatedFast(FastKernel):
             kernel=self.name,
             symbol=f"cg_{self.name}",
             sources=(f"kernels/{self.room}/gated_f32_{self.room}.S", f"kernels/{self.room}/{self.name}.c"),
-            instructions=_instructions(self.portable.operator, let, _PRICES[self.room]),
+            instructions=_instructions(self._operator, let, _PRICES[self.room]),
         )
 
 
