@@ -121,7 +121,7 @@ def _code(
             calls.add(starts[max(0, bisect.bisect_right(starts, target) - 1)])
         elif target <= instruction.address:
             backward.append((target, instruction.address))
-    if _falls_through(reader, body) and end in starts:
+    if _falls_through(reader, body, span) and end in starts:
         calls.add(end)
     return ImageFunction(
         name=symbol.name,
@@ -133,9 +133,14 @@ def _code(
     )
 
 
-def _falls_through(reader: Disassembly, body: list[Instruction]) -> bool:
-    """True if the last instruction, alignment aside, runs on into whatever lies behind."""
+def _falls_through(reader: Disassembly, body: list[Instruction], span: tuple[int, int]) -> bool:
+    """True if the last instruction, alignment aside, runs on into whatever lies behind.
+
+    A call into the middle of its own function is a jump: ARMv6-M has no other that goes beyond 2 KiB.
+    """
     real = [instruction for instruction in body if not reader.is_padding(instruction)]
+    if real and reader.is_call(real[-1]) and span[0] < (reader.target(real[-1]) or 0) < span[1]:
+        return False
     return bool(real) and reader.falls_through(real[-1])
 
 

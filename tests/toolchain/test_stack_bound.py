@@ -127,6 +127,31 @@ def test_registers_kept_at_the_stack_pointer_take_nothing(tmp_path: Path) -> Non
     assert bound(tmp_path, text, suffix="S").path == (("entry", 32),)
 
 
+def test_a_far_jump_at_the_end_runs_on_into_nothing(tmp_path: Path) -> None:
+    """GCC jumps by `bl` within long functions of ARMv6-M. One that ended so seemed to run on into the next:
+    resnet at speed was refused on microbit for a call through a pointer that lay there."""
+    text = (
+        ASSEMBLY
+        + """
+    push {r4, lr}
+1:  cmp r0, #0
+    bne 2f
+    pop {r4, pc}
+2:  subs r0, #1
+    bl 1b
+    .size entry, . - entry
+    .global behind
+    .type behind, %function
+behind:
+    push {r4-r7, lr}
+    blx r0
+    pop {r4-r7, pc}
+    .size behind, . - behind
+"""
+    )
+    assert bound(tmp_path, text, "m0", "S").path == (("entry", 8),)
+
+
 def test_assembly_can_declare_what_its_instructions_hide(tmp_path: Path) -> None:
     text = (
         ASSEMBLY
