@@ -10,7 +10,7 @@ from tests.search.chains import random_chain
 from tests.search.exhaustive import Exhaustive, limits_of
 
 
-@pytest.mark.parametrize("seed", [0, 2, 5, 9, 12, 20])
+@pytest.mark.parametrize("seed", [0, 2, 5, 10, 12, 20])
 @pytest.mark.sampled(3)
 def test_a_limit_takes_at_most_2_percent_more_than_the_best_of_all_ways(seed: int) -> None:
     """One byte below the plan of kws cost nine times the instructions: nobody had looked for the best."""
