@@ -13,7 +13,7 @@ from codegen.cli.process.signals import EndedBySignal, unwound_by_signals
 from codegen.cli.verb_table import VERBS, LazyGroup
 from codegen.errors import CodegenError, ExitCode, Message
 
-COLLECTED_AFTER = 400_000
+COLLECTED_AFTER = 800_000
 """New objects until Python looks for circles among them. A build makes few: with Python's own 700 an eighth
 of the time went into looking."""
 
