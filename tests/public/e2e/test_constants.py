@@ -25,8 +25,9 @@ VWW = "mlperf_tiny/vww_96_int8"
         (KWS, "speed", 28_672, 3_255_000),
         (KWS, "balanced", 28_672, 3_305_000),
         (KWS, "size", 28_672, 3_430_000),
-        # In blocks, some of their constants compressed.
-        (VWW, "balanced", 44_000, 5_480_000),
+        # In blocks, some of their constants compressed. It was 5,480,000 before kernels without a model had
+        # measured rates, which err most on depthwise layers (decision 119).
+        (VWW, "balanced", 44_000, 5_600_000),
     ],
 )
 def test_smaller_kernels_compute_the_same(
