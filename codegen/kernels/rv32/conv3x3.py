@@ -18,15 +18,14 @@ from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.rv32.convolution import STREAM_LAYOUT, products_fields
 from codegen.kernels.rv32.depthwise import LINES, rows_below
 from codegen.kernels.rv32.packing import (
-    GROUP,
     HEADER,
     RV32,
     Channels,
     Chunks,
     channels_of,
     fits,
+    reason_3x3,
     rows_of_taps,
-    scale_reason,
     stream,
 )
 from codegen.kernels.rv32.price import conv3x3_instructions
@@ -47,15 +46,7 @@ class Rv32Conv3x3(FastKernel):
     def other_reason(self, let: Let) -> str | None:
         """Refuse another window, stride or number of channels; a scale that is not requantized the short
         way."""
-        condition = CONVOLUTION.condition(let)
-        if condition is not None:
-            return f"the kernel {self.name} is for {condition}"
-        window = CONVOLUTION.window(let)
-        if window.window != (3, 3) or window.stride != (1, 1) or window.dilation != (1, 1):
-            return f"the kernel {self.name} is for windows of 3x3, stride 1 and dilation 1"
-        if window.result[3] % GROUP:
-            return f"the kernel {self.name} is for result channels by the multiple of {GROUP}"
-        return scale_reason(let, CONVOLUTION)
+        return reason_3x3(let, self.name)
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """Bind a call. Where a sum or shift is too large, bind the portable kernel."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from codegen.ir import Let, TensorType
 from codegen.ir.ops.base.fixed_point import multiply_by_quantized_multiplier, wrap_int32
-from codegen.kernels.base.weighted import WeightedLayer, WeightedOperator
+from codegen.kernels.base.weighted import CONVOLUTION, WeightedLayer, WeightedOperator
 from codegen.targets.families import kernel_set
 
 RV32 = kernel_set("rv32")
@@ -35,6 +35,20 @@ def scale_reason(let: Let, operator: WeightedOperator) -> str | None:
     if (shifts[multipliers != 0] > -LEAST_SHIFT).any():
         return f"a scale is not below 2^-{LEAST_SHIFT}"
     return None
+
+
+def reason_3x3(let: Let, kernel: str) -> str | None:
+    """Why `kernel` does not run a convolution: it is for 3x3, stride 1, no dilation, result channels by the
+    multiple of four, and scales that are requantized in four instructions."""
+    condition = CONVOLUTION.condition(let)
+    if condition is not None:
+        return f"the kernel {kernel} is for {condition}"
+    window = CONVOLUTION.window(let)
+    if window.window != (3, 3) or window.stride != (1, 1) or window.dilation != (1, 1):
+        return f"the kernel {kernel} is for windows of 3x3, stride 1 and dilation 1"
+    if window.result[3] % GROUP:
+        return f"the kernel {kernel} is for result channels by the multiple of {GROUP}"
+    return scale_reason(let, CONVOLUTION)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)

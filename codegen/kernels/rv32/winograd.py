@@ -26,7 +26,7 @@ from codegen.kernels.rv32.packing import (
     RV32,
     channels_of,
     fits,
-    scale_reason,
+    reason_3x3,
 )
 from codegen.kernels.rv32.price import winograd_instructions
 
@@ -47,15 +47,7 @@ class Rv32Winograd(FastKernel):
     def other_reason(self, let: Let) -> str | None:
         """Refuse another window, stride or number of channels; a scale that is not requantized the short
         way."""
-        condition = CONVOLUTION.condition(let)
-        if condition is not None:
-            return f"the kernel {self.name} is for {condition}"
-        window = CONVOLUTION.window(let)
-        if window.window != (3, 3) or window.stride != (1, 1) or window.dilation != (1, 1):
-            return f"the kernel {self.name} is for windows of 3x3, stride 1 and dilation 1"
-        if window.result[3] % GROUP:
-            return f"the kernel {self.name} is for result channels by the multiple of {GROUP}"
-        return scale_reason(let, CONVOLUTION)
+        return reason_3x3(let, self.name)
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """Bind a call. Where a sum or shift is too large, bind the portable kernel."""

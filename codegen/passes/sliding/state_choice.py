@@ -31,7 +31,6 @@ class StatePoint:
     work: float
     """Multiply-accumulates and computed elements of a call, about."""
     state_bytes: int
-
     keeping: Keeping
     """The choice that this is."""
 
